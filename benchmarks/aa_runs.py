@@ -1,11 +1,10 @@
 """Repeat real A/A comparisons on this machine, and count how often a service is faster or slower than itself.
 
-Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 8] [--duration 1]
-           [--work-us 2000] [--more 0.05] [--until-s 0]
+Usage: python -m benchmarks.aa_runs [--repeats 100] [--runtime 3.14t] [--blocks 8] [--duration 1] [--work-us 2000]
+           [--more 0.05] [--until-s 0]
 
 Each repeat measures a WSGI application on gunicorn (8 threads, 16 connections) under two names. The arms alternate in
-slices of time, and are judged like any comparison. FILE gets a line for each repeat, so that the next run of the
-benchmark continues. Use a separate FILE for each set of options.
+slices of time, and are judged like any comparison. The benchmark prints a line of JSON for each repeat.
 
 --more: how much more work the second arm's handler does
 --until-s: add blocks until there is a verdict by the e-process of `--until verdict`, or this many seconds have passed.
@@ -13,14 +12,13 @@ With --more 0.05 --until-s 60, nine of ten comparisons must find the difference.
 """
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from benchmarks.bench import opened, options, runtimes
+from benchmarks.bench import gunicorn_service, opened, options, runtimes
 from config.plan import Entry
 from config.user_service.plan import METHOD, user_service_plan
 from core.method import Method
@@ -39,39 +37,32 @@ def app(environ, start_response):
     start_response("200 OK", [("Content-Length", "2")])
     return [b"ok"]
 """
-COMMAND = "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8"
 
 
 def main() -> None:
-    """Measure the missing repeats, then print the number of verdicts of each kind."""
+    """Measure the repeats, then print the number of verdicts of each kind."""
     given = options(
-        __doc__, "file", repeats=100, minutes=30.0, runtime="3.14t", blocks=8, duration=1.0, work_us=2000.0, more=0.0,
-        until_s=0.0,
-    )  # fmt: skip
-    kept = Path(given.file)
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    (runtime,), end_s = runtimes(given.runtime), monotonic() + 60 * given.minutes
+        __doc__, repeats=100, runtime="3.14t", blocks=8, duration=1.0, work_us=2000.0, more=0.0, until_s=0.0
+    )
+    (runtime,), words = runtimes(given.runtime), Counter[str]()
     method = Method(**{**vars(METHOD), "duration_s": given.duration, "slices": True})
-    with tempfile.TemporaryDirectory() as folder, opened(runtime, method=method) as bench, kept.open("a") as file:
-        (Path(folder) / "busy.py").write_text(APP)
-        (Path(folder) / "needs.txt").write_text("gunicorn")
-        entries = [_entry(name, given.work_us * share, given.runtime, Path(folder))
-                   for name, share in (("plain", 1), ("other", 1 + given.more))]  # fmt: skip
-        while len(lines) < given.repeats and monotonic() < end_s:
+    with gunicorn_service(APP) as (folder, service), opened(runtime, method=method) as bench:
+        entries = [
+            _entry(name, {**service, "environment": {"WORK_US": str(work_us)}}, given.runtime, folder)
+            for name, work_us in (("plain", given.work_us), ("other", given.work_us * (1 + given.more)))
+        ]
+        for repeat in range(given.repeats):
             start_s = monotonic()
-            verdict, blocks = _repeat(entries, bench, given, len(lines))
+            verdict, blocks = _repeat(entries, bench, given, repeat)
+            words[verdict.verdict] += 1
             said = {"verdict": verdict.verdict, "ratio": verdict.ratio, "low": verdict.low, "high": verdict.high}
-            lines.append(json.dumps({**said, "blocks": blocks, "seconds": round(monotonic() - start_s, 1)}))
-            print(lines[-1], file=file, flush=True)
-            print(f"{len(lines):3} {lines[-1]}", flush=True)
-    words = Counter(json.loads(line)["verdict"] for line in lines)
-    print(f"{len(lines)} of {given.repeats}: {', '.join(f'{count} {word}' for word, count in words.most_common())}")
+            print(json.dumps({**said, "blocks": blocks, "seconds": round(monotonic() - start_s, 1)}), flush=True)
+    print(", ".join(f"{count} {word}" for word, count in words.most_common()))
 
 
-def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
-    """Return an arm: the application with *work_us* of CPU time in each request, in microseconds."""
-    texts: dict[str, Any] = {"command": COMMAND, "requirements": "needs.txt", "environment": {"WORK_US": str(work_us)}}
-    plan = user_service_plan(texts, folder)
+def _entry(name: str, service: dict[str, Any], runtime: str, folder: Path) -> Entry:
+    """Return an arm with the application, as the plan's fields *service* describe it."""
+    plan = user_service_plan(service, folder)
     (cell,) = (cell for cell in plan.cells() if cell.runtime == runtime)
     return Entry(arm=name, cell=cell, system=plan.systems[cell.system])
 

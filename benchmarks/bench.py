@@ -1,30 +1,37 @@
 """Functions for all benchmarks: parse options, measure a cell, alternate runs, print ratios and Markdown tables."""
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from math import exp, log
+from math import log
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from config.plan import Plan, Row
 from core.cell import Cell, Value
 from core.errors import ChildFailed
-from core.result import CellResult
+from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
+from core.system import System
 from lab.folders import Sandbox
+from lab.places import REPOSITORY
 from lab.python import interpreters
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, present
-from reports.document.model import Form, interval
+from reports.document.model import estimate
 from reports.statistics.stats import effect
 from systems import find
 
 RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
-Key = TypeVar("Key")
+RUNNER = (sys.executable, str(REPOSITORY / "runner.py"))
+Item = TypeVar("Item")
 
 
 def options(
@@ -73,27 +80,62 @@ def opened(runtime: Runtime, **settings: Any) -> Iterator[Bench]:
         yield Bench(sandbox=sandbox, runtimes={str(runtime.name): runtime}, **settings)
 
 
-def measured(cell: Cell, bench: Bench) -> CellResult:
-    """Measure the cell, and return its result. Raises ChildFailed if the result is not ok."""
-    result = measure(cell, find(cell.system), 1, bench)
+def measured(cell: Cell, bench: Bench, system: System | None = None) -> CellResult:
+    """Measure the cell, and return its result. Raises ChildFailed if the result is not ok.
+
+    system: given if it is not built in
+    """
+    result = measure(cell, system or find(cell.system), 1, bench)
     if result.status != "ok":
         raise ChildFailed(f"{cell.cell_id} {result.status}: {result.reason}")
     return result
 
 
-def in_turns(repeats: int, measures: Mapping[Key, Callable[[], CellResult]]) -> dict[Key, list[CellResult]]:
-    """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the results by key."""
-    results: dict[Key, list[CellResult]] = {key: [] for key in measures}
+def run_of(*flags: str, folder: Path = REPOSITORY) -> Run:
+    """Run runner.py with *flags* in *folder*, and return what it saved. Raises ChildFailed if it saved nothing."""
+    with TemporaryDirectory() as place:
+        out = Path(place) / "run"
+        command = [*RUNNER, *flags, "--quiet", "--out", str(out)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if not (out / "result.json").exists():
+            raise ChildFailed(f"{' '.join(command)} exited with {done.returncode}: {done.stdout}{done.stderr}")
+        return load(out)
+
+
+@contextmanager
+def gunicorn_service(source: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield a folder with a WSGI application, and the fields of its service in a plan. It has 8 threads on gunicorn."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "busy.py").write_text(source)
+        (folder / "needs.txt").write_text("gunicorn")
+        command = "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8"
+        yield folder, {"command": command, "requirements": "needs.txt"}
+
+
+def in_turns(repeats: int, measures: Mapping[str, Callable[[], Item]]) -> dict[str, list[Item]]:
+    """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the results by name."""
+    results: dict[str, list[Item]] = {name: [] for name in measures}
     for repeat in range(repeats):
-        for key in list(measures)[:: -1 if repeat % 2 else 1]:
-            results[key].append(measures[key]())
+        for name in list(measures)[:: -1 if repeat % 2 else 1]:
+            results[name].append(measures[name]())
     return results
 
 
-def ratio(above: Sequence[float], below: Sequence[float], form: Form) -> str:
-    """Return the ratio of paired values with its 95 % interval, as text."""
-    found = effect([log(one / other) for one, other in zip(above, below, strict=True)])
-    return interval(exp(found.value), exp(found.low), exp(found.high), form, is_range=found.is_range)
+def compared(
+    repeats: int, cells: Sequence[Callable[[], CellResult]], *figures: Callable[[CellResult], float]
+) -> Iterator[str]:
+    """Yield for each of *figures* the medians of two kinds of cells, and the ratio of the second to the first kind.
+
+    The cells of both kinds are measured in turns.
+    """
+    results = in_turns(repeats, dict(zip("ab", cells, strict=True)))
+    for figure in figures:
+        plain, changed = ([figure(cell) for cell in of_kind] for of_kind in results.values())
+        yield f"{median(plain):,.0f}"
+        yield f"{median(changed):,.0f}"
+        logs = [log(one / other) for one, other in zip(changed, plain, strict=True)]
+        yield estimate(effect(logs).ratio, "{:.3f}".format)
 
 
 def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:

@@ -1,13 +1,12 @@
 """Search for the capacity of services whose capacity is known, and compare the result and time with theory.
 
-Usage: python -m benchmarks.capacity [--only mmc,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t] [--keep FILE]
+Usage: python -m benchmarks.capacity [--only mmc,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t]
        python -m benchmarks.capacity --beside-oha [--only mdc,mmc] [--pairs 5] [--seconds 30] [--runtimes 3.14t]
 
 A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
 times an M/D/8 queue. `bucket` answers requests above a rate with status 503. `stall` is an M/M/8 queue that pauses for
 0.15 s every 5 s. The true capacity comes from Erlang's C formula (M/M/8), or a simulation of two million requests (the
-other cases; the bucket answers fewer requests than it has tokens for, because it is full at times). FILE gets a line
-for each search, and a new call continues it.
+other cases; the bucket answers fewer requests than it has tokens for, because it is full at times).
 
 --beside-oha compares load generators: native/bin/loadgen and oha send evenly spaced requests at half the capacity to
 the same service in turns. It prints the ratio of their 99th percentiles from the time at which a request was due. Both
@@ -19,9 +18,7 @@ import json
 import random
 import re
 import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import exp, factorial
@@ -30,15 +27,14 @@ from statistics import median
 from time import monotonic
 from typing import Any
 
-from benchmarks.bench import options, print_table
+from benchmarks.bench import RUNNER, gunicorn_service, in_turns, options, print_table, run_of
 from core.errors import ChildFailed
-from core.result import load
 from lab.places import REPOSITORY
 from reports.document.model import interval
 from reports.facts.capacity import capacities, ratios
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
-RUNNER, PLAN = (sys.executable, str(REPOSITORY / "runner.py")), ("--plan", "plan.yaml")
+PLAN = ("--plan", "plan.yaml")
 OBJECTIVES = {"mmc": "p99<120ms", "mdc": "p99<60ms", "bucket": "errors<1%", "stall": "p99<180ms"}
 LOADGEN, CONNECTIONS = str(REPOSITORY / "native/bin/loadgen"), 16
 BUCKET_RATE, BUCKET_SIZE, STALL_S, STALL_EVERY_S = 200.0, 20.0, 0.15, 5.0
@@ -68,34 +64,26 @@ def app(environ, start_response):
     start_response("200 OK", [("Content-Length", "0")])
     return [b""]
 """
-COMMAND = "{python} -m gunicorn sleeps:app --bind {host}:{port} --workers 1 --threads 8"
 
 
 def main() -> None:
     """Repeat the searches of all cases in turn. Then print how far the results are from theory."""
     given = options(
-        __doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", keep="", beside_oha=False, pairs=5, seconds=30
+        __doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", beside_oha=False, pairs=5, seconds=30
     )
+    cases = given.only.split(",")
     if given.beside_oha:
-        rows = (_beside_oha(case, given.runtimes, given.pairs, given.seconds) for case in given.only.split(","))
+        rows = (_beside_oha(case, given.runtimes, given.pairs, given.seconds) for case in cases)
         print_table("service | rate [1/s] | p99 of gilscope / p99 of oha, median | in each pair", rows)
         return
-    cases, kept = given.only.split(","), Path(given.keep) if given.keep else None
-    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
-    while min(sum(line["case"] == case for line in lines) for case in cases) < given.searches:
-        case = min(cases, key=lambda one: sum(line["case"] == one for line in lines))
-        lines.append(_search(case, given.runtimes))
-        print(json.dumps(lines[-1]), flush=True)
-        if kept:
-            with kept.open("a") as file:
-                print(json.dumps(lines[-1]), file=file)
+    searches = in_turns(given.searches, {case: partial(_search, case, given.runtimes) for case in cases})
     print_table(
         "service | theory [1/s] | found, median | within 5 % | two in a row within 5 % | probes | time [s]",
-        [_row(case, [line for line in lines if line["case"] == case]) for case in cases],
+        [_row(case, lines) for case, lines in searches.items()],
     )
 
 
-def _row(case: str, lines: list[Mapping[str, Any]]) -> list[str]:
+def _row(case: str, lines: Sequence[Mapping[str, Any]]) -> list[str]:
     truth = theory(case)
     found = [line["rate"] for line in lines if line["rate"]]
     near = sum(abs(rate / truth - 1) < 0.05 for rate in found)
@@ -113,26 +101,23 @@ def _row(case: str, lines: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _search(case: str, runtimes: str) -> dict[str, Any]:
-    """Run one search with runner.py. Raises ChildFailed if there is no result."""
+    """Run one search with runner.py, and print its result. Raises ChildFailed if there is no result."""
+    start_s = monotonic()
     with _application(case, runtimes) as folder:
-        out = folder / "run"
-        words = [*RUNNER, *PLAN, "--slo", OBJECTIVES[case], "--out", str(out), "--quiet"]
-        start_s = monotonic()
-        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-        if not (out / "result.json").exists():
-            raise ChildFailed(f"runner.py exited with {ended.returncode}: {ended.stderr[-2000:]}")
-        run = load(out)
-        found = capacities(run)
-        first = found[0].crossing
-        return {
-            "case": case,
-            "rate": first.rate if first else 0.0,
-            "interval": interval(first.rate, first.low, first.high, "{:.1f}".format) if first else "",
-            "is_confirmed": bool(first and first.is_confirmed_by(found[0].known)),
-            "probes": sum(len(one.probes) for one in found),
-            "ratios": [interval(one.ratio, one.low, one.high, "{:.3f}".format) for one in ratios(run, found)],
-            "seconds": round(monotonic() - start_s, 1),
-        }
+        run = run_of(*PLAN, "--slo", OBJECTIVES[case], folder=folder)
+    found = capacities(run)
+    first = found[0].crossing
+    line = {
+        "case": case,
+        "rate": first.rate if first else 0.0,
+        "interval": interval(first.rate, first.low, first.high, "{:.1f}".format) if first else "",
+        "is_confirmed": bool(first and first.is_confirmed_by(found[0].known)),
+        "probes": sum(len(one.probes) for one in found),
+        "ratios": [interval(one.ratio, one.low, one.high, "{:.3f}".format) for one in ratios(run, found)],
+        "seconds": round(monotonic() - start_s, 1),
+    }
+    print(json.dumps(line), flush=True)
+    return line
 
 
 def theory(case: str) -> float:
@@ -192,17 +177,16 @@ QUEUES: dict[str, Callable[[float], float]] = {
 
 def _beside_oha(case: str, runtime: str, pairs: int, seconds: int) -> list[str]:
     """Return the row of a case: the ratios of p99 at half the capacity."""
-    rate, ratios_ = round(theory(case) / 2), []
+    rate = round(theory(case) / 2)
     with _served(case, runtime) as url:
         size = ["-c", str(CONNECTIONS), url]
         commands = {
             "gilscope": [LOADGEN, "--report", "json", "-r", str(rate), "-d", f"{seconds}s", *size],
             "oha": f"oha --no-tui --output-format json --latency-correction -q {rate} -z {seconds}s -w".split() + size,
         }
-        for pair in range(pairs):
-            p99_s = {name: _p99_s(commands[name]) for name in list(commands)[:: -1 if pair % 2 else 1]}
-            ratios_.append(p99_s["gilscope"] / p99_s["oha"])
-    return [case, str(rate), f"{median(ratios_):.3f}", ", ".join(f"{one:.3f}" for one in ratios_)]
+        p99_s = in_turns(pairs, {name: partial(_p99_s, command) for name, command in commands.items()})
+    ours = [one / other for one, other in zip(*p99_s.values(), strict=True)]
+    return [case, str(rate), f"{median(ours):.3f}", ", ".join(f"{one:.3f}" for one in ours)]
 
 
 def _p99_s(command: list[str]) -> float:
@@ -234,11 +218,8 @@ def _served(case: str, runtime: str) -> Iterator[str]:
 @contextmanager
 def _application(case: str, runtimes: str) -> Iterator[Path]:
     """Yield a temporary folder with the application of a case, its requirements and its plan.yaml."""
-    service = {"command": COMMAND, "requirements": "needs.txt", "environment": {"KIND": case}, "requests": ["GET /"]}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "sleeps.py").write_text(APP)
-        (folder / "needs.txt").write_text("gunicorn")
+    with gunicorn_service(APP) as (folder, service):
+        service |= {"environment": {"KIND": case}, "requests": ["GET /"]}
         (folder / "plan.yaml").write_text(json.dumps({"runtimes": runtimes.split(","), "service": service}))
         yield folder
 

@@ -1,6 +1,6 @@
 """Measure runs across hosts: `python -m benchmarks.hosts bars` with three network namespaces, `scale` with 50 agents.
 
-bars [--blocks 6] [--cpus SERVICES CLIENTS] [--only here|there] [FLAGS of the runner]: compare system 4 on three hosts
+bars [--blocks 6] [--cpus SERVICES CLIENTS] [FLAGS of the runner]: compare system 4 on three hosts
 and on one machine with the same pinning. Print verdicts, the skew of the clients' starts, and the overhead of a cell.
 With `--cpus 0-1 0-1`, services use two cores, and 3.14t is faster.
 
@@ -10,18 +10,18 @@ scale: memory use, and the time until 50 x 20 children have started and have sen
 import json
 import os
 import selectors
-import subprocess
 import sys
-import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter_ns
-from typing import Any
 
+from benchmarks.bench import run_of
 from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import descendants, usage_of
+from core.result import Run
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import RemoteProcess
 from lab.machine.host import raise_open_files
@@ -34,16 +34,8 @@ RESULT_BYTES = 40_000
 CHILD = f"read go; echo started; read more; head -c {RESULT_BYTES} /dev/zero | tr '\\0' x; echo"
 COMMON = (
     f"--system 4 --runtime {','.join(RUNTIMES)} --duration 1 --warmup 0.2s --seed 1 --num-api-services 1 "
-    "--num-clients 2 --num-threads-per-client 4 --order sequential --json"
+    "--num-clients 2 --num-threads-per-client 4 --order sequential"
 ).split()
-
-
-def measured(*arguments: str) -> dict[str, Any]:
-    """Run runner.py with the flags *arguments*, and return its result.json."""
-    command = [sys.executable, "runner.py", *COMMON, *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
 
 
 def bars(*arguments: str) -> None:
@@ -53,34 +45,30 @@ def bars(*arguments: str) -> None:
     parser = ArgumentParser(prog="bars")
     parser.add_argument("--blocks", default="6")
     parser.add_argument("--cpus", nargs=2, default=("0", "1"))
-    parser.add_argument("--only", choices=("here", "there"))
     given, flags = parser.parse_known_args(arguments)
     flags += ["--blocks", given.blocks]
     services, clients = given.cpus
-    with tempfile.TemporaryDirectory() as folder:
-        if given.only != "there":
-            pins = ("--pin", f"services={services}", f"clients={clients}")
-            _print_run("one machine", measured("--transport", "tcp", *pins, *flags, "--out", f"{folder}/here"))
-        if given.only != "here":
-            _print_skew(_print_run("three hosts", _there(Path(folder), services, clients, flags)))
-
-
-def _there(folder: Path, services: str, clients: str, flags: list[str]) -> dict[str, Any]:
+    pins = ("--pin", f"services={services}", f"clients={clients}")
+    _print_run("one machine", run_of(*COMMON, "--transport", "tcp", *pins, *flags))
     found = interpreters.find(RUNTIMES)
-    with Lab(folder=folder, path=python_path([one.executable for one in found.values()])) as lab:
-        file = folder / "hosts.yaml"
+    with (
+        TemporaryDirectory() as folder,
+        Lab(folder=Path(folder), path=python_path([one.executable for one in found.values()])) as lab,
+    ):
+        file = Path(folder, "hosts.yaml")
         file.write_text("".join(_entry(lab, name, services if name == "a" else clients) for name in "abc"))
-        place = ("--hosts", str(file), "--services-on", "a", "--clients-on", "b,c")
-        return measured(*place, *flags, "--out", f"{folder}/there")
+        run = run_of(*COMMON, "--hosts", str(file), "--services-on", "a", "--clients-on", "b,c", *flags)
+    _print_run("three hosts", run)
+    _print_skew(run)
 
 
-def _print_run(name: str, run: dict[str, Any]) -> dict[str, Any]:
-    states = [cell["status"] for cell in run["cells"]]
-    print(f"{name}: {states.count('ok')} of {len(states)} cells ok, overhead {_overhead_s(run):.2f} s a cell (median)")
-    for compared in run["comparisons"]:
+def _print_run(name: str, run: Run) -> None:
+    states = [cell.status for cell in run.cells]
+    overhead_s = median(cell.overhead_ns for cell in run.cells) / 1e9
+    print(f"{name}: {states.count('ok')} of {len(states)} cells ok, overhead {overhead_s:.2f} s a cell (median)")
+    for compared in run.comparisons:
         span = f"[{compared['low']}, {compared['high']}]"
         print(f"  {compared['step']}: {compared['ratio']} {span} {compared['verdict']}")
-    return run
 
 
 def _entry(lab: Lab, name: str, cpus: str) -> str:
@@ -89,23 +77,21 @@ def _entry(lab: Lab, name: str, cpus: str) -> str:
     return f"{name}: {json.dumps({**fields, 'known_hosts': host.known_hosts, 'cpus': cpus})}\n"
 
 
-def _overhead_s(run: dict[str, Any]) -> float:
-    return float(median(cell["overhead_ns"] for cell in run["cells"])) / 1e9
-
-
-def _print_skew(run: dict[str, Any]) -> None:
+def _print_skew(run: Run) -> None:
     skews_us, errors_us, late_us = [], [], []
-    for cell in run["cells"]:
-        starts = [client["finished_ns"] - client["completion_ns"] for client in cell["clients"]]
+    for cell in run.cells:
+        starts = [client["finished_ns"] - client["completion_ns"] for client in cell.clients]
         if len(starts) > 1:
             skews_us.append((max(starts) - min(starts)) / 1e3)
-            late_us += [cell["hosts"][name]["late_ns"] / 1e3 for name in "bc"]
-            errors_us.append(max(host["error_ns"] for host in cell["hosts"].values()) / 1e3)
-    print(f"start skew: median {median(skews_us):.0f} us, most {max(skews_us):.0f} us; clocks b +1 h, c -30 min")
-    print(
-        f"after the start that their host's clock was told: median {median(late_us):.0f} us, most {max(late_us):.0f} us"
-    )
-    print(f"clock error: median {median(errors_us):.0f} us, most {max(errors_us):.0f} us")
+            late_us += [cell.hosts[name]["late_ns"] / 1e3 for name in "bc"]
+            errors_us.append(max(host["error_ns"] for host in cell.hosts.values()) / 1e3)
+    print("clocks: b +1 h, c -30 min")
+    for what, measured_us in (
+        ("start skew", skews_us),
+        ("after the start that their host's clock was told", late_us),
+        ("clock error", errors_us),
+    ):
+        print(f"{what}: median {median(measured_us):.0f} us, most {max(measured_us):.0f} us")
 
 
 def scale() -> None:

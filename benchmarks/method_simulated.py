@@ -5,8 +5,10 @@ reports, and prints Markdown tables for docs/measurements/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
-from math import ceil, log, sqrt
+from math import ceil, log, nan, sqrt
+from statistics import mean
 
 import numpy as np
 
@@ -42,9 +44,11 @@ def alike(draw: Callable[[np.random.Generator, int], Floats]) -> Noise:
     return lambda rng, blocks: (draw(rng, blocks), draw(rng, blocks))
 
 
-def slow_cells(rng: np.random.Generator, blocks: int, share: float = 0.05, times: float = 3) -> Floats:
-    """Draw noise with an sd of 3 %, in which a *share* of the cells takes *times* the time."""
-    return rng.normal(0, 0.03, blocks) + log(times) * (rng.random(blocks) < share)
+def slow_cells(
+    rng: np.random.Generator, blocks: int, sd: float = 0.03, share: float = 0.05, times: float = 3
+) -> Floats:
+    """Draw noise with the standard deviation *sd*, in which a *share* of the cells takes *times* the time."""
+    return rng.normal(0, sd, blocks) + log(times) * (rng.random(blocks) < share)
 
 
 def one_skewed(rng: np.random.Generator, blocks: int) -> tuple[Floats, Floats]:
@@ -64,6 +68,12 @@ def autocorrelated(rng: np.random.Generator, count: int, coefficient: float) -> 
     return np.fromiter(accumulate(shocks, lambda last, shock: coefficient * last + shock), float)[100:]
 
 
+def of_machine(rng: np.random.Generator, count: int, drift: float, coefficient: float) -> Floats:
+    """Draw noise of *count* measurements with an sd of 2 %, a drift, and AR(1) noise if *coefficient* is given."""
+    logs = rng.normal(0, 0.02, count) + np.linspace(0, log(1 + drift), count)
+    return logs + autocorrelated(rng, count, coefficient) if coefficient else logs
+
+
 def in_order(
     rng: np.random.Generator, blocks: int, *, drift: float = 0, carried: float = 0, coefficient: float = 0
 ) -> tuple[Floats, Floats]:
@@ -75,8 +85,7 @@ def in_order(
     """
     seed = int(rng.integers(2**31))
     order = [arm for block in range(1, blocks + 1) for arm in block_order(2, block, seed)]
-    logs = rng.normal(0, 0.02, 2 * blocks) + np.linspace(0, log(1 + drift), 2 * blocks)
-    logs += autocorrelated(rng, 2 * blocks, coefficient) if coefficient else 0
+    logs = of_machine(rng, 2 * blocks, drift, coefficient)
     logs[1:] += log(1 + carried) * (np.array(order[:-1]) == 0)
     arms = np.array(order)
     return logs[arms == 0], logs[arms == 1]
@@ -98,8 +107,7 @@ def in_slices(
     burst_s: mean length of bursts in which other work stops everything, once in 2 s
     """
     count, arms = 2 * SLICES * blocks, np.zeros((2, blocks))
-    machine = rng.normal(0, 0.02, count) + np.linspace(0, log(1 + drift), count)
-    machine += autocorrelated(rng, count, coefficient) if coefficient else 0
+    machine = of_machine(rng, count, drift, coefficient)
     lost = np.array([rng.exponential(burst_s, bursts).sum() for bursts in rng.poisson(0.05, count)]) / 0.1
     machine -= np.log1p(-np.minimum(lost, 0.9))
     seed = int(rng.integers(2**31))
@@ -119,16 +127,21 @@ CASES: Mapping[str, Noise] = {
     "two humps, 10 % apart": alike(lambda rng, blocks: 0.1 * rng.integers(0, 2, blocks) + rng.normal(0, 0.01, blocks)),
     "unequal variance, 1 % and 6 %": lambda rng, blocks: (rng.normal(0, 0.01, blocks), rng.normal(0, 0.06, blocks)),
     "ties, in steps of 2 %": alike(lambda rng, blocks: 0.02 * np.rint(rng.normal(0, 0.03, blocks) / 0.02)),
-    "AR(1) 0.8 of the machine": lambda rng, blocks: in_order(rng, blocks, coefficient=0.8),
+    "AR(1) 0.8 of the machine": partial(in_order, coefficient=0.8),
     "AR(1) 0.5 of the ratio": wandering(0.5),
     "AR(1) 0.8 of the ratio": wandering(0.8),
-    "drift of 20 %": lambda rng, blocks: in_order(rng, blocks, drift=0.2),
+    "drift of 20 %": partial(in_order, drift=0.2),
     "one arm skewed; covered: total time": one_skewed,
-    "carry-over of 5 %": lambda rng, blocks: in_order(rng, blocks, carried=0.05),
-    "slices: AR(1) 0.95 of the machine": lambda rng, blocks: in_slices(rng, blocks, coefficient=0.95),
-    "slices: drift of 20 %": lambda rng, blocks: in_slices(rng, blocks, drift=0.2),
-    "slices: bursts": lambda rng, blocks: in_slices(rng, blocks, burst_s=0.03),
-    "slices: carry-over of 5 %": lambda rng, blocks: in_slices(rng, blocks, carried=0.05),
+    "carry-over of 5 %": partial(in_order, carried=0.05),
+    "slices: AR(1) 0.95 of the machine": partial(in_slices, coefficient=0.95),
+    "slices: drift of 20 %": partial(in_slices, drift=0.2),
+    "slices: bursts": partial(in_slices, burst_s=0.03),
+    "slices: carry-over of 5 %": partial(in_slices, carried=0.05),
+    # The mean time of the second arm is 20 % higher, but its median is the same.
+    "a fifth of one arm's cells 2 x slow": lambda rng, blocks: (
+        rng.normal(0, 0.01, blocks),
+        slow_cells(rng, blocks, sd=0.01, share=0.2, times=2),
+    ),
 }
 
 
@@ -137,51 +150,60 @@ def judged(below: Floats, above: Floats) -> Verdict:
     return family_judged([(below, above)])[0]
 
 
+def shares(runs: int, seed: Sequence[int], trial: Callable[[np.random.Generator], Sequence[float]]) -> list[str]:
+    """Return for each outcome of *trial* the share of simulated runs that have it; '-' if no run decides it.
+
+    trial: simulates a run; each of its outcomes is true, false, or NaN if the run does not decide it
+    """
+    rng = np.random.default_rng(seed)
+    outcomes = np.array([trial(rng) for _ in range(runs)], float).T
+    return [percent(float(np.nanmean(one))) if np.isfinite(one).any() else "-" for one in outcomes]
+
+
+def covers(verdict: Verdict) -> bool:
+    """Return whether the interval of the ratio contains 1."""
+    return (verdict.low or 0) <= 1 <= (verdict.high or 0)
+
+
+def tells_apart(verdict: Verdict) -> bool:
+    return verdict.verdict in ("faster", "slower")
+
+
 def case_row(name: str, blocks: int, runs: int, seed: int) -> Sequence[str]:
     """Return a row: coverage and verdicts if the arms are equal, verdicts if one is 5 % faster, and the check's result.
 
     The last column is the share of runs without a passed check among those with a false verdict or without coverage.
     """
-    rng, counts, wrong = np.random.default_rng([seed, blocks]), np.zeros(6), []
-    for _ in range(runs):
+
+    def trial(rng: np.random.Generator) -> Sequence[float]:
         below, above = CASES[name](rng, blocks)
         same, faster = judged(below, above), judged(below + log(1.05), above)
-        held = (same.low or 0) <= 1 <= (same.high or 0)
         seen = dependence(dict(enumerate(below - above)))
-        warned, told_apart = depends(seen), same.verdict in ("faster", "slower")
-        if told_apart or not held:
-            wrong.append(not independence_is_known(seen, blocks))
-        counts += (
-            held, told_apart, same.verdict == "equivalent",
-            faster.verdict == "faster", faster.verdict == "equivalent", warned,
+        is_right = covers(same) and not tells_apart(same)
+        return (
+            covers(same), tells_apart(same), same.verdict == "equivalent",
+            faster.verdict == "faster", faster.verdict == "equivalent", depends(seen),
+            nan if is_right else not independence_is_known(seen, blocks),
         )  # fmt: skip
-    return name, str(blocks), *map(percent, counts / runs), percent(float(np.mean(wrong))) if wrong else "-"
 
-
-def one_in_five_row(blocks: int, runs: int, seed: int) -> Sequence[str]:
-    """Return a row: how often arms are judged equivalent if a fifth of one arm's processes take twice the time.
-
-    The mean time of this arm is 20 % higher, but its median is the same.
-    """
-    rng, words = np.random.default_rng([seed, blocks, 2]), []
-    for _ in range(runs):
-        below, above = rng.normal(0, 0.01, blocks), rng.normal(0, 0.01, blocks)
-        words.append(judged(below, above + log(2) * (rng.random(blocks) < 0.2)).verdict)
-    return str(blocks), percent(words.count("equivalent") / runs)
+    return name, str(blocks), *shares(runs, [seed, blocks], trial)
 
 
 def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
     """Return a row: the share of runs with a false verdict if a family is judged after every block, up to 60."""
-    rng, counts, needed = np.random.default_rng([seed, family]), np.zeros(2), []
-    for _ in range(runs):
+    needed = []
+
+    def trial(rng: np.random.Generator) -> Sequence[float]:
         values = 0.05 * rng.standard_t(3, (family, MOST_LOOKS))
-        flips = family == 1 and any(sign_flip_p(values[0][:end]) <= ALPHA for end in range(6, EXACT_UP_TO + 1))
-        counts += flips, min(holm([anytime_p(row) for row in values])) <= ALPHA
+        flips = any(sign_flip_p(values[0][:end]) <= ALPHA for end in range(6, EXACT_UP_TO + 1)) if family == 1 else nan
+        found = min(holm([anytime_p(row) for row in values])) <= ALPHA
         true = rng.normal(0.05, 0.05, MOST_LOOKS)
-        reached = [end for end in range(1, MOST_LOOKS) if family * anytime_p(true[:end]) <= ALPHA]
-        needed.append(reached[0] if reached else MOST_LOOKS)
-    plain = percent(counts[0] / runs) if family == 1 else "-"
-    return str(family), plain, percent(counts[1] / runs), f"{np.median(needed):.0f}", f"{np.quantile(needed, 0.8):.0f}"
+        enough = (end for end in range(1, MOST_LOOKS) if family * anytime_p(true[:end]) <= ALPHA)
+        needed.append(next(enough, MOST_LOOKS))
+        return flips, found
+
+    found = shares(runs, [seed, family], trial)
+    return str(family), *found, f"{np.median(needed):.0f}", f"{np.quantile(needed, 0.8):.0f}"
 
 
 def plateau_row(name: str, cores: float, runs: int, seed: int) -> Sequence[str]:
@@ -189,14 +211,15 @@ def plateau_row(name: str, cores: float, runs: int, seed: int) -> Sequence[str]:
 
     The sweep has 1 to 32 clients, four runtimes and 12 blocks, with an sd of 3 %.
     """
-    rng, falling = np.random.default_rng([seed, 5]), 0
-    for _ in range(runs):
+
+    def trial(rng: np.random.Generator) -> Sequence[float]:
         sweeps = {
             arm: {n: dict(enumerate(min(n, cores) * np.exp(rng.normal(0, 0.03, 12)))) for n in (1, 2, 4, 8, 16, 32)}
             for arm in range(4)
         }
-        falling += bool(falls(sweeps))
-    return name, percent(falling / runs)
+        return [bool(falls(sweeps))]
+
+    return name, *shares(runs, [seed, 5], trial)
 
 
 def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:
@@ -216,14 +239,14 @@ def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tup
 def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int) -> Sequence[str]:
     """Return a row for *family* comparisons: false verdicts and coverage for equal arms, and finds of 10 %."""
     blocks = max(6, ceil(total_s / window_s))
-    rng, counts = np.random.default_rng([seed, blocks, family, 6]), np.zeros(3)
-    for _ in range(runs):
+
+    def trial(rng: np.random.Generator) -> Sequence[float]:
         logs = [short_windows(rng, blocks, window_s) for _ in range(family)]
         same, faster = (family_judged([(below + more, above) for below, above in logs]) for more in (0, log(1.1)))
-        held = sum((one.low or 0) <= 1 <= (one.high or 0) for one in same) / family
-        found = sum(one.verdict == "faster" for one in faster) / family
-        counts += any(one.verdict in ("faster", "slower") for one in same), held, found
-    return f"{window_s:g} s", str(blocks), str(family), *map(percent, counts / runs)
+        found = [one.verdict == "faster" for one in faster]
+        return any(map(tells_apart, same)), mean(map(covers, same)), mean(found)
+
+    return f"{window_s:g} s", str(blocks), str(family), *shares(runs, [seed, blocks, family, 6], trial)
 
 
 def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
@@ -235,14 +258,14 @@ def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
 
 def unpaired_row(offset: float, blocks: int, runs: int, seed: int) -> Sequence[str]:
     """Return a row for pairs of runs that differ by a random *offset*: coverage, faster or slower, 5 % slower."""
-    rng, counts = np.random.default_rng([seed, blocks, 4]), np.zeros(3)
-    for _ in range(runs):
+
+    def trial(rng: np.random.Generator) -> Sequence[float]:
         logs = [offset * shift + rng.normal(0, 0.02, blocks) for shift in rng.standard_normal(2)]
         first, second = (np.rint(SECOND_NS * np.exp(one)).astype(int).tolist() for one in logs)
         seen, verdict = unpaired_effect(first, second), judge_runs({0: (first, second)})[0]
-        apart = verdict.verdict in ("faster", "slower")
-        counts += seen.low <= 0 <= seen.high, apart, slower_beyond(verdict, 0.05)
-    return percent(offset), str(blocks), *map(percent, counts / runs)
+        return seen.low <= 0 <= seen.high, tells_apart(verdict), slower_beyond(verdict, 0.05)
+
+    return percent(offset), str(blocks), *shares(runs, [seed, blocks, 4], trial)
 
 
 def percent(share: float) -> str:
@@ -261,7 +284,6 @@ def main(words: Sequence[str] | None = None) -> None:
         " | 5 % faster: equivalent | check warns | wrong: check does not pass",
         (case_row(name, blocks, runs, seed) for name, blocks in rows),
     )
-    print_table("blocks | equivalent", (one_in_five_row(blocks, runs, seed) for blocks in BLOCKS))
     print_table(
         "family | sign flips, to 32 | any time, to 60 | blocks to find 5 %: median | 80 %",
         (looking_row(family, runs if family == 1 else quarter, seed) for family in FAMILIES),

@@ -1,14 +1,16 @@
 """Measure the time of the parts of a request: calculation, kernel, JSON, framing, recording of latencies, the rest.
 
-Usage: python -m benchmarks.parts [--runtime 3.11,3.14,3.14t+gil,3.14t] [--repeats 5]
+Usage: python -m benchmarks.parts [--runtime 3.11,3.14,3.14t+gil,3.14t] [--repeats 5] [--start-up]
 
 Parts that can run alone are timed in a process of the runtime. The rest is the additional time of a whole cell of
 system 2 (2 services, 2 clients, reused connections).
+
+--start-up: measure the time until 20 services and 20 clients are ready, for each system, in place of the parts
 """
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from benchmarks.bench import RUNTIMES, cell_of, measured, opened, options, print_table, runtimes
@@ -22,7 +24,7 @@ from core.histogram import Histogram
 from core.wire import Frames, frame
 from core.work import answer, calc
 from clients.channel import framed_message
-from clients.slowest import Slowest
+from clients.tally import Slowest
 from core.cell import Cell
 message = framed_message(Cell(system="2", runtime="", reads=(), calc_target=0))
 frames, body, record = Frames(), message[4:], Histogram().record
@@ -43,9 +45,16 @@ print(json.dumps({
 SIZE = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 3000}
 
 
+MANY = {"NUM_API_SERVICES": 20, "NUM_CLIENTS": 20, "NUM_REQUESTS_PER_CLIENT": 1, "CALC_TARGET": 0}
+
+
 def main() -> None:
-    """Print a Markdown table of times in us per request."""
-    given = options(__doc__, runtime=RUNTIMES, repeats=5)
+    """Print a Markdown table of times in us per request, or of start-up times."""
+    given = options(__doc__, runtime=RUNTIMES, repeats=5, start_up=False)
+    if given.start_up:
+        head = "runtime | system | spawn to all ready s | all around the timed window s"
+        print_table(head, _start_up(given.runtime, given.repeats))
+        return
     print_table(
         "runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: user"
         " | client: kernel | record | slow?",
@@ -65,6 +74,17 @@ def _line(runtime: Runtime, repeats: int) -> Sequence[str]:
     rest = user - alone["calc loop"] - alone["JSON and framing"]
     times = (alone["calc loop"], alone["JSON and framing"], kernel, rest, client_user, client_kernel)
     return [str(runtime.name), *(f"{us:.1f}" for us in times), f"{alone['record']:.2f}", f"{alone['slow?']:.3f}"]
+
+
+def _start_up(names: str, repeats: int) -> Iterator[Sequence[str]]:
+    """Yield for each runtime and system the start-up time, and the total time outside of the timed window."""
+    for runtime in runtimes(names):
+        with opened(runtime) as bench:
+            for system in ("1", "2", "3", "4"):
+                results = [measured(cell_of(system, runtime, MANY), bench) for _ in range(repeats)]
+                start_s = median(result.start_ns for result in results) / 1e9
+                around_s = median(result.overhead_ns for result in results) / 1e9
+                yield str(runtime.name), system, f"{start_s:.2f}", f"{around_s:.2f}"
 
 
 def _alone(runtime: Runtime) -> dict[str, float]:

@@ -5,28 +5,26 @@ Usage: python -m benchmarks.session_cost [--save 'json: /id'] [--repeats 9] [--d
 save: where each answer has the value for the next request, such as 'header: ETag' or 'regex: "([0-9]+)"'
 
 A rate is the requests per second of CPU time of the client, because the service, which always gives the same answer, is
-slower than the client. The ratio is that of medians of alternating runs, and must be above 0.8.
+slower than the client. The ratio is the median of alternating pairs of runs, and must be above 0.8.
 """
 
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import median
 
 import yaml
 
-from benchmarks.bench import in_turns, opened, options, print_table
+from benchmarks.bench import compared, measured, opened, options, print_table
 from config.user_service.plan import user_service_plan
-from core.errors import ChildFailed
 from core.method import Method, Warmup
 from core.parent import die_with_parent
 from core.result import CellResult
 from core.runtime import NATIVE
 from lab.run.cell_run import Bench
-from lab.run.measure import measure
 from lab.run.runtimes import orchestrator
 from reports.facts.figures import cpu_ns
 
@@ -66,23 +64,18 @@ def main() -> None:
     ):
         assert service.stdout
         url = f"http://127.0.0.1:{service.stdout.readline().strip()}/"
-        plans = {"without": PLAIN, "with": SESSION.replace("SAVE", given.save)}
-        results = in_turns(given.repeats, {name: partial(_measured, url, plans[name], bench) for name in plans})
+        cells = [_cell(url, requests, bench) for requests in (PLAIN, SESSION.replace("SAVE", given.save))]
+        row = [*compared(given.repeats, cells, lambda cell: cell.answered * 1e9 / (cpu_ns(cell.clients) or 1))]
         service.kill()
-    plain, session = (median(one.answered * 1e9 / (cpu_ns(one.clients) or 1) for one in of) for of in results.values())
-    row = [f"{plain:,.0f}", f"{session:,.0f}", f"{session / plain:.3f}"]
     print_table("without a session [1/s of CPU] | with | ratio", [row])
 
 
-def _measured(url: str, requests: str, bench: Bench) -> CellResult:
-    """Measure a cell of one native client. Raises ChildFailed if it is not ok."""
+def _cell(url: str, requests: str, bench: Bench) -> Callable[[], CellResult]:
+    """Return a function that measures a cell of one native client. It raises ChildFailed if the cell is not ok."""
     given = {"targets": {"peer": url}, "requests": yaml.safe_load(requests)}
     plan = user_service_plan(given, Path.cwd()).with_values({"NUM_CLIENTS": (1,)})
     (cell,) = plan.cells()
-    result = measure(cell, plan.systems[cell.system], 1, bench)
-    if result.status != "ok":
-        raise ChildFailed(f"{requests}: {result.reason}")
-    return result
+    return partial(measured, cell, bench, plan.systems[cell.system])
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ LIBRARIES = {
     "config": "yaml",
     "lab": "msgspec platformdirs",
     "commands": "argcomplete rich",
-    "reports": "numpy scipy matplotlib rich jinja2 markupsafe",
+    "reports": "numpy scipy matplotlib resvg_py rich jinja2 markupsafe",
 }
 ONE_FILE = {
     "clients/user_service/http2.py": "h2",

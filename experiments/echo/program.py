@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from time import clock_gettime_ns
 from typing import Any, NoReturn
 
@@ -32,16 +31,12 @@ from core.errors import BadInput, GilscopeError
 from core.messages import message
 from core.processtree import TreeUsage, usage_of
 
-BAD_INPUT = 2
 END_DEADLINE_S = 5.0
 GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 
 class ProgramEnded(GilscopeError):
-    """The error that the echo server ended by itself, before this process stopped it.
-
-    status: the exit status for this process
-    """
+    """The error that the echo server ended by itself, before this process stopped it."""
 
     def __init__(self, command: Sequence[str], status: int) -> None:
         how = (
@@ -50,7 +45,7 @@ class ProgramEnded(GilscopeError):
             else message("exited with status {status}", status=status)
         )
         super().__init__(message("{command} {how}.", command=" ".join(command), how=how))
-        self.status = status if status > 0 else 1
+        self.exit_status = status if status > 0 else 1
 
 
 class EchoProgram:
@@ -76,8 +71,8 @@ class EchoProgram:
         return int(self._read_line())
 
     def usage(self) -> "ProgramUsage":
-        """Return the resource usage of the program since its start."""
-        return ProgramUsage.of(self._process.pid)
+        """Return a snapshot of the program's resource usage."""
+        return ProgramUsage(self._process.pid)
 
     def stop(self) -> None:
         """Stop the program. Kill it if it does not end within END_DEADLINE_S."""
@@ -117,33 +112,28 @@ class EchoProgram:
             give_up(ProgramEnded(self._command, status))
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProgramUsage:
-    """Resource usage of a process since its start, and its present memory.
+    """A snapshot of a program's resource usage. Later usage is counted from this snapshot."""
 
-    tree: switches and memory of the process, and its CPU times in kernel ticks (usually 10 ms)
-    cpu_ns: exact CPU time of the process, user and system together
-    """
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._start, self._start_cpu_ns, self._start_queue_ns = self._now()
 
-    tree: TreeUsage
-    cpu_ns: int
-    run_queue_ns: int
-
-    @classmethod
-    def of(cls, pid: int) -> "ProgramUsage":
-        """Return the resource usage of process *pid* from its start until now."""
-        return cls(tree=usage_of([pid]), cpu_ns=clock_gettime_ns(_cpu_clock(pid)), run_queue_ns=run_queue_ns(pid))
-
-    def since(self, start: "ProgramUsage") -> dict[str, int]:
-        """Return the resource usage between *start* and this usage, with the keys of a service's result.
+    def to_json(self) -> dict[str, int]:
+        """Return the resource usage since the snapshot, with the keys of a service's result.
 
         The exact CPU time is divided into user and system time in proportion to the ticks.
         """
-        used, cpu_ns = self.tree.since(start.tree).to_json(), self.cpu_ns - start.cpu_ns
+        now, cpu_ns, queue_ns = self._now()
+        used, cpu_ns = now.since(self._start).to_json(), cpu_ns - self._start_cpu_ns
         ticks_ns = used["cpu_user_ns"] + used["cpu_system_ns"]
         system_ns = round(cpu_ns * used["cpu_system_ns"] / ticks_ns) if ticks_ns else 0
         exact = {"cpu_user_ns": cpu_ns - system_ns, "cpu_system_ns": system_ns}
-        return {**used, **exact, "run_queue_ns": self.run_queue_ns - start.run_queue_ns}
+        return {**used, **exact, "run_queue_ns": queue_ns - self._start_queue_ns}
+
+    def _now(self) -> tuple[TreeUsage, int, int]:
+        """Return switches, memory and CPU times in ticks (usually 10 ms), exact CPU time, and time in the run queue."""
+        return usage_of([self._pid]), clock_gettime_ns(_cpu_clock(self._pid)), run_queue_ns(self._pid)
 
 
 def _cpu_clock(pid: int) -> int:
@@ -173,7 +163,7 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
         if word == "reset":
             start_bytes, start = program.echoed_bytes(), program.usage()
             print_done(word)
-    echoed_bytes, used = program.echoed_bytes() - start_bytes, program.usage().since(start)
+    echoed_bytes, used = program.echoed_bytes() - start_bytes, start.to_json()
     program.stop()  # before the last line, so that the program does not disturb the next cell
     return {**used, "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
 
@@ -205,7 +195,7 @@ def main(command: Sequence[str]) -> None:
 def give_up(error: GilscopeError) -> NoReturn:
     """Print the error to stderr, after the program's output, and exit."""
     print(error, file=sys.stderr)
-    exit_at_once(error.status if isinstance(error, ProgramEnded) else BAD_INPUT)
+    exit_at_once(error.exit_status)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from functools import partial
 
 import aiohttp
 
-from clients.channel import CallFailed
 from experiments.http_clients.tasks import TaskClient
+from experiments.http_clients.workers import Codes, Library, code_of
 
 
 class AiohttpConnection:
@@ -23,26 +23,21 @@ class AiohttpConnection:
         )
 
     async def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            async with self._session.get(self._url) as response:
-                return response.status, len(await response.read())
-        except (TimeoutError, aiohttp.ClientError) as error:
-            raise CallFailed(_code(error)) from error
+        """Send GET /, and return status and body length of the response."""
+        async with self._session.get(self._url) as response:
+            return response.status, len(await response.read())
 
     async def close(self) -> None:
         """Close the connection."""
         await self._session.close()
 
 
-def _code(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "timeout"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return "connect"
-    if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError):
-        return "closed"
-    return "reset" if isinstance(error, aiohttp.ClientOSError) else "garbled"
-
-
-client = partial(TaskClient, AiohttpConnection)
+CODES: Codes = {
+    TimeoutError: "timeout",
+    aiohttp.ClientConnectorError: "connect",
+    aiohttp.ServerDisconnectedError: "closed",
+    aiohttp.ClientPayloadError: "closed",
+    aiohttp.ClientOSError: "reset",
+}
+failures = (TimeoutError, aiohttp.ClientError)
+client = partial(TaskClient, Library(AiohttpConnection, failures, partial(code_of, CODES)))

@@ -3,21 +3,18 @@
 A process imports only one of these modules.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from typing import Any
 
-from core.cell import Cell
-from core.method import Method
 from experiments.http_clients.threads import ThreadClient
+from experiments.http_clients.workers import Library
 
 
-def _client(
-    module: str, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
-) -> ThreadClient:
+def _client(module: str, *of_cell: Any) -> ThreadClient:
     """Return a client whose threads use beastclient.<module>. Each of these modules has its own exception class."""
     extension = import_module(f"beastclient.{module}")
-    return ThreadClient(extension.Connection, cell, client_id, addresses, method, failure=extension.Failed)
+    return ThreadClient(Library(extension.Connection, (extension.Failed,)), *of_cell)
 
 
 held = partial(_client, "held")

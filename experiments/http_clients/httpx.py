@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 
-from clients.channel import CallFailed
 from core.system import Client
 from experiments.http_clients.threads import ThreadClient
+from experiments.http_clients.workers import Codes, Library, code_of
 
 
 def _options(deadline_s: float) -> dict[str, object]:
@@ -24,11 +24,8 @@ class HttpxConnection:
         self._client = httpx.Client(**_options(deadline_s))
 
     def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            response = self._client.get(self._url)
-        except httpx.HTTPError as error:
-            raise CallFailed(_code(error)) from error
+        """Send GET /, and return status and body length of the response."""
+        response = self._client.get(self._url)
         return response.status_code, len(response.content)
 
     def close(self) -> None:
@@ -46,11 +43,8 @@ class HttpxAsyncConnection:
         self._client = httpx.AsyncClient(**_options(deadline_s))
 
     async def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            response = await self._client.get(self._url)
-        except httpx.HTTPError as error:
-            raise CallFailed(_code(error)) from error
+        """Send GET /, and return status and body length of the response."""
+        response = await self._client.get(self._url)
         return response.status_code, len(response.content)
 
     async def close(self) -> None:
@@ -58,22 +52,20 @@ class HttpxAsyncConnection:
         await self._client.aclose()
 
 
-def _code(error: httpx.HTTPError) -> str:
-    if isinstance(error, httpx.TimeoutException):
-        return "timeout"
-    if isinstance(error, httpx.ConnectError):
-        return "connect"
-    if isinstance(error, httpx.NetworkError):
-        return "reset"
+CODES: Codes = {httpx.TimeoutException: "timeout", httpx.ConnectError: "connect", httpx.NetworkError: "reset"}
+
+
+def _code(error: Exception) -> str:
     # httpx has one class for invalid HTTP and for a closed connection. Only the text distinguishes them.
-    return "closed" if "disconnected" in str(error) or "closed" in str(error) else "garbled"
+    is_closed = "disconnected" in str(error) or "closed" in str(error)
+    return code_of(CODES, error, "closed" if is_closed else "garbled")
 
 
-client = partial(ThreadClient, HttpxConnection)
+client = partial(ThreadClient, Library(HttpxConnection, (httpx.HTTPError,), _code))
 
 
 def async_client(*of_cell: Any) -> Client:
     """Return a TaskClient. It is imported here, so that a client with threads does not load asyncio."""
     from experiments.http_clients.tasks import TaskClient
 
-    return TaskClient(HttpxAsyncConnection, *of_cell)
+    return TaskClient(Library(HttpxAsyncConnection, (httpx.HTTPError,), _code), *of_cell)

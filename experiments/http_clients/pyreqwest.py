@@ -5,9 +5,9 @@ from typing import Any
 
 import reqwestclient
 
-from clients.channel import CallFailed
 from core.system import Client
 from experiments.http_clients.threads import ThreadClient
+from experiments.http_clients.workers import Library
 
 
 class ReqwestConnection:
@@ -20,11 +20,8 @@ class ReqwestConnection:
         self._client = reqwestclient.BlockingClient(deadline_s)
 
     def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            answer: tuple[int, int] = self._client.get(self._url)
-        except reqwestclient.Failed as failed:
-            raise CallFailed(failed.args[0]) from failed
+        """Send GET /, and return status and body length of the response."""
+        answer: tuple[int, int] = self._client.get(self._url)
         return answer
 
     def close(self) -> None:
@@ -42,11 +39,8 @@ class ReqwestAsyncConnection:
         self._client = reqwestclient.AsyncClient(deadline_s)
 
     async def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            answer: tuple[int, int] = await self._client.get(self._url)
-        except reqwestclient.Failed as failed:
-            raise CallFailed(failed.args[0]) from failed
+        """Send GET /, and return status and body length of the response."""
+        answer: tuple[int, int] = await self._client.get(self._url)
         return answer
 
     async def close(self) -> None:
@@ -54,11 +48,11 @@ class ReqwestAsyncConnection:
         del self._client
 
 
-client = partial(ThreadClient, ReqwestConnection)
+client = partial(ThreadClient, Library(ReqwestConnection, (reqwestclient.Failed,)))
 
 
 def async_client(*of_cell: Any) -> Client:
     """Return a TaskClient. It is imported here, so that a client with threads does not load asyncio."""
     from experiments.http_clients.tasks import TaskClient
 
-    return TaskClient(ReqwestAsyncConnection, *of_cell)
+    return TaskClient(Library(ReqwestAsyncConnection, (reqwestclient.Failed,)), *of_cell)

@@ -1,22 +1,22 @@
 """An HTTP client that uses requests: each session has one connection of urllib3's pool."""
 
-from collections.abc import Iterator
 from functools import partial
 from http.client import IncompleteRead, RemoteDisconnected
+from typing import Any
 
 import requests
 
-from clients.channel import CallFailed
 from experiments.http_clients.threads import ThreadClient
+from experiments.http_clients.workers import Codes, Library
 
-_CODES: tuple[tuple[type[BaseException], str], ...] = (
-    (TimeoutError, "timeout"),
-    (ConnectionRefusedError, "connect"),
-    (RemoteDisconnected, "closed"),
-    (IncompleteRead, "closed"),
-    (ConnectionResetError, "reset"),
-    (BrokenPipeError, "reset"),
-)
+CODES: Codes = {
+    TimeoutError: "timeout",
+    ConnectionRefusedError: "connect",
+    RemoteDisconnected: "closed",
+    IncompleteRead: "closed",
+    ConnectionResetError: "reset",
+    BrokenPipeError: "reset",
+}
 
 
 class RequestsConnection:
@@ -31,32 +31,22 @@ class RequestsConnection:
         self._session.trust_env = False
 
     def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            response = self._session.get(self._url, timeout=self._deadline_s)
-            return response.status_code, len(response.content)
-        except requests.RequestException as error:
-            raise CallFailed(_code(error)) from error
+        """Send GET /, and return status and body length of the response."""
+        response = self._session.get(self._url, timeout=self._deadline_s)
+        return response.status_code, len(response.content)
 
     def close(self) -> None:
         """Close the connection."""
         self._session.close()
 
 
-def _code(error: requests.RequestException) -> str:
+def _code(error: Exception) -> str:
     """Return the error code of the innermost known cause, because requests and urllib3 wrap exceptions."""
-    causes = tuple(_causes(error, set()))
-    return next((code for kind, code in _CODES for cause in causes if isinstance(cause, kind)), "garbled")
+    causes: list[Any] = [error]
+    for cause in causes:
+        nested = (cause.__cause__, cause.__context__, *cause.args)
+        causes += [one for one in nested if isinstance(one, BaseException) and one not in causes]
+    return next((code for kind, code in CODES.items() for cause in causes if isinstance(cause, kind)), "garbled")
 
 
-def _causes(error: BaseException, seen: set[int]) -> Iterator[BaseException]:
-    if id(error) in seen:
-        return
-    seen.add(id(error))
-    yield error
-    for cause in (error.__cause__, error.__context__, *error.args):
-        if isinstance(cause, BaseException):
-            yield from _causes(cause, seen)
-
-
-client = partial(ThreadClient, RequestsConnection)
+client = partial(ThreadClient, Library(RequestsConnection, (requests.RequestException,), _code))

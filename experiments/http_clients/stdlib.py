@@ -3,8 +3,12 @@
 from functools import partial
 from http.client import HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
 
-from clients.channel import CallFailed
 from experiments.http_clients.threads import ThreadClient
+from experiments.http_clients.workers import Codes, Library, code_of
+
+
+class NotConnected(OSError):
+    """The error that a connection could not be opened."""
 
 
 class StdlibConnection:
@@ -17,26 +21,25 @@ class StdlibConnection:
         try:
             self._connection.connect()
         except OSError as error:
-            raise CallFailed("connect") from error
+            raise NotConnected from error
 
     def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response. Raises CallFailed."""
-        try:
-            self._connection.request("GET", "/")
-            response = self._connection.getresponse()
-            return response.status, len(response.read())
-        except TimeoutError as error:
-            raise CallFailed("timeout") from error
-        except (RemoteDisconnected, IncompleteRead) as error:
-            raise CallFailed("closed") from error
-        except OSError as error:
-            raise CallFailed("reset") from error
-        except (HTTPException, ValueError) as error:
-            raise CallFailed("garbled") from error
+        """Send GET /, and return status and body length of the response."""
+        self._connection.request("GET", "/")
+        response = self._connection.getresponse()
+        return response.status, len(response.read())
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
 
-client = partial(ThreadClient, StdlibConnection)
+CODES: Codes = {
+    NotConnected: "connect",
+    TimeoutError: "timeout",
+    RemoteDisconnected: "closed",
+    IncompleteRead: "closed",
+    OSError: "reset",
+}
+failures = (OSError, HTTPException, ValueError)
+client = partial(ThreadClient, Library(StdlibConnection, failures, partial(code_of, CODES)))

@@ -6,24 +6,20 @@ from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from clients.channel import CallFailed
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers
 from core.cell import Cell
 from core.method import Method
-from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, places, summary
+from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, Library, places, summary
 
 
 class AsyncConnection(Protocol):
-    """A keep-alive connection for asyncio. Its methods raise CallFailed, for example with the code timeout."""
+    """A keep-alive connection for asyncio."""
 
     async def get(self) -> tuple[int, int]:
         """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
 
     async def close(self) -> None:
         """Close the connection."""
-
-
-AsyncConnect = Callable[[str, int, float], AsyncConnection]
 
 
 class TaskWorker(HttpWorker[AsyncConnection]):
@@ -36,7 +32,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
         start = perf_counter_ns()
         try:
             await self._take().get()
-        except CallFailed:
+        except self._library.failures:
             await self.drop()
         else:
             self.tally.connect.record(perf_counter_ns() - start)
@@ -44,7 +40,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
     async def drop(self) -> None:
         """Close the connection. The next request opens a new connection."""
         if self._connection is not None:
-            with suppress(CallFailed):
+            with suppress(*self._library.failures):
                 await self._connection.close()
             self._connection = None
 
@@ -63,37 +59,32 @@ class TaskWorker(HttpWorker[AsyncConnection]):
     async def _send(self, numbers: Iterable[int], until_ns: int) -> int:
         """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests that were sent."""
         note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
+        failures = self._library.failures
         get: Callable[[], Awaitable[tuple[int, int]]] | None = None
-        number = failures = 0
+        number = in_a_row = 0
         for number in numbers:  # noqa: B007 - used after the loop
             try:
                 get = get or self._take().get
                 start_ns = clock()
                 status, size_bytes = await get()
                 end_ns = clock()
-            except CallFailed as failed:
-                await self._fail(failed)
-                get, failures = None, failures + 1
-                if failures == GIVE_UP_AFTER:
+            except failures as failed:
+                self._fail(failed)
+                await self.drop()
+                get, in_a_row = None, in_a_row + 1
+                if in_a_row == GIVE_UP_AFTER:
                     break
                 continue
             note(start_ns)
             note(end_ns)
-            failures = 0
+            in_a_row = 0
             if status != 200 or size_bytes != right_bytes:
-                await self._refuse(status)
+                self.tally.refuse(status)
+                await self.drop()
                 get = None
             if end_ns >= until_ns:
                 break
         return number + 1
-
-    async def _fail(self, failed: CallFailed) -> None:
-        self.tally.errors[failed.code] += 1
-        await self.drop()
-
-    async def _refuse(self, status: int) -> None:
-        self.tally.refuse(status)
-        await self.drop()
 
 
 class TaskClient(WorkerClient[TaskWorker]):
@@ -103,10 +94,15 @@ class TaskClient(WorkerClient[TaskWorker]):
     """
 
     def __init__(
-        self, connect: AsyncConnect, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+        self,
+        library: Library[AsyncConnection],
+        cell: Cell,
+        client_id: int,
+        addresses: Sequence[Sequence[str]],
+        method: Method,
     ) -> None:
         self._runner = asyncio.Runner()
-        workers = [TaskWorker(connect, place) for place in places(cell, client_id, addresses)]
+        workers = [TaskWorker(library, place) for place in places(cell, client_id, addresses)]
         super().__init__(workers, cell, len(addresses), method)
 
     def close(self) -> None:

@@ -5,19 +5,15 @@ from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from clients.channel import CallFailed
 from clients.workers import GIVE_UP_AFTER, WorkerClient, numbers
 from core.cell import Cell
 from core.child import thread_run_queue_ns
 from core.method import Method
-from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, places, summary
+from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, Library, places, summary
 
 
 class BlockingConnection(Protocol):
-    """A blocking keep-alive connection.
-
-    Errors are clients.channel.CallFailed, or another exception whose first argument is a code of docs/child-contract.md
-    """
+    """A blocking keep-alive connection."""
 
     def get(self) -> tuple[int, int]:
         """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
@@ -26,20 +22,13 @@ class BlockingConnection(Protocol):
         """Close the connection."""
 
 
-Connect = Callable[[str, int, float], BlockingConnection]
-
-
 class ThreadWorker(HttpWorker[BlockingConnection]):
-    """A worker that runs on a thread.
+    """A worker that runs on a thread."""
 
-    failure: the exception that connections raise if a request fails
-    """
+    __slots__ = ("run_queue_ns",)
 
-    __slots__ = ("_failure", "run_queue_ns")
-
-    def __init__(self, connect: Connect, place: tuple[str, int], failure: type[Exception] = CallFailed) -> None:
-        super().__init__(connect, place)
-        self._failure = failure
+    def __init__(self, library: Library[BlockingConnection], place: tuple[str, int]) -> None:
+        super().__init__(library, place)
         self.run_queue_ns = 0
 
     def open(self) -> None:
@@ -47,7 +36,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         start = perf_counter_ns()
         try:
             self._take().get()
-        except self._failure:
+        except self._library.failures:
             self.drop()
         else:
             self.tally.connect.record(perf_counter_ns() - start)
@@ -55,7 +44,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
     def drop(self) -> None:
         """Close the connection. The next request opens a new connection."""
         if self._connection is not None:
-            with suppress(self._failure):
+            with suppress(*self._library.failures):
                 self._connection.close()
             self._connection = None
 
@@ -79,57 +68,50 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
 
         This is the timed loop. All work that can wait until the workers end is in summary().
         """
-        note, clock, right_bytes, failure = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES, self._failure
+        note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
+        failures = self._library.failures
         get: Callable[[], tuple[int, int]] | None = None
-        number = failures = 0
+        number = in_a_row = 0
         for number in numbers:  # noqa: B007 - used after the loop
             try:
                 get = get or self._take().get
                 start_ns = clock()
                 status, size_bytes = get()
                 end_ns = clock()
-            except failure as failed:
+            except failures as failed:
                 self._fail(failed)
-                get, failures = None, failures + 1
-                if failures == GIVE_UP_AFTER:
+                self.drop()
+                get, in_a_row = None, in_a_row + 1
+                if in_a_row == GIVE_UP_AFTER:
                     break
                 continue
             note(start_ns)
             note(end_ns)
-            failures = 0
+            in_a_row = 0
             if status != 200 or size_bytes != right_bytes:
-                self._refuse(status)
+                self.tally.refuse(status)
+                self.drop()
                 get = None
             if end_ns >= until_ns:
                 break
         return number + 1
 
-    def _fail(self, failed: Exception) -> None:
-        self.tally.errors[failed.args[0]] += 1
-        self.drop()
-
-    def _refuse(self, status: int) -> None:
-        self.tally.refuse(status)
-        self.drop()
-
 
 class ThreadClient(WorkerClient[ThreadWorker]):
     """A client whose workers are threads.
 
-    connect, failure: see ThreadWorker
     addresses: for every service, the addresses of its sockets
     """
 
     def __init__(
         self,
-        connect: Connect,
+        library: Library[BlockingConnection],
         cell: Cell,
         client_id: int,
         addresses: Sequence[Sequence[str]],
         method: Method,
-        failure: type[Exception] = CallFailed,
     ) -> None:
-        workers = [ThreadWorker(connect, place, failure) for place in places(cell, client_id, addresses)]
+        workers = [ThreadWorker(library, place) for place in places(cell, client_id, addresses)]
         super().__init__(workers, cell, len(addresses), method)
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -50,24 +51,51 @@ class HttpTally:
         return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
 
 
-class HttpWorker(Generic[ConnectionT]):
-    """A worker: a connection, which is opened again after an error, and the counts of its requests.
+Codes = Mapping[type[BaseException], str]
 
-    connect(host, port, deadline_s): opens the connection; deadline_s is the longest time of an answer
+
+def code_of(codes: Codes, error: Exception, other: str = "garbled") -> str:
+    """Return the code (docs/child-contract.md) of the first class in *codes* that *error* belongs to, or *other*."""
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), other)
+
+
+def first_argument(error: Exception) -> str:
+    """Return the code of an exception that has it as its first argument, as those of our extensions."""
+    return str(error.args[0])
+
+
+@dataclass(frozen=True)
+class Library(Generic[ConnectionT]):
+    """An HTTP library.
+
+    connect(host, port, deadline_s): opens a connection; deadline_s is the longest time of an answer
+    failures: the exceptions of a connection if a request fails
+    code_of: returns the code of a failure
     """
 
-    __slots__ = ("_connect", "_connection", "_place", "tally")
+    connect: Callable[[str, int, float], ConnectionT]
+    failures: tuple[type[Exception], ...]
+    code_of: Callable[[Exception], str] = first_argument
 
-    def __init__(self, connect: Callable[[str, int, float], ConnectionT], place: tuple[str, int]) -> None:
-        self._connect = connect
+
+class HttpWorker(Generic[ConnectionT]):
+    """A worker: a connection, which is opened again after an error, and the counts of its requests."""
+
+    __slots__ = ("_connection", "_library", "_place", "tally")
+
+    def __init__(self, library: Library[ConnectionT], place: tuple[str, int]) -> None:
+        self._library = library
         self._place = place
         self._connection: ConnectionT | None = None
         self.tally = HttpTally()
 
     def _take(self) -> ConnectionT:
         if self._connection is None:
-            self._connection = self._connect(*self._place, REQUEST_DEADLINE_S)
+            self._connection = self._library.connect(*self._place, REQUEST_DEADLINE_S)
         return self._connection
+
+    def _fail(self, failed: Exception) -> None:
+        self.tally.errors[self._library.code_of(failed)] += 1
 
 
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:

@@ -35,7 +35,6 @@ STAMP_FILE = "gilscope.json"
 LAYOUT = 3  # version of how environments are created; an environment with another version is not used
 _DIGESTS = Digests()
 RETRY_S = 0.05
-MOST_ATTEMPTS = 3  # attempts, because another run may remove a new environment before this process has locked it
 _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
@@ -44,15 +43,18 @@ class EnvironmentFailed(GilscopeError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
-    """The contents of an environment: a requirements file, wheels of our own extensions (lab.native.wheels), or both.
+class Recipe:
+    """What an environment is made of: a requirements file, wheels of our own extensions (lab.native.wheels), or both.
 
+    folder: the folder of all environments
     hashed: whether the file must have a hash for each package, as all our files have; a user's file may have none
     """
 
+    interpreter: Interpreter
+    folder: Path
     requirements_file: Path | None = None
-    hashed: bool = True
     wheels: tuple[Path, ...] = ()
+    hashed: bool = True
 
     @property
     def label(self) -> Message:
@@ -66,9 +68,45 @@ class Contents:
         return read(self.requirements_file) if self.requirements_file else Requirements()
 
     @property
-    def folders(self) -> list[Path]:
+    def source_folders(self) -> list[Path]:
         """The local folders that the environment installs, such as '.'."""
         return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
+
+    @property
+    def family(self) -> str:
+        """The prefix of the environment's folder name, from the interpreter and the names of the files."""
+        named = str(self.requirements_file or "")
+        what = "\0".join((str(self.interpreter.executable), named, *(path.name for path in self.wheels)))
+        return f"{self.interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+
+    @cached_property
+    def stamp(self) -> str:
+        """The text of the environment's stamp file: its interpreter, and digests of its contents. Raises BadInput."""
+        facts = {
+            "layout": LAYOUT,
+            "requirements": hashlib.sha256("\n".join(_all_lines(self.wanted)).encode()).hexdigest(),
+            "wheels": [_digest(path) for path in self.wheels],
+            "folders": [_DIGESTS.of_tree(folder) for folder in self.source_folders],
+            **self.interpreter.identity,
+        }
+        return json.dumps(facts, indent=1)
+
+    @cached_property
+    def place(self) -> Path:
+        """The environment's folder."""
+        return self.folder / f"{self.family}-{hashlib.sha256(self.stamp.encode()).hexdigest()[:12]}"
+
+    @property
+    def python(self) -> Path:
+        """The environment's interpreter."""
+        return self.place / "bin" / "python"
+
+    def is_ready(self) -> bool:
+        """Return whether the environment is complete."""
+        try:
+            return (self.place / STAMP_FILE).read_text() == self.stamp and os.access(self.python, os.X_OK)
+        except OSError:
+            return False
 
 
 def _name(path: Path) -> str:
@@ -91,17 +129,16 @@ def environment(
     environment at once, one of them creates it and the others wait. No run changes it while this process lives.
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
-    contents = Contents(
+    recipe = Recipe(
+        interpreter=interpreter,
+        folder=folder.absolute(),
         requirements_file=requirements_file.absolute() if requirements_file else None,
-        hashed=hashed,
         wheels=tuple(path.absolute() for path in wheels),
+        hashed=hashed,
     )
-    stamp = stamp_of(interpreter, contents)
-    family = folder_name(interpreter, contents)
-    place = folder.absolute() / f"{family}-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}"
-    if not (place in _IN_USE and _is_ready(place, stamp)):
-        _acquire(interpreter, contents, place, stamp)
-    return _python(place)
+    if not (recipe.place in _IN_USE and recipe.is_ready()):
+        _acquire(recipe)
+    return recipe.python
 
 
 def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> str:
@@ -148,82 +185,58 @@ def site_packages(python: Path) -> list[Path]:
     return sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
 
 
-def _python(place: Path) -> Path:
-    return place / "bin" / "python"
-
-
-def _is_ready(place: Path, stamp: str) -> bool:
-    try:
-        return (place / STAMP_FILE).read_text() == stamp and os.access(_python(place), os.X_OK)
-    except OSError:
-        return False
-
-
-def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
+def _acquire(recipe: Recipe) -> None:
     """Take a shared lock on the environment. Create the environment first, unless another run has created it."""
-    held = _IN_USE.pop(place, None)
+    held = _IN_USE.pop(recipe.place, None)
     if held is not None:
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        for _ in range(MOST_ATTEMPTS):
-            lock = lock_folder(place, shared=True)
+        while True:
+            lock = lock_folder(recipe.place, shared=True)  # waits while another run creates the environment
             assert lock is not None, "it waits"
-            if _is_ready(place, stamp):
-                _IN_USE[place] = lock
+            if recipe.is_ready():
+                _IN_USE[recipe.place] = lock
                 return
             os.close(lock)
-            building = _lock_unused(place, stamp)
-            if building is not None:
-                try:
-                    _create(interpreter, contents, place, stamp, building)
-                    _remove_outdated(place)
-                finally:
-                    os.close(building)
+            building = lock_folder(recipe.place, wait=False)
+            if building is None:
+                sleep(RETRY_S)  # another run looks at the folder, or creates the environment
+                continue
+            try:
+                if not recipe.is_ready():
+                    _create(recipe, building)
+                    _remove_outdated(recipe.place)
+            finally:
+                os.close(building)
     except OSError as error:
-        if not _is_ready(place, stamp):  # a complete environment may be in a read-only folder
+        if not recipe.is_ready():  # a complete environment may be in a read-only folder
             raise EnvironmentFailed(
                 "The environment of runtime {name} could not be created in {folder}: {error}. "
                 "Free disk space or give write access there, then run again.",
-                name=interpreter.name,
-                folder=str(place.parent),
+                name=recipe.interpreter.name,
+                folder=str(recipe.folder),
                 error=error.strerror or str(error),
             ) from None
 
 
-def _lock_unused(place: Path, stamp: str) -> int | None:
-    """Lock *place*, an environment's folder, and return the lock; None if another run completes the environment first.
-
-    Wait while another run holds the lock.
-    """
-    while not _is_ready(place, stamp):
-        lock = lock_folder(place, wait=False)
-        if lock is None:
-            sleep(RETRY_S)
-        elif _is_ready(place, stamp):
-            os.close(lock)
-        else:
-            return lock
-    return None
-
-
-def _create(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
+def _create(recipe: Recipe, lock: int) -> None:
     """Create the environment at its final place, because the scripts in its bin folder contain its path.
 
     The stamp file is written last, because it marks the environment as complete.
     """
-    remove_contents(place)
-    for command in _commands(interpreter.executable, contents, place):
+    remove_contents(recipe.place)
+    for command in _commands(recipe):
         failure = uv.output_of(partial(run_build, command, lock, MAKE_TIMEOUT_S))[1]
         if failure:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(recipe.place, ignore_errors=True)
             raise EnvironmentFailed(
                 "The packages of {packages} could not be installed for runtime {name}: {reason}. "
                 "Check the network and the package index, then run again.",
-                packages=contents.label,
-                name=interpreter.name,
+                packages=recipe.label,
+                name=recipe.interpreter.name,
                 reason=failure,
             )
-    (place / STAMP_FILE).write_text(stamp)
+    (recipe.place / STAMP_FILE).write_text(recipe.stamp)
 
 
 def run_build(
@@ -248,54 +261,35 @@ def _remove_outdated(place: Path) -> None:
             os.close(lock)
 
 
-def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
+def _commands(recipe: Recipe) -> list[list[str]]:
     """Return the commands that create the environment.
 
     run_build() makes uv compile the packages to bytecode, so that no measured process has to compile them.
     """
-    python = str(_python(place))
+    executable, place, python = str(recipe.interpreter.executable), str(recipe.place), str(recipe.python)
     program = uv.find()
     if program is None:
-        make = [str(executable), "-m", "venv", str(place)]
+        make = [executable, "-m", "venv", place]
         install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     else:
-        make = [str(program), "venv", "--no-project", "--python", str(executable), str(place)]
+        make = [str(program), "venv", "--no-project", "--python", executable, place]
         install = [str(program), "pip", "install", "--python", python]
     commands = [make]
-    if contents.requirements_file:
-        hashed = ["--require-hashes"] if contents.hashed else []
-        anew = rebuild_options(contents) if program else []
-        commands.append([*install, *hashed, *anew, "-r", str(contents.requirements_file)])
-    if contents.wheels:
-        commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
+    if recipe.requirements_file:
+        hashed = ["--require-hashes"] if recipe.hashed else []
+        anew = rebuild_options(recipe.source_folders) if program else []
+        commands.append([*install, *hashed, *anew, "-r", str(recipe.requirements_file)])
+    if recipe.wheels:
+        commands.append([*install, "--no-index", "--no-deps", *map(str, recipe.wheels)])
     return commands
 
 
-def folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    """Return the prefix of an environment's folder name, from the interpreter and the names of the files."""
-    named = str(contents.requirements_file or "")
-    what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
-    return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
-
-
-def stamp_of(interpreter: Interpreter, contents: Contents) -> str:
-    """Return the text of an environment's stamp file: its interpreter, and digests of its contents. Raises BadInput."""
-    facts = {
-        "layout": LAYOUT,
-        "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),
-        "wheels": [_digest(path) for path in contents.wheels],
-        "folders": [_DIGESTS.of_tree(folder) for folder in contents.folders],
-        **interpreter.identity,
-    }
-    return json.dumps(facts, indent=1)
-
-
-def rebuild_options(contents: Contents) -> list[str]:
+def rebuild_options(folders: Sequence[Path]) -> list[str]:
     """Return options that make uv rebuild local folders rather than reuse wheels that it built before.
 
     --refresh does the same, but has no effect if UV_OFFLINE is set.
     """
-    names = [_project_name(folder) for folder in contents.folders]
+    names = [_project_name(folder) for folder in folders]
     if not all(names):
         return ["--reinstall"]
     return [word for name in names for word in ("--reinstall-package", name)]

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
@@ -25,6 +26,7 @@ from lab.environments.requirements import Requirements, locked_entry, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
 
+LOCK = "pylock.toml"
 RESOLVE_TIMEOUT_S = 60.0
 BUILD_TIMEOUT_S = 600.0
 MOST_PURE_RELEASES = 8  # releases without an extension to skip in search of the first release that has one
@@ -77,75 +79,106 @@ class Resolution:
         return dependants - {name}
 
 
-class Resolver:
-    """A resolver of requirements for one interpreter.
+class Trial:
+    """Resolves requirements for one interpreter, and installs packages into a temporary environment.
 
-    folder: for temporary files; the caller removes the folder
+    program: uv; asked: the requirements, whose options apply to all packages
+    folder: for temporary files and the environment; the caller removes the folder
     """
 
-    def __init__(self, program: Path, interpreter: Interpreter, folder: Path) -> None:
-        self._program = program
+    def __init__(self, program: Path, interpreter: Interpreter, folder: Path, asked: Requirements) -> None:
+        self.folder = folder
+        self._uv = program
         self._interpreter = interpreter
-        self._folder = folder
+        self._asked = asked
         version = str(interpreter.facts["version"])
         minor = tuple(map(int, version.split(".")[:2]))
-        self._tags: frozenset[Tag] = frozenset(
-            [*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)]
-        )
+        self._tags = frozenset([*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)])
         self._marker_values = {"python_version": f"{minor[0]}.{minor[1]}", "python_full_version": version}
 
-    def resolve(self, wanted: Requirements) -> Resolution:
+    @cached_property
+    def python(self) -> Path:
+        """The environment's interpreter. The environment is created at the first use. Raises EnvironmentFailed."""
+        executable = str(self._interpreter.executable)
+        failure = self._run(["venv", "--no-project", "--python", executable, self.folder / "env"], BUILD_TIMEOUT_S)
+        if failure:
+            raise EnvironmentFailed(
+                "No virtual environment could be created with {executable}: {reason}.",
+                executable=executable,
+                reason=failure,
+            )
+        return self.folder / "env" / "bin" / "python"
+
+    def resolve(self) -> Resolution:
         """Resolve all requirements together. If this fails, resolve only the entries that can be resolved alone."""
-        failure, packages = self._resolve_together(wanted)
+        entries = self._asked.entries
+        failure, packages = self._resolve_together(entries)
         if not failure:
             return Resolution(packages=packages)
-        alone = processes.run_in_parallel(
-            lambda entry: self._resolve_together(replace(wanted, entries=(entry,)))[0], wanted.entries
-        )
-        failures = {entry: why for entry, why in zip(wanted.entries, alone, strict=True) if why}
-        rest = tuple(entry for entry in wanted.entries if entry not in failures)
+        alone = processes.run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
+        failures = {entry: why for entry, why in zip(entries, alone, strict=True) if why}
+        rest = [entry for entry in entries if entry not in failures]
         if failures and rest:
-            failure, packages = self._resolve_together(replace(wanted, entries=rest))
+            failure, packages = self._resolve_together(rest)
         return Resolution(packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure))
 
     def fits(self, package: ResolvedPackage) -> bool:
         """Return whether this interpreter can install one of the package's wheels."""
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
-    def first_ready(self, name: str, options: Sequence[str], after: str = "") -> str:
+    def first_ready(self, name: str, after: str = "") -> str:
         """Return the first version that has a wheel with an extension for this interpreter, or "".
 
         after: the version must be later than this one, unless it is ""
         """
         for _ in range(MOST_PURE_RELEASES):
-            release = self._find_release(name, options, f">{after}" if after else "", "lowest")
+            release = self._find_release(f"{name}>{after}" if after else name, "lowest")
             if release is None or not release.pure:
                 return release.version if release else ""
             after = release.version
         return ""
 
-    def newest_ready(self, name: str, options: Sequence[str]) -> str:
+    def newest_ready(self, name: str) -> str:
         """Return the newest version that has a wheel for this interpreter, or ""."""
-        release = self._find_release(name, options, "", "highest")
+        release = self._find_release(name, "highest")
         return release.version if release else ""
 
-    def _find_release(self, name: str, options: Sequence[str], bound: str, strategy: str) -> ResolvedPackage | None:
-        kept = [option for option in options if not option.startswith(FORBID_EXACT)]
-        wanted = Requirements(options=tuple(kept), entries=(f"{name}{bound}",))
-        files = self._files(wanted)
-        failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
+    def install(self, requirements: Sequence[str]) -> dict[str, Message]:
+        """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
+        wheels = ["--only-binary", ":all:"]
+        if not requirements or not self._install(requirements, wheels):
+            return {}
+        failures = {requirement: self._install([requirement], wheels) for requirement in requirements}
+        return {requirement: failure for requirement, failure in failures.items() if failure}
+
+    def build(self, requirement: str, watch: Callable[[str], None]) -> Message:
+        """Build a package from source and install it. Return why this failed, or NOTHING if it succeeded.
+
+        watch: called every few seconds with the newest line of the build's output
+        """
+        return self._install([requirement], ["--verbose"], watch)
+
+    def distribution(self, name: str) -> metadata.Distribution | None:
+        """Return the installed package whose normalised name is *name*; None if it is not installed."""
+        installed = distributions(self.python)
+        return next((package for package in installed if normalised(package.name) == name), None)
+
+    def _find_release(self, entry: str, strategy: str) -> ResolvedPackage | None:
+        source = self._write([entry], exact=False)
+        lock = source.with_name(LOCK)
+        failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
         if failure and failure.code != uv.UNSATISFIED:
             raise EnvironmentFailed(
                 "The versions of {package} could not be listed: {reason}. "
                 "Check the network and the package index, then run again.",
-                package=name,
+                package=entry.partition(">")[0],
                 reason=failure,
             )
-        return None if failure else next(self._packages(files[1]), None)
+        return None if failure else next(self._packages(lock), None)
 
-    def _resolve_together(self, wanted: Requirements) -> tuple[Message, dict[str, ResolvedPackage]]:
-        source, lock = self._files(wanted)
-        tree = lock.with_suffix(".txt")
+    def _resolve_together(self, entries: Sequence[str]) -> tuple[Message, dict[str, ResolvedPackage]]:
+        source = self._write(entries)
+        lock, tree = source.with_name(LOCK), source.with_name("tree.txt")
         failure = self._compile(source, lock, "--universal")
         failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
         if failure:
@@ -160,17 +193,33 @@ class Resolver:
             packages[package.name] = replace(package, direct=direct, needed_by=parents)
         return NOTHING, packages
 
-    def _files(self, wanted: Requirements) -> tuple[Path, Path]:
-        """Write the requirements to a file, and return its path and the path for its lock file."""
-        folder = Path(mkdtemp(dir=self._folder))
-        source = folder / "wanted.txt"
-        source.write_text("\n".join([*wanted.options, *wanted.entries]) + "\n", encoding="utf-8")
-        return source, folder / "pylock.toml"
+    def _install(
+        self, requirements: Sequence[str], how: Sequence[str], watch: Callable[[str], None] | None = None
+    ) -> Message:
+        file = self._write(requirements, exact=False)
+        return self._run(
+            ["pip", "install", "--no-deps", *how, "--python", self.python, "-r", file], BUILD_TIMEOUT_S, watch
+        )
+
+    def _write(self, entries: Sequence[str], *, exact: bool = True) -> Path:
+        """Write a requirements file in a folder of its own, and return its path.
+
+        exact: with all options; otherwise without options that ask for given files or versions
+        """
+        options = [option for option in self._asked.options if exact or not option.startswith(FORBID_EXACT)]
+        source = Path(mkdtemp(dir=self.folder), "wanted.txt")
+        source.write_text("\n".join([*options, *entries]) + "\n", encoding="utf-8")
+        return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
         files: tuple[str | Path, ...] = ("--output-file", result, "--python", self._interpreter.executable, source)
-        command = (self._program, "pip", "compile", "--quiet", "--no-header", *how, *files)
-        return uv.run(command, RESOLVE_TIMEOUT_S, _uv_variables(self._folder))
+        return self._run(["pip", "compile", "--quiet", "--no-header", *how, *files], RESOLVE_TIMEOUT_S)
+
+    def _run(
+        self, arguments: Sequence[str | Path], timeout_s: float, watch: Callable[[str], None] | None = None
+    ) -> Message:
+        """Run a command of uv, with its temporary files in *folder*. Return why it failed, or NOTHING."""
+        return uv.run([self._uv, *arguments], timeout_s, scrubbed_environment() | {"TMPDIR": str(self.folder)}, watch)
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""
@@ -196,62 +245,3 @@ def _tags(name: str) -> frozenset[Tag]:
         return parse_wheel_filename(name)[3]
     except InvalidWheelFilename:
         return frozenset()
-
-
-class TrialEnvironment:
-    """A temporary environment in which packages are installed on trial.
-
-    folder: where it is created; the caller removes the folder
-    python: its interpreter; options: lines of a requirements file that apply to all packages, such as an index
-    """
-
-    def __init__(self, program: Path, folder: Path, executable: Path, options: Sequence[str]) -> None:
-        self.folder = folder
-        self.python = folder / "env" / "bin" / "python"
-        self._uv = program
-        self._options = [option for option in options if not option.startswith(FORBID_EXACT)]
-        failure = self._failure(["venv", "--no-project", "--python", str(executable), str(folder / "env")])
-        if failure:
-            raise EnvironmentFailed(
-                "No virtual environment could be created with {executable}: {reason}.",
-                executable=str(executable),
-                reason=failure,
-            )
-
-    def install(self, requirements: Sequence[str]) -> dict[str, Message]:
-        """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
-        wheels = ["--only-binary", ":all:"]
-        if not requirements or not self._install(requirements, wheels):
-            return {}
-        failures = {requirement: self._install([requirement], wheels) for requirement in requirements}
-        return {requirement: failure for requirement, failure in failures.items() if failure}
-
-    def build(self, requirement: str, watch: Callable[[str], None]) -> Message:
-        """Build a package from source and install it. Return why this failed, or NOTHING if it succeeded.
-
-        watch: called every few seconds with the newest line of the build's output
-        """
-        return self._install([requirement], ["--verbose"], watch)
-
-    def distribution(self, name: str) -> metadata.Distribution | None:
-        """Return the installed package whose normalised name is *name*; None if it is not installed."""
-        installed = distributions(self.python)
-        return next((package for package in installed if normalised(package.name) == name), None)
-
-    def _install(
-        self, requirements: Sequence[str], how: Sequence[str], watch: Callable[[str], None] | None = None
-    ) -> Message:
-        file = self.folder / "wanted.txt"
-        file.write_text("\n".join([*self._options, *requirements]) + "\n", encoding="utf-8")
-        return self._failure(
-            ["pip", "install", "--no-deps", *how, "--python", str(self.python), "-r", str(file)], watch
-        )
-
-    def _failure(self, arguments: Sequence[str], watch: Callable[[str], None] | None = None) -> Message:
-        """Run a command of uv, and return why it failed, or NOTHING if it succeeded."""
-        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, _uv_variables(self.folder), watch)
-
-
-def _uv_variables(folder: Path) -> dict[str, str]:
-    """Return environment variables for uv, which put its temporary files in *folder*. The caller removes the folder."""
-    return scrubbed_environment() | {"TMPDIR": str(folder)}

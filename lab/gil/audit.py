@@ -17,12 +17,7 @@ from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import (
-    BUILD_TIMEOUT_S,
-    ResolvedPackage,
-    Resolver,
-    TrialEnvironment,
-)
+from lab.environments.resolution import BUILD_TIMEOUT_S, ResolvedPackage, Trial
 from lab.folders import PrivateFolder
 from lab.gil.switching import Problem, top_modules, try_import
 from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, read_dependencies
@@ -128,11 +123,10 @@ class _Audit:
     ) -> None:
         """Resolve the requirements with uv (*program*), and install the packages into an environment in *folder*."""
         self.asked, self.interpreter = asked, interpreter
-        self.resolver = Resolver(program, interpreter, folder)
-        self.place = TrialEnvironment(program, folder, interpreter.executable, asked.options)
-        self.resolution = self.resolver.resolve(asked)
+        self.trial = Trial(program, interpreter, folder, asked)
+        self.resolution = self.trial.resolve()
         known = self.resolution.packages.values()
-        self.without_wheel = {one.name for one in known if not one.is_folder and not self.resolver.fits(one)}
+        self.without_wheel = {one.name for one in known if not one.is_folder and not self.trial.fits(one)}
         self.packages = [package for package in known if build is not None or not package.is_folder]
         self.failures = self._install(build)
         self.absent = {*self.failures, *(self.without_wheel if build is None else ())}
@@ -141,11 +135,11 @@ class _Audit:
         """Install the packages, and return the names of those that could not be installed, with the reasons."""
         to_build = [package for package in self.packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in self.packages if package not in to_build}
-        failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
+        failures = {names[line]: why for line, why in self.trial.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
             progress = _report_progress(build, package, number, len(to_build))
-            failures[package.name] = self.place.build(package.requirement, progress)
+            failures[package.name] = self.trial.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
     def findings(self) -> list[PackageFinding]:
@@ -178,11 +172,11 @@ class _Audit:
             detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif name not in self.absent and (package.direct or not package.pure):
-            installed = self.place.distribution(name)
+            installed = self.trial.distribution(name)
             assert installed is not None, name
             version, modules = installed.version, top_modules(installed)
             for module in modules:
-                problems += try_import(self.place.python, module, self.place.folder)
+                problems += try_import(self.trial.python, module, self.trial.folder)
         dependants = sorted(self.resolution.all_needed_by(name))
         return PackageFinding(
             package=name,
@@ -191,13 +185,13 @@ class _Audit:
             problems=tuple(problems),
             direct=package.direct,
             needed_by=tuple(other for other in dependants if self.resolution.packages[other].direct),
-            ready_since=self.resolver.first_ready(name, self.asked.options) if is_extension else "",
+            ready_since=self.trial.first_ready(name) if is_extension else "",
         )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
-        name, options = package.name, self.asked.options
-        later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
-        older = "" if later else self.resolver.newest_ready(name, options)
+        name = package.name
+        later = self.trial.first_ready(name, after=package.version) if package.version else ""
+        older = "" if later else self.trial.newest_ready(name)
         change = message("no version of the package has a wheel for this runtime")
         if later or older:
             change = message("version {version} of the package has a wheel for this runtime", version=later or older)

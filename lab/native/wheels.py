@@ -4,6 +4,8 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from core.errors import BadInput
@@ -41,6 +43,82 @@ class WheelMissing(EnvironmentFailed):
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
+@dataclass(frozen=True)
+class WheelBuild:
+    """The build of an extension's wheel for an interpreter."""
+
+    extension: Extension
+    interpreter: Interpreter
+
+    @property
+    def label(self) -> Message:
+        """The extension and the runtime, for messages: 'NAME for 3.14t'."""
+        return message("{extension} for {runtime}", extension=self.extension.name, runtime=self.interpreter.name)
+
+    @property
+    def place(self) -> Path:
+        """The wheel's folder. Its name has a hash of the interpreter's path, because interpreter names may repeat."""
+        digest = hashlib.sha256(str(self.interpreter.executable).encode()).hexdigest()[:8]
+        return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
+
+    @cached_property
+    def stamp(self) -> str:
+        """What identifies the wheel: a digest of its sources, and the interpreter's path, version and build."""
+        return json.dumps({"sources": _digest(self.extension), **self.interpreter.identity}, indent=1)
+
+    def find(self) -> Path | None:
+        """Return the path of the wheel; None if there is none of the present sources."""
+        try:
+            is_current = (self.place / STAMP_FILE).read_text(encoding="utf-8") == self.stamp
+        except OSError:
+            return None
+        return next(self.place.glob("*.whl"), None) if is_current else None
+
+    def missing_tools(self) -> Message:
+        """Return a message that names missing build tools; NOTHING if all are on PATH."""
+        has_uv = uv.find() is not None
+        return find_missing_tools(self.extension.tools) or (
+            NOTHING if has_uv else message("not built: needs uv (pip install uv)")
+        )
+
+    def why_missing(self) -> Message:
+        """Return why there is no wheel."""
+        try:
+            return self.missing_tools() or load_reason(self.place / REASON_FILE)
+        except OSError:
+            return message("not built; build it with: {program} native", program=PROGRAM)
+
+    def make(self) -> Message:
+        """Build the wheel unless an up-to-date wheel exists. Return why the build failed, or NOTHING."""
+        if self.find():
+            return NOTHING
+        absent = self.missing_tools()
+        if absent:
+            return absent
+        with locked(self.place) as lock:
+            # Another run may have built the wheel while this one waited for the lock.
+            return NOTHING if self.find() else self._build(lock)
+
+    def _build(self, lock: int) -> Message:
+        """Build the wheel. The stamp is written last: it marks a complete wheel."""
+        remove_contents(self.place)
+        copy_sources()
+        python, source = str(self.interpreter.executable), str(NATIVE_BUILDS / self.extension.name)
+        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(self.place), source]
+        try:
+            done = run_build(command, lock, BUILD_TIMEOUT_S)
+        except subprocess.TimeoutExpired as late:
+            reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
+        else:
+            output = done.stdout + done.stderr
+            reason = _explain_failure(self.extension.name, output) if done.returncode else NOTHING
+        if reason:
+            store_reason(self.place / REASON_FILE, reason)
+        else:
+            (self.place / STAMP_FILE).write_text(self.stamp, encoding="utf-8")
+        return reason
+
+
 def wheel(name: str, interpreter: Interpreter) -> Path:
     """Return the path of the wheel of extension *name* for an interpreter, built from the present sources.
 
@@ -49,13 +127,11 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     if name not in EXTENSIONS:
         known = ", ".join(EXTENSIONS)
         raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
-    extension = EXTENSIONS[name]
-    place = _place(extension, interpreter)
-    path = _current(place, _stamp(extension, interpreter))
+    build = WheelBuild(EXTENSIONS[name], interpreter)
+    path = build.find()
     if path is None:
-        label, reason = _label(extension, interpreter), _why_missing(extension, place)
         raise WheelMissing(
-            message("The extension {extension} is not available: {reason}", extension=label, reason=reason)
+            "The extension {extension} is not available: {reason}", extension=build.label, reason=build.why_missing()
         )
     return path
 
@@ -71,22 +147,8 @@ def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[
     extensions = [EXTENSIONS[name] for name in names]
     for interpreter in interpreters:
         for extension in extensions:
-            yield _label(extension, interpreter), _build_if_outdated(extension, interpreter)
-
-
-def _label(extension: Extension, interpreter: Interpreter) -> Message:
-    return message("{extension} for {runtime}", extension=extension.name, runtime=interpreter.name)
-
-
-def _place(extension: Extension, interpreter: Interpreter) -> Path:
-    """Return a wheel's folder. Its name has a hash of the interpreter's path, because interpreter names may repeat."""
-    digest = hashlib.sha256(str(interpreter.executable).encode()).hexdigest()[:8]
-    return WHEELS / f"{extension.name}-{interpreter.name}-{digest}"
-
-
-def _stamp(extension: Extension, interpreter: Interpreter) -> str:
-    """Return what identifies a wheel: a digest of its sources, and the interpreter's path, version and build."""
-    return json.dumps({"sources": _digest(extension), **interpreter.identity}, indent=1)
+            build = WheelBuild(extension, interpreter)
+            yield build.label, build.make()
 
 
 def _digest(extension: Extension) -> str:
@@ -97,62 +159,6 @@ def _digest(extension: Extension) -> str:
         data = path.read_bytes()
         sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)
     return sha.hexdigest()
-
-
-def _current(place: Path, stamp: str) -> Path | None:
-    try:
-        is_current = (place / STAMP_FILE).read_text(encoding="utf-8") == stamp
-    except OSError:
-        return None
-    return next(place.glob("*.whl"), None) if is_current else None
-
-
-def _why_missing(extension: Extension, place: Path) -> Message:
-    try:
-        return _find_missing_tools(extension) or load_reason(place / REASON_FILE)
-    except OSError:
-        return message("not built; build it with: {program} native", program=PROGRAM)
-
-
-def _find_missing_tools(extension: Extension) -> Message:
-    has_uv = uv.find() is not None
-    return find_missing_tools(extension.tools) or (
-        NOTHING if has_uv else message("not built: needs uv (pip install uv)")
-    )
-
-
-def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Message:
-    """Build a wheel unless an up-to-date wheel exists. Return why the build failed, or NOTHING.
-
-    Another run may have built the wheel while this one waited for the lock.
-    """
-    place, stamp = _place(extension, interpreter), _stamp(extension, interpreter)
-    if _current(place, stamp):
-        return NOTHING
-    absent = _find_missing_tools(extension)
-    if absent:
-        return absent
-    with locked(place) as lock:
-        return NOTHING if _current(place, stamp) else _build(extension, interpreter, place, stamp, lock)
-
-
-def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
-    """Build a wheel. Return why the build failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
-    remove_contents(place)
-    copy_sources()
-    try:
-        python, source = str(interpreter.executable), str(NATIVE_BUILDS / extension.name)
-        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(place), source]
-        done = run_build(command, lock, BUILD_TIMEOUT_S)
-    except subprocess.TimeoutExpired as late:
-        reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
-    else:
-        reason = _explain_failure(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
-    if reason:
-        store_reason(place / REASON_FILE, reason)
-    else:
-        (place / STAMP_FILE).write_text(stamp, encoding="utf-8")
-    return reason
 
 
 def _explain_failure(name: str, output: str) -> Message:

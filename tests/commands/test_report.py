@@ -28,8 +28,8 @@ class Undrawn:
     def ask(self, *_: object) -> None:
         pass
 
-    def panels(self, *_: object) -> list[tuple[str, str]]:
-        return [("", "")]
+    def panels(self, *_: object) -> list[str]:
+        return [""]
 
     def files(self, *_: object) -> dict[str, bytes]:
         return {}

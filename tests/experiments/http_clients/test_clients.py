@@ -7,6 +7,7 @@ from core.cell import Cell
 from core.method import Method
 from experiments.http_clients import workers as http_workers
 from experiments.http_clients.threads import BlockingConnection, ThreadClient, ThreadWorker
+from experiments.http_clients.workers import Library
 
 READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
 
@@ -33,13 +34,13 @@ class Broken:
 
 
 def test_a_worker_that_dies_ends_the_client_with_its_exception() -> None:
-    threads = ThreadClient(Broken, cell(4, connections=2), 0, [["127.0.0.1:80"]], Method())
+    threads = ThreadClient(Library(Broken, ()), cell(4, connections=2), 0, [["127.0.0.1:80"]], Method())
     with pytest.raises(ZeroDivisionError, match="a mistake"):
         threads.run()
 
 
 def test_what_a_dead_worker_was_to_send_is_missing_from_the_answers() -> None:
-    worker = ThreadWorker(Broken, ("127.0.0.1", 80))
+    worker = ThreadWorker(Library(Broken, ()), ("127.0.0.1", 80))
     with pytest.raises(ZeroDivisionError):
         worker.call(5, NEVER_NS)
     counted = http_workers.summary([worker.tally], 0, 1, "thread")
@@ -53,6 +54,6 @@ def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code
     def connect(host: str, port: int, deadline_s: float) -> BlockingConnection:
         raise Refused("connect", "nobody listens")
 
-    threads = ThreadClient(connect, cell(3), 0, [["127.0.0.1:80"]], Method(), failure=Refused)
+    threads = ThreadClient(Library(connect, (Refused,)), cell(3), 0, [["127.0.0.1:80"]], Method())
     counted = threads.run()
     assert (counted["requests"], counted["answered"], counted["errors"]) == (3, 0, {"connect": 3})

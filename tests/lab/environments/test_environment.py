@@ -161,8 +161,8 @@ def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
 ) -> None:
     place = make()
     used = environments._IN_USE.pop(place)  # by another run, say
-    is_ready, looks = environments._is_ready, iter([False])  # it was not, at the first look
-    monkeypatch.setattr(environments, "_is_ready", lambda *given: next(looks, True) and is_ready(*given))
+    is_ready, looks = environments.Recipe.is_ready, iter([False])  # it was not, at the first look
+    monkeypatch.setattr(environments.Recipe, "is_ready", lambda recipe: next(looks, True) and is_ready(recipe))
     assert (make(), made(log)) == (place, 1)
     os.close(used)
 

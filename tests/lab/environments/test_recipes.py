@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from lab.environments import environment as environments
-from lab.environments.environment import Contents, folder_name, rebuild_options, stamp_of
+from lab.environments.environment import Recipe, rebuild_options
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.wheels import write_project
@@ -20,8 +20,8 @@ def requirements(tmp_path: Path) -> Path:
     return file
 
 
-def stamp(interpreter: Interpreter, file: Path) -> str:
-    return stamp_of(interpreter, Contents(requirements_file=file, hashed=False))
+def recipe(interpreter: Interpreter, file: Path) -> Recipe:
+    return Recipe(interpreter=interpreter, folder=file.parent, requirements_file=file, hashed=False)
 
 
 NAMED = """\
@@ -41,29 +41,33 @@ def test_a_file_that_the_requirements_name_has_a_say(interpreter: Interpreter, r
     stamps = []
     for version in ("1.0", "1.0", "2.0"):
         requirements.with_name(changed).write_text(f"other=={version}\n-c inner.txt\n")
-        stamps.append(stamp(interpreter, requirements))
+        stamps.append(recipe(interpreter, requirements).stamp)
     assert stamps[0] == stamps[1] != stamps[2]
 
 
 def test_a_comment_has_no_say_and_an_earlier_layout_is_another_recipe_for_the_same_folder(
     interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, contents = stamp(interpreter, requirements), Contents(requirements_file=requirements)
-    folder = folder_name(interpreter, contents)
+    now = recipe(interpreter, requirements)
+    assert now.place.name.startswith(f"{now.family}-")
     requirements.write_text("# what the shop needs\nsome==1.0  # pinned\n")
-    assert stamp(interpreter, requirements) == now
+    assert recipe(interpreter, requirements).stamp == now.stamp
     monkeypatch.setattr(environments, "LAYOUT", 1)
-    assert stamp(interpreter, requirements) != now
-    assert folder_name(interpreter, contents) == folder
+    earlier = recipe(interpreter, requirements)
+    assert (earlier.family, earlier.stamp != now.stamp) == (now.family, True)
 
 
 def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
-    contents, stamps = Contents(wheels=(tmp_path / "some.whl",)), []
+    stamps = []
+
+    def stamp() -> str:
+        return Recipe(interpreter=interpreter, folder=tmp_path, wheels=(tmp_path / "some.whl",)).stamp
+
     with pytest.raises(BadInput, match=r"some\.whl cannot be read"):
-        stamp_of(interpreter, contents)
+        stamp()
     for content in (b"1", b"1", b"2"):
         (tmp_path / "some.whl").write_bytes(content)
-        stamps.append(stamp_of(interpreter, contents))
+        stamps.append(stamp())
     assert stamps[0] == stamps[1] != stamps[2]
 
 
@@ -76,12 +80,12 @@ def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Int
     ],
 )
 def test_folders_are_built_anew_by_name_or_everything_is(
-    tmp_path: Path, requirements: Path, text: str, flags: list[str]
+    tmp_path: Path, interpreter: Interpreter, requirements: Path, text: str, flags: list[str]
 ) -> None:
     write_project(tmp_path / "shop", value=1)
     (tmp_path / "old").mkdir()
     requirements.write_text(text.format(tmp_path))
-    assert rebuild_options(Contents(requirements_file=requirements)) == flags
+    assert rebuild_options(recipe(interpreter, requirements).source_folders) == flags
 
 
 @pytest.mark.skipif(uv.find() is None, reason="uv was not found")

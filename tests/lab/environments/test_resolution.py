@@ -11,7 +11,8 @@ import pytest
 
 from lab import processes
 from lab.environments.environment import EnvironmentFailed
-from lab.environments.resolution import ResolvedPackage, Resolver
+from lab.environments.requirements import Requirements
+from lab.environments.resolution import ResolvedPackage, Trial
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -38,7 +39,7 @@ def test_a_wheel_fits_by_its_tags(tmp_path: Path, line: str) -> None:
     tags, version, *fits = line.split()
     interpreter = cast("Interpreter", SimpleNamespace(name="x", facts={"version": version}))
     package = ResolvedPackage(name="fast", version="1.0", requirement="fast==1.0", wheels=(f"fast-1.0-{tags}.whl",))
-    assert Resolver(tmp_path, interpreter, tmp_path).fits(package) is bool(fits)
+    assert Trial(tmp_path, interpreter, tmp_path, Requirements()).fits(package) is bool(fits)
 
 
 def test_an_index_that_does_not_answer_is_not_one_without_wheels(
@@ -48,9 +49,10 @@ def test_an_index_that_does_not_answer_is_not_one_without_wheels(
     if program is None:
         pytest.skip("uv was not found")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
-    resolver = Resolver(program, runtime_or_skip("3.14t").interpreter, tmp_path)
+    asked = Requirements(options=("--index-url http://127.0.0.1:9/simple",))
+    trial = Trial(program, runtime_or_skip("3.14t").interpreter, tmp_path, asked)
     with pytest.raises(EnvironmentFailed, match="versions of fast could not be listed: no network"):
-        resolver.first_ready("fast", ["--index-url http://127.0.0.1:9/simple"])
+        trial.first_ready("fast")
 
 
 def test_what_runs_beside_a_call_that_fails_is_ended() -> None:
