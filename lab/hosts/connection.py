@@ -23,7 +23,7 @@ from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
 from lab.hosts.clock import ClockOffset, estimate
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
 from lab.output import HeadTailBuffer
-from lab.run.process import Process
+from lab.run.children import Process
 
 
 class InterpreterFacts(RuntimeFacts):

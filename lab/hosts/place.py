@@ -22,8 +22,8 @@ from lab.hosts.clock import ClockOffset
 from lab.hosts.connection import HostConnection, RemoteProcess
 from lab.hosts.protocol import BEAT_S
 from lab.profile.watchers import FACTS
+from lab.run.children import Place
 from lab.run.instrumentation import MOST_BYTES, Instrumentation
-from lab.run.process import Place
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
 WATCHED_S = 300.0  # long enough for perf to read its recording

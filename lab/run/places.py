@@ -17,9 +17,8 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.machine.wakeups import kept_awake
 from lab.profile.watchers import WATCHERS, Watcher
-from lab.run.children import Child
+from lab.run.children import Child, Place
 from lab.run.instrumentation import Instrumentation, TimeWindow
-from lab.run.process import Place
 from lab.user_service import holders
 
 HERE = ""  # the name of this machine in a run without other hosts

@@ -26,10 +26,9 @@ from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
 from lab.run import cell_run
 from lab.run.cell_run import Bench
-from lab.run.children import RESET, RESULT, WARM, Child
+from lab.run.children import RESET, RESULT, WARM, Child, Place
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
-from lab.run.process import Place
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.campaign.sizes import SEED, size
