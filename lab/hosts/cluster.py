@@ -26,7 +26,7 @@ from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
 from lab.run.instrumentation import TimeWindow
-from lab.run.places import CellPlaces, HostActivity
+from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime, Native
 
 LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
@@ -234,47 +234,47 @@ class HostCluster(CellPlaces):
         assert clock, "end() was called"
         return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
-    def end(self, served: Sequence[str] = ()) -> HostActivity:
+    def end(self, served: Sequence[str] = ()) -> Mapping[str, Mapping[str, Any]]:
         """Read the hosts' clocks again, and return each host's activity since the call of mark()."""
-        hosts = {}
         machines = self._ask_all("window", neighbours=[*self._method.neighbours])
         for name, after in self._each(lambda place: place.offset()).items():
             place = self.connected[name]
-            clock = place.clock = between(place.before or after, after)
-            hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
-        return HostActivity(machines=machines, hosts=hosts)
+            place.clock = between(place.before or after, after)
+        return machines
 
     def convert_times(
-        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
-    ) -> list[Message]:
+        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
+    ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
         """Convert all times in the children's results to the orchestrator's clock.
 
         `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
         clients sent requests together for too short a time.
         """
-        starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
-        for name, known in ended.hosts.items():
-            known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])
+        hosts: dict[str, dict[str, Any]] = {}
+        for name, place in self.connected.items():
+            assert place.clock, "end() was called"
+            start_ns = self.window(name, released_ns, 0).start_ns
+            hosts[name] = {**vars(place.clock), "released_ns": max(0, start_ns - place.clock.offset_ns)}
         for service in services:
             service.result["host"] = self.layout.services_on
         for child in clients:
             host, result = child.place.name, child.result
             result["host"] = host
             result.pop("slow", None)
-            known = ended.hosts[host]
-            if "uncounted" not in result:  # a client that sends in slices has several start times
-                begun_ns = result["finished_ns"] - result["completion_ns"]
-                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - starts_ns[host])
+            known = hosts[host]
             if slices := result.get("slices"):
                 width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
                 slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
             for key in ("started_ns", "finished_ns"):
                 if key in result:
                     result[key] = max(0, result[key] - known["offset_ns"])
+            if "uncounted" not in result:  # a client that sends in slices has several start times
+                begun_ns = result["finished_ns"] - result["completion_ns"]
+                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - known["released_ns"])
             if host != self.layout.services_on:
                 result.pop("waiting", None)
-        error_ns = max((one["error_ns"] for one in ended.hosts.values()), default=0)
-        return overlap_faults([child.result for child in clients], error_ns)
+        error_ns = max(known["error_ns"] for known in hosts.values())
+        return hosts, overlap_faults([child.result for child in clients], error_ns)
 
     # ---- connections ---------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from time import perf_counter_ns
@@ -40,7 +41,6 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.limits import ServiceGroup
 from lab.run.places import CellPlaces
 from lab.run.results import (
-    add_jit_states,
     add_slices,
     add_up,
     client_faults,
@@ -48,8 +48,8 @@ from lab.run.results import (
     counted_share,
     counted_usage,
     jit_parts,
-    jit_states,
     machine_fields,
+    note_jit_states,
     service_faults,
 )
 from lab.run.runtimes import AnyRuntime, runtime_of
@@ -120,7 +120,6 @@ class CellRun(ExitStack):
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
         self.failure, self.latency_ns = NOTHING, 0
-        self._identity = identity(entry, block)
         self._cell, self._system, self._bench = entry.cell, entry.system, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
@@ -131,7 +130,12 @@ class CellRun(ExitStack):
         self._is_warm = False
         self._beside_ns = Counter[str]()
         self._service_window = TimeWindow()
-        self._figures: dict[str, Any] = {}
+        self._result = CellResult(
+            **identity(entry, block),
+            status="failed",
+            requests=0 if bench.method.duration_s else self._cell.requests,
+            client_runtime=str(self._runtimes[CLIENT].name),
+        )
         self._group = ServiceGroup()
         self.places = bench.cell_places()
 
@@ -164,16 +168,8 @@ class CellRun(ExitStack):
 
         spent_ns: total time spent on the cell, including the timed window
         """
-        figures = self._figures
-        if self.failure or not figures:
-            requests = 0 if self._bench.method.duration_s else self._cell.requests
-            figures = {"status": "failed", "reason": self.failure, "requests": requests, "wall_ns": 0}
-        return CellResult(
-            **self._identity,
-            **figures,
-            client_runtime=str(self._runtimes[CLIENT].name),
-            overhead_ns=max(0, spent_ns - figures["wall_ns"]),
-        )
+        known = replace(self._result, reason=self.failure) if self.failure else self._result
+        return replace(known, overhead_ns=max(0, spent_ns - known.wall_ns))
 
     def serve(self) -> list[list[str]]:
         """Start the services without clients, and return each service's addresses. Raises ChildFailed."""
@@ -205,7 +201,7 @@ class CellRun(ExitStack):
             client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
         check_runtime(runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({})))
         self._ready_ns = perf_counter_ns() - self._launched_ns
-        self._jit_ready = jit_states(self._runtimes[SERVICE], self._instruments)
+        note_jit_states("jit_enabled_ready", self._runtimes[SERVICE], self._services, self._instruments)
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
 
     def warm_up(self) -> None:
@@ -282,42 +278,38 @@ class CellRun(ExitStack):
         self._watching.close()
         places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
-        ended = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
+        machines = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
         there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
         collected = collections_within(
             there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
-        self._take_results()
+        share = self._take_results()
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)
         windows = self._windows()
         faults = service_faults(self._runtimes[SERVICE], self._system, self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
-        faults += places.convert_times(self._clients, self._services, whole.start_ns, ended)
+        hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)
         by_client = [client.result for client in self._clients]
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
-        collecting = [CumulativeTime.of_spans(spans) for summary, spans in collected if summary]
         timelines = {
-            COLLECTION: dict(enumerate(collecting)) if len(collecting) == len(collected) else {},
-            SERVICE: {number: waits[child] for number, child in enumerate(self._services) if child in waits},
-            CLIENT: {number: waits[child] for number, child in enumerate(self._clients) if child in waits},
-            STEAL: dict.fromkeys(range(len(self._services)), waits[STEAL]) if STEAL in waits else {},
+            COLLECTION: [CumulativeTime.of_spans(spans) if summary else None for summary, spans in collected],
+            SERVICE: [*map(waits.get, self._services)],
+            CLIENT: [*map(waits.get, self._clients)],
+            STEAL: [waits.get(STEAL)] * len(self._services),
         }
-        figures = client_fields(by_client, [self._redactor.message(fault) for fault in faults], windows)
-        slow, share = [client.get(SLOW) for client in by_client], counted_share(by_client)
-        summaries = [{"pauses": summary} if summary else {} for summary, _ in collected]
-        self._figures = {
-            **figures,
-            **machine_fields(ended),
+        figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
+        figures |= machine_fields(machines, hosts) | {
             "start_ns": self._ready_ns,
-            "slow": slow_requests(slow, timelines, figures["latency"], windows),
+            "slow": slow_requests([client.get(SLOW) for client in by_client], timelines, figures["latency"], windows),
             "turns": self._turns_summary(whole),
             "beside": {name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
             "services": [
-                {"service_id": number, **self._redactor.json(service.result), **gc_summary}
-                for number, (service, gc_summary) in enumerate(zip(self._services, summaries, strict=True))
+                {"service_id": number, **self._redactor.json(service.result | ({"pauses": gc} if gc else {}))}
+                for number, (service, (gc, _)) in enumerate(zip(self._services, collected, strict=True))
             ],
         }
+        self._result = replace(self._result, **figures)
 
     # ---- parts of steps ------------------------------------------------------------------------------------------
 
@@ -326,10 +318,14 @@ class CellRun(ExitStack):
         self._group = self.children.group
         self.places.groups = self._group.folders
 
-    def _take_results(self) -> None:
-        """End the services, then check and keep the result lines of all services and clients."""
-        in_slices = bool(self._turns[0].part)
-        for service, line in self._end_children(in_slices=in_slices).items():
+    def _take_results(self) -> Fraction:
+        """End the services, then check and keep the result lines of all services and clients.
+
+        Return the share of the clients' answers that count.
+        """
+        lines = self._end_children()
+        note_jit_states("jit_enabled_end", self._runtimes[SERVICE], self._services, self._instruments)
+        for service, line in lines.items():
             take_service_result(service, line)
         for client in self._clients:
             results = []
@@ -338,19 +334,18 @@ class CellRun(ExitStack):
                 heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 results.append(client.result)
-            client.result = result = add_slices(results) if in_slices else client.result
+            client.result = result = add_slices(results)
             if first := result.get("first_wrong"):  # its request is only a name, and has no secrets
                 result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
         check_load(self._cell, self._system, self._clients, self._services)
-        add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._instruments))
-        if in_slices:
-            share = counted_share([client.result for client in self._clients])
-            for service in self._services:
-                service.result.update(counted_usage(service.result, share, service.idle_ns))
+        share = counted_share([client.result for client in self._clients])
+        for service in self._services:
+            service.result.update(counted_usage(service.result, share, service.idle_ns))
+        return share
 
-    def _end_children(self, *, in_slices: bool) -> dict[Child, dict[str, Any]]:
+    def _end_children(self) -> dict[Child, dict[str, Any]]:
         """End the services; clients that measure in slices end first. Return the last output line of each service."""
-        if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
+        if self._turns[0].part:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
                 client.process.close_stdin()
             for client in self._clients:

@@ -146,8 +146,8 @@ class Child:
     """A service or client that was started as a child process.
 
     name: such as 'Service 2 of 4'
-    program: name, version, compiler and packages of a native program, from its ready line
-    result: the content of its last line, once that was checked (lab.run.contract)
+    noted: keys that the orchestrator adds to its result: the program that a native child runs, and JIT states
+    result: the content of its last line, once that was checked (lab.run.contract), with the keys in *noted*
     idle_ns: the CPU time that it and its descendants used between its time slices
     """
 
@@ -164,7 +164,7 @@ class Child:
         self._runtime = runtime
         self._unread = bytearray()
         self._failure = NOTHING
-        self.program: dict[str, Any] = {}
+        self.noted: dict[str, Any] = {}
         self.result: dict[str, Any] = {}
         self.at_end = False
         self.finished = False

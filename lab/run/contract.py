@@ -75,7 +75,7 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]])
                 ),
             )
         if "program" in facts:
-            child.program = dict(facts)
+            child.noted["program"] = dict(facts)
 
 
 def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
@@ -240,7 +240,7 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
     for key in GIL:
         if result[key] is None:
             raise _unlike(child, key, None, message("true or false"))
-    return {**result, "program": child.program} if child.program else result
+    return {**result, **child.noted}
 
 
 def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:

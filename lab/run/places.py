@@ -5,7 +5,7 @@ Times of different hosts are never subtracted from each other. Each client's win
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -24,18 +24,6 @@ from lab.user_service import holders
 HERE = ""  # the name of this machine in a run without other hosts
 SLICE_AHEAD_NS = 3_000_000  # time until a slice starts, in which every client must start its threads
 TELLING_NS = 100_000  # time to write the release line to one client
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostActivity:
-    """The activity of the hosts during the timed windows, such as CPU steal and swapping.
-
-    machines: by host name, the activity of the machine (quiet.between)
-    hosts: by host name, the facts that result.json keeps
-    """
-
-    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    hosts: dict[str, Any] = field(default_factory=dict)
 
 
 class CellPlaces:
@@ -98,25 +86,24 @@ class CellPlaces:
         """Convert the orchestrator's time to the time of the services' host. If it is uncertain, return the latest."""
         return here_ns
 
-    def end(self, served: Sequence[str] = ()) -> HostActivity:
-        """Return what happened on the hosts since mark(): CPU steal, swapping, other processes. Raises ChildFailed.
+    def end(self, served: Sequence[str] = ()) -> Mapping[str, Mapping[str, Any]]:
+        """Return what happened on each host since mark(): CPU steal, swapping, other processes. Raises ChildFailed.
 
         served: addresses of services that already ran; their processes do not count as a disturbance
         """
         assert self._before, "mark() was called"
         pids = [pid for address in served for pid in holders.serving(address)]
-        return HostActivity(
-            machines={
-                HERE: quiet.between(self._before, quiet.snapshot(groups=self.groups), self._method.neighbours, pids)
-            }
-        )
+        return {HERE: quiet.between(self._before, quiet.snapshot(groups=self.groups), self._method.neighbours, pids)}
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """Convert a time window to a host's clock, and widen the window by the clock error. Call this after end()."""
         return TimeWindow(start_ns=start_ns, end_ns=end_ns)
 
     def convert_times(
-        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
-    ) -> list[Message]:
-        """Convert clients' times to the orchestrator's clock, drop values that mix two clocks, and return faults."""
-        return []
+        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
+    ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
+        """Convert clients' times to the orchestrator's clock, and drop values that mix two clocks.
+
+        Return the facts about each host's clock for result.json, and faults. Call this after end().
+        """
+        return {}, []

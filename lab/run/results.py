@@ -5,6 +5,7 @@ A cell is invalid if the Python, GIL or JIT of a child process differs from what
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -22,7 +23,7 @@ from lab.machine import doctor
 from lab.run.children import Child
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
 from lab.run.instrumentation import Instrumentation, TimeWindow
-from lab.run.places import HERE, HostActivity
+from lab.run.places import HERE
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 OTHERS = "others"
@@ -83,13 +84,13 @@ def add_slices(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return total | counted_usage(total, counted_share([total]))
 
 
-def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
+def counted_share(clients: Sequence[Mapping[str, Any]]) -> Fraction:
     """Return the share (0..1) of the clients' answers that count: they came after the lead-in of their time slice."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
-    return answered / (answered + uncounted) if answered else 1.0
+    return Fraction(answered, answered + uncounted) if answered else Fraction(1)
 
 
-def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
+def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int = 0) -> dict[str, int]:
     """Return a child process's CPU time and context switches for the counted part of its time slices.
 
     share: the share of its answers that were counted, because they came after the lead-ins of its slices. The values
@@ -97,7 +98,7 @@ def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0)
     idle_cpu_ns: the CPU time that it used between its time slices, which is left out
     """
     cpu_ns = sum(result.get(key, 0) for key in CPU)
-    busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
+    busy = Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
 
 
@@ -127,16 +128,18 @@ def client_fields(
     }
 
 
-def machine_fields(ended: HostActivity) -> dict[str, Any]:
-    """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances."""
-    disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
-    here = ended.machines.get(HERE, {})
+def machine_fields(machines: Mapping[str, Mapping[str, Any]], hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances.
+
+    machines: by host name, the activity of the machine (quiet.between)
+    hosts: by host name, facts about its clock
+    """
+    disturbed = {name: doctor.disturbances(window) for name, window in machines.items()}
     return {
-        "machine": {name: value for name, value in here.items() if name != OTHERS},
-        "others": {name: window[OTHERS] for name, window in ended.machines.items() if window[OTHERS]},
+        "machine": {name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS},
+        "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
         "hosts": {
-            name: {**host, "disturbances": [one.to_json() for one in disturbed.get(name, ())]}
-            for name, host in ended.hosts.items()
+            name: {**host, "disturbances": [one.to_json() for one in disturbed[name]]} for name, host in hosts.items()
         },
         "disturbances": [
             message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) if name else one
@@ -242,19 +245,16 @@ def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
     return {JIT: {}} if own and own.interpreter.has_jit else {}
 
 
-def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> list[bool]:
-    """Return for each user's service whether its JIT is on. An unknown state counts as the one that is expected.
+def note_jit_states(
+    key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
+) -> None:
+    """Note under *key* whether the JIT of each user's service is on. An unknown state counts as the expected one.
 
     Processes of other interpreters do not count.
     """
     if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
-        return []
+        return
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
     unexpected = b"%s %d" % (version, not promised)
-    return [promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values()) for inside in instruments]
-
-
-def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
-    """Store in each service's result whether its JIT was on when the service was ready and at the end."""
-    for service, is_on_ready, is_on_end in zip(services, ready, end, strict=False):
-        service.result |= {"jit_enabled_ready": is_on_ready, "jit_enabled_end": is_on_end}
+    for service, inside in zip(services, instruments, strict=True):
+        service.noted[key] = promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values())

@@ -6,7 +6,6 @@ their numbers are inconsistent, the collections count as unknown, and the cell d
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import accumulate
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
@@ -113,7 +112,7 @@ def _spans(content: bytes, counters: Counters, window: TimeWindow) -> Iterator[S
 
 def slow_requests(
     said: Sequence[Mapping[str, Any] | None],
-    timelines: Mapping[str, Mapping[int, CumulativeTime]],
+    timelines: Mapping[str, Sequence[CumulativeTime | None]],
     latency: Mapping[str, Any],
     windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
@@ -121,8 +120,8 @@ def slow_requests(
 
     said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
         result is empty if a client recorded none.
-    timelines: by cause, the time that it took from each client (CLIENT) or each service (other causes). A cause has no
-        share if it is unknown for some of the requests; COLLECTION is known for all services or for none
+    timelines: by cause, the time that it took from each client (CLIENT) or each service (other causes); None if it is
+        not known. A cause has no share if it is unknown for some of the requests, or COLLECTION for some service
     """
     if not said or not all(said):
         return {}
@@ -141,20 +140,21 @@ def slow_requests(
 
 def _laid(
     requests: Sequence[SlowRequest],
-    timelines: Mapping[str, Mapping[int, CumulativeTime]],
+    timelines: Mapping[str, Sequence[CumulativeTime | None]],
     windows: Sequence[TimeWindow],
 ) -> dict[str, Any]:
     known: dict[str, list[Overlap]] = {}
     for cause, over in timelines.items():
-        laid = []
-        with suppress(KeyError):  # the cause is unknown for some of the requests
-            for client_id, start_ns, latency_ns, service_id in requests:
-                timeline = over[client_id if cause == CLIENT else service_id]
-                laid.append((start_ns, latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline))
+        laid = [
+            (start_ns, latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline)
+            for client_id, start_ns, latency_ns, service_id in requests
+            if (timeline := over[client_id if cause == CLIENT else service_id])
+        ]
+        if len(laid) == len(requests) and not (cause == COLLECTION and None in over):
             known[cause] = laid
     return {
         "requests": len(requests),
-        **(_collected(known[COLLECTION], windows) if timelines.get(COLLECTION) else {}),
+        **(_collected(known[COLLECTION], windows) if COLLECTION in known else {}),
         "causes": {cause: _shares(laid, windows) for cause, laid in known.items() if laid},
     }
 

@@ -134,7 +134,7 @@ class Speaker(Child):
         self.process = cast(Any, SimpleNamespace(pid=812, close_stdin=lambda: None))
         self.place = place
         self._name, self._runtime, self._unread, self._failure = name, "3.14", bytearray(), Message(msgid="")
-        self.program, self.idle_ns, self._ran_ns = {}, 0, {}
+        self.noted, self.idle_ns, self._ran_ns = {}, 0, {}
         self.lines = lines
 
     def tell(self, line: Mapping[str, Any] | str) -> None:

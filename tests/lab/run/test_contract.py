@@ -39,7 +39,7 @@ class Said:
 
 def child(**result: Any) -> Child:
     label = "Client 1 of 2 (3.14t, pid 812)"
-    return cast(Child, Said(label=label, program={}, place=HERE, result=result, notices=list))
+    return cast(Child, Said(label=label, noted={}, place=HERE, result=result, notices=list))
 
 
 CHILD = child()
@@ -186,7 +186,7 @@ def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
     native = cast(Runtime, SimpleNamespace(version=""))
     service = child()
     check_runtime(native, {service: {"runtime": {}}})
-    assert service.program == {}
+    assert service.noted == {}
     with pytest.raises(ChildFailed, match=r"sent 3 as runtime\.version"):
         check_runtime(native, {service: {"runtime": {"program": "mine", "version": 3}}})
     said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}

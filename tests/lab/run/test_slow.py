@@ -11,9 +11,9 @@ SECOND = TimeWindow(start_ns=0, end_ns=1_000_000)
 LATENCY = {"p99_ns": 100, "p999_ns": 1000}
 
 
-def collections(*services: list[tuple[int, int]]) -> dict[str, dict[int, CumulativeTime]]:
+def collections(*services: list[tuple[int, int]]) -> dict[str, list[CumulativeTime | None]]:
     """Services that collected at these times."""
-    return {COLLECTION: dict(enumerate(map(CumulativeTime.of_spans, services)))}
+    return {COLLECTION: [*map(CumulativeTime.of_spans, services)]}
 
 
 def test_a_timeline_adds_up_what_it_covers() -> None:
@@ -50,7 +50,7 @@ def test_a_percentile_is_left_out_where_slower_requests_were_not_kept() -> None:
 def test_nothing_is_said_where_a_side_is_not_known() -> None:
     said = {"above_ns": 0, "requests": [(500, 2000, 0)]}
     assert slow_requests([said, None], collections([]), LATENCY, [SECOND]) == {}
-    slow = slow_requests([said], {COLLECTION: {}}, LATENCY, [SECOND])
+    slow = slow_requests([said], {COLLECTION: [CumulativeTime.of_spans([]), None]}, LATENCY, [SECOND])
     assert slow["p999"] == {"threshold_ns": 1000, "requests": 1, "causes": {}}
     assert slow_requests([], collections([]), LATENCY, [SECOND]) == {}
 
@@ -72,14 +72,11 @@ def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_clien
         {"above_ns": 0, "requests": [(20_000, 4000, 0)]},
     ]
     waits = {
-        SERVICE: {
-            0: CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
-            1: CumulativeTime([0, 1_000_000], [0, 0]),
-        },
-        CLIENT: {
-            0: CumulativeTime([0, 1_000_000], [0, 250_000]),
-            1: CumulativeTime([0, 1_000_000], [0, 0]),
-        },
+        SERVICE: [
+            CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
+            CumulativeTime([0, 1_000_000], [0, 0]),
+        ],
+        CLIENT: [CumulativeTime([0, 1_000_000], [0, 250_000]), CumulativeTime([0, 1_000_000], [0, 0])],
     }
     slow = slow_requests(said, {**collections([(20_000, 21_000)], []), **waits}, LATENCY, [SECOND])["p999"]
     assert slow["causes"] == {

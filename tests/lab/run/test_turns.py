@@ -1,6 +1,7 @@
 """Slices of time: how long they are, and what a client's slices add up to. Numbers are worked out by hand."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -56,7 +57,11 @@ def test_of_a_client_without_an_answer_in_any_slice_the_histogram_is_empty_and_c
 
 def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answers_that_count() -> None:
     result = {"cpu_user_ns": 6000, "cpu_system_ns": 2000, "voluntary_switches": 10, "max_rss_bytes": 9}
-    assert counted_usage(result, 0.5, 4000) == {"cpu_user_ns": 1500, "cpu_system_ns": 500, "voluntary_switches": 5}
+    assert counted_usage(result, Fraction(1, 2), 4000) == {
+        "cpu_user_ns": 1500,
+        "cpu_system_ns": 500,
+        "voluntary_switches": 5,
+    }
 
 
 def plan(**method: Any) -> Plan:
