@@ -61,8 +61,8 @@ class _Threads:
 
     def __init__(self, pids: Mapping[Hashable, Sequence[int]]) -> None:
         self._pids = pids
-        self._files: dict[int, tuple[Hashable, int]] = {}
-        self._last: dict[int, tuple[int, int]] = {}
+        self._files: dict[str, int] = {}  # open files by path, because opening them costs more than reading them
+        self._last: dict[str, tuple[int, int]] = {}
         self._is_new = True
 
     def look(self) -> dict[Hashable, tuple[int, int]]:
@@ -70,43 +70,39 @@ class _Threads:
 
         Raises OSError if there are more than MOST_THREADS threads.
         """
-        self._follow()
+        paths: dict[str, Hashable] = {}
+        for name, pids in self._pids.items():
+            for folder in (f"/proc/{pid}/task" for pid in pids):
+                with suppress(OSError):
+                    paths |= {f"{folder}/{tid}/schedstat": name for tid in os.listdir(folder)}
+        for path in self._files.keys() - paths.keys():
+            self._forget(path)
+        if len(paths) > MOST_THREADS:
+            raise OSError("too many threads")
         since = dict.fromkeys(self._pids, (0, 0))
-        for tid, (name, file) in list(self._files.items()):
+        for path, name in paths.items():
             try:
-                ran, waited, _ = map(int, os.pread(file, 64, 0).split())
-            except (OSError, ValueError):
-                self._forget(tid)
+                if path not in self._files:
+                    self._files[path] = os.open(path, os.O_RDONLY)
+                ran, waited, _ = map(int, os.pread(self._files[path], 64, 0).split())
+            except (FileNotFoundError, ProcessLookupError, ValueError):
+                self._forget(path)
                 continue
-            before = self._last.get(tid, (ran, waited) if self._is_new else (0, 0))
+            before = self._last.get(path, (ran, waited) if self._is_new else (0, 0))
             since[name] = since[name][0] + ran - before[0], since[name][1] + waited - before[1]
-            self._last[tid] = ran, waited
+            self._last[path] = ran, waited
         self._is_new = False
         return since
 
     def close(self) -> None:
         """Close the schedstat files of all threads."""
-        for tid in list(self._files):
-            self._forget(tid)
+        for path in [*self._files]:
+            self._forget(path)
 
-    def _follow(self) -> None:
-        tids: dict[int, tuple[Hashable, int]] = {}
-        for name, pids in self._pids.items():
-            for pid in pids:
-                with suppress(OSError):
-                    tids |= dict.fromkeys(map(int, os.listdir(f"/proc/{pid}/task")), (name, pid))
-        for tid in self._files.keys() - tids.keys():
-            self._forget(tid)
-        if len(tids) > MOST_THREADS:
-            raise OSError("too many threads")
-        for tid in tids.keys() - self._files.keys():
-            name, pid = tids[tid]
-            with suppress(FileNotFoundError, ProcessLookupError):
-                self._files[tid] = name, os.open(f"/proc/{pid}/task/{tid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-
-    def _forget(self, tid: int) -> None:
-        os.close(self._files.pop(tid)[1])
-        self._last.pop(tid, None)
+    def _forget(self, path: str) -> None:
+        self._last.pop(path, None)
+        with suppress(KeyError):
+            os.close(self._files.pop(path))
 
 
 def _machine_ns() -> tuple[int, int]:

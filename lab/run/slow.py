@@ -70,11 +70,9 @@ def _collections(
         increases.append([now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)])
         spans += _spans(content, counters, window)
     ends_ns = [end_ns for _, end_ns in spans]
-    if not all(0 <= number <= now_ns for numbers in (*increases, ends_ns) for number in numbers):
+    if not increases or not all(0 <= number <= now_ns for numbers in (*increases, ends_ns) for number in numbers):
         return UNKNOWN
     total = [sum(numbers) for numbers in zip(*increases, strict=True)]
-    if not total:
-        return UNKNOWN
     collections = total[::COUNTERS]
     summary = {
         "processes": len(increases),
