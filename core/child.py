@@ -16,7 +16,7 @@ from time import perf_counter_ns, sleep
 from typing import NoReturn
 
 from core.messages import Json
-from core.processtree import peak_memory_bytes, proportional_memory_bytes
+from core.processtree import peak_memory_bytes, proportional_memory_bytes, ran_and_waited_ns, threads_of
 from core.runtime import facts
 
 STOPPED_EARLY = 3
@@ -202,14 +202,8 @@ def run_queue_ns(process: int | str = "self") -> int:
     """Return how long the threads of *process* have been ready to run without a core, in ns; 0 if it is not known.
 
     process: "self", or the id of another process
-
-    Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the second number.
     """
-    try:
-        threads = os.listdir(f"/proc/{process}/task")
-    except OSError:
-        return 0
-    return sum(_schedstat_wait_ns(f"/proc/{process}/task/{thread}/schedstat") for thread in threads)
+    return sum(ran_and_waited_ns(f"{process}/task/{thread}")[1] for thread in threads_of(process))
 
 
 def thread_run_queue_ns() -> int:
@@ -217,12 +211,4 @@ def thread_run_queue_ns() -> int:
 
     Threads must ask before they end, because run_queue_ns() does not see threads that have ended.
     """
-    return _schedstat_wait_ns("/proc/thread-self/schedstat")
-
-
-def _schedstat_wait_ns(path: str) -> int:
-    try:
-        with open(path, encoding="ascii") as schedstat:
-            return int(schedstat.read().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
+    return ran_and_waited_ns("thread-self")[1]

@@ -93,11 +93,20 @@ def tree_ran_ns(pid: int) -> int:
 def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
     """Return the CPU time in ns of each thread of *pid*, by thread id, and append the children of *pid* to *pids*."""
     ran = {}
-    for thread in _threads(pid):
-        if words := _text(f"{PROC}/{pid}/task/{thread}/schedstat").split():
-            ran[int(thread)] = int(words[0])
+    for thread in threads_of(pid):
+        ran[int(thread)], _ = ran_and_waited_ns(f"{pid}/task/{thread}")
         pids += map(int, _text(f"{PROC}/{pid}/task/{thread}/children").split())
     return ran
+
+
+def ran_and_waited_ns(thread: str) -> tuple[int, int]:
+    """Return how long a thread ran on a CPU core, and how long it was ready without one, in ns; 0 if unknown.
+
+    thread: a folder of /proc, such as 812/task/813
+    Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
+    """
+    ran_ns, waited_ns, *_ = _text(f"{PROC}/{thread}/schedstat").split() or (0, 0)
+    return int(ran_ns), int(waited_ns)
 
 
 def descendants(pid: int) -> list[int]:
@@ -133,7 +142,7 @@ def _usage(pid: int) -> TreeUsage:
         return TreeUsage()
     tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
     user, system, waited_user, waited_system = map(int, fields[11:15])
-    threads = [_numbers(f"{PROC}/{pid}/task/{thread}/status") for thread in _threads(pid)]
+    threads = [_numbers(f"{PROC}/{pid}/task/{thread}/status") for thread in threads_of(pid)]
     return TreeUsage(
         processes=1,
         cpu_user_ns=(user + waited_user) * tick_ns,
@@ -156,7 +165,7 @@ def _numbers(path: str) -> dict[str, int]:
     return numbers
 
 
-def _threads(pid: int) -> list[str]:
+def threads_of(pid: int | str) -> list[str]:
     """Return the ids of the threads of *pid*; empty if the process has ended."""
     try:
         return os.listdir(f"{PROC}/{pid}/task")
