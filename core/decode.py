@@ -62,11 +62,6 @@ def decode_name(kind: type[Kind], value: Any) -> Kind:
         raise ValueError(str(error)) from None
 
 
-def decode_message(value: Any) -> Message:
-    """Convert plain JSON to a Message. Raises Misfit."""
-    return decoded(value, Message)
-
-
 def expect_words(made: Message, place: str) -> None:
     """Raise Misfit if the message *made* cannot be formatted, because its arguments do not fit its placeholders."""
     try:
@@ -79,8 +74,7 @@ def expect_parameters(values: Mapping[str, Any], place: str) -> None:
     """Raise Misfit if *values*, parameter values by name, contains a value that its parameter does not accept."""
     for name, value in values.items():
         known = PARAMETERS.get(name)
-        may_be_absent = known is None or (value is None and (known.optional or known.same_as))
-        if known and not may_be_absent and not known.accepts(value):
+        if known and not known.accepts(value) and not (value is None and (known.optional or known.same_as)):
             raise Misfit(f"{place}.{name}", value, str(known.accepted))
 
 

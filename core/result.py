@@ -41,7 +41,7 @@ from core.record import (
     Turns,
 )
 from core.runtime import RuntimeName
-from core.saved import HostFacts, Machine, SavedPlan
+from core.saved import Machine, SavedPlan
 from core.user_service import UserService
 
 FILE_NAME = "result.json"
@@ -411,7 +411,6 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
         run = decoded(stored, Run)
         for name, kind in _PARTS.items():
             decoded(getattr(run, name), kind, name)
-        decoded(run.machine.get("hosts", {}), dict[str, HostFacts], "machine.hosts")
         decoded(run.plan.get("own"), own, "plan.own", all_known=False)
         _check("plan.own", run.plan.get("own"), UserService.from_json, "a service")
         for name in ("started_at", "finished_at"):

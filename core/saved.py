@@ -214,7 +214,7 @@ class Machine(MachineFacts):
         error of its clock (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
     """
 
-    hosts: Mapping[str, Json] = field(default_factory=dict)
+    hosts: Mapping[str, HostFacts] = field(default_factory=dict)
 
     @property
     def available_cores(self) -> int:

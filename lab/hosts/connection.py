@@ -11,7 +11,7 @@ from time import perf_counter, perf_counter_ns
 from typing import Any, Required, TypedDict
 
 from core import record
-from core.decode import Misfit, decode_message, decoded
+from core.decode import Misfit, decoded
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
@@ -219,7 +219,7 @@ class HostConnection:
         told, back_ns = reply
         try:
             if "error" in told:
-                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decode_message(told["error"]))
+                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decoded(told["error"], Message))
             if what in ANSWERS:
                 decoded(told["answer"], ANSWERS[what])
         except Misfit as misfit:

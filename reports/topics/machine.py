@@ -116,7 +116,7 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
 def _hosts_table(view: View) -> Table:
     """Return a table of the hosts of a run: role, hardware and network; empty if the run used one machine."""
     layout, lines = view.run.plan.get("layout") or ALONE, []
-    for name, facts in view.machine.hosts.items():
+    for name, facts in view.run.machine.get("hosts", {}).items():
         roles = ((message("services"), [layout["services_on"]]), (message("clients"), layout["clients_on"]))
         link, runtimes = facts.get("link"), facts.get("runtimes") or {}
         lines.append(
