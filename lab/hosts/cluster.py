@@ -43,7 +43,6 @@ class HostCluster(CellPlaces):
 
     def __init__(self, layout: Layout, method: Method) -> None:
         self.layout, self._method = layout, method
-        self._pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
         self._sandbox = Sandbox()
         self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
         self.connected: dict[str, HostPlace] = {}
@@ -54,7 +53,7 @@ class HostCluster(CellPlaces):
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
-            for role, cpus in self._pins.items():
+            for role, cpus in ((SERVICE, self._method.pin_services), (CLIENT, self._method.pin_clients)):
                 for place in self.places_of(role):
                     place.cpus(cpus)
         except BaseException:
@@ -168,14 +167,11 @@ class HostCluster(CellPlaces):
         return self.connected[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
 
     def service_line(self) -> dict[str, Any]:
-        """Return the settings of a service on its host: folder, CPUs, address, and the addresses of its clients."""
-        (place,) = self.places_of(SERVICE)
-        cpus, folder = place.cpus(self._pins[SERVICE]), place.folder
-        return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
-
-    def client_line(self, client_id: int) -> dict[str, Any]:
-        """Return the CPUs that a client is pinned to."""
-        return {"cpus": self.of(CLIENT, client_id).cpus(self._pins[CLIENT])}
+        """Return the address at which services listen, and the addresses of their clients."""
+        return {
+            "address": self.layout.hosts[self.layout.services_on].address,
+            "peers": self.layout.client_addresses,
+        }
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> RemoteInstrumentation:
         """Return the instrumentation to run inside one service on its host."""

@@ -15,7 +15,7 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
-from core.messages import NOTHING, Message, message
+from core.messages import Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
 from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
@@ -32,7 +32,6 @@ from lab.run.contract import (
     check_load,
     check_runtime,
     check_times,
-    expect_distinct,
     take_client_result,
     take_service_result,
 )
@@ -119,7 +118,7 @@ class CellRun(ExitStack):
 
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
-        self.failure, self.latency_ns = NOTHING, 0
+        self.latency_ns = 0
         self._cell, self._system, self._bench = entry.cell, entry.system, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
@@ -154,13 +153,13 @@ class CellRun(ExitStack):
 
         If the step fails, keep the reason, and end all processes of the cell.
         """
-        if self.failure:
+        if self._result.reason:
             return
         try:
             step(*arguments)
         except GilscopeError as error:
             reason = self._group.exceeded or self._redactor.message(error.message)
-            self.failure = replace(reason, code=error.message.code)
+            self._result = replace(self._result, reason=replace(reason, code=error.message.code))
             self.close()
 
     def result(self, spent_ns: int) -> CellResult:
@@ -168,8 +167,7 @@ class CellRun(ExitStack):
 
         spent_ns: total time spent on the cell, including the timed window
         """
-        known = replace(self._result, reason=self.failure) if self.failure else self._result
-        return replace(known, overhead_ns=max(0, spent_ns - known.wall_ns))
+        return replace(self._result, overhead_ns=max(0, spent_ns - self._result.wall_ns))
 
     def serve(self) -> list[list[str]]:
         """Start the services without clients, and return each service's addresses. Raises ChildFailed."""
@@ -194,15 +192,15 @@ class CellRun(ExitStack):
         """Wait until the services listen and the clients have connected."""
         self._sockets = self._ready_services()
         self._bench.listening(self._services[0].process.pid)
-        runtime = self._runtimes[CLIENT]
+        runtime, method = self._runtimes[CLIENT], self._bench.method
         for client_id, client in enumerate(self._clients):
-            own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
-            place = self.places.client_line(client_id)
-            client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
+            own = {"client_id": client_id, "addresses": self._sockets, "method": method.to_json()}
+            own["cpus"] = client.place.cpus(method.pin_clients)
+            client.tell({**self._cell.to_json(), **own, **runtime.child_config(self._system)})
         check_runtime(runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({})))
         self._ready_ns = perf_counter_ns() - self._launched_ns
         note_jit_states("jit_enabled_ready", self._runtimes[SERVICE], self._services, self._instruments)
-        self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
+        self._deadline_s = calling_s(self._cell, self._system, method)
 
     def warm_up(self) -> None:
         """Let the clients send warm-up requests, if the plan has a warm-up."""
@@ -393,21 +391,19 @@ class CellRun(ExitStack):
         variables instead, and passes them on to the command.
         """
         self._services = self._start(SERVICE, len(self._instruments))
-        folder = {"folder": self.children.here.folder}
-        config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
+        config = {**self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
         join = {"join": self._group.join} if self._system.hosted else {}
         for service_id, (service, inside) in enumerate(zip(self._services, self._instruments, strict=True)):
+            place = {"folder": service.place.folder, "cpus": service.place.cpus(self._bench.method.pin_services)}
             own = {"service_id": service_id, "inside": inside.variables, **join}
-            service.tell({**self._cell.to_json(), **config, **own})
+            service.tell({**self._cell.to_json(), **place, **config, **own})
 
     def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return each service's addresses. Raises ChildFailed."""
         lines = self.children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
         check_runtime(self._runtimes[SERVICE], lines)
-        sockets = {service: addresses(line, service) for service, line in lines.items()}
-        expect_distinct(sockets)
-        return [*sockets.values()]
+        return addresses(lines)
 
     def _start(self, role: str, count: int) -> list[Child]:
         """Start *count* children of *role*."""

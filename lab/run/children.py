@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import msgspec
 
-from core.decode import Misfit, decode_message, shown
+from core.decode import Misfit, decoded, shown
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
@@ -133,6 +133,10 @@ class Place:
         """Return the command line of a child on this machine."""
         return runtime.command(system, role)
 
+    def cpus(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Return the CPUs of the machine to pin children to. *numbers* are those that the user chose."""
+        return numbers
+
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children under *runtime* must report."""
         return runtime.version
@@ -174,15 +178,10 @@ class Child:
     @property
     def label(self) -> Message:
         """Return the child's name for messages, such as 'Service 2 of 4 (3.14t, pid 812)'."""
+        known: dict[str, Any] = {"child": self._name, "runtime": self._runtime, "pid": self.process.pid}
         if self.place.name:
-            return message(
-                "{child} ({runtime}, pid {pid} on host {host})",
-                child=self._name,
-                runtime=self._runtime,
-                pid=self.process.pid,
-                host=self.place.name,
-            )
-        return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
+            return message("{child} ({runtime}, pid {pid} on host {host})", **known, host=self.place.name)
+        return message("{child} ({runtime}, pid {pid})", **known)
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
         """Write one line to the child's stdin: a word, or JSON with secrets in plain text.
@@ -280,7 +279,7 @@ def _failure(reason: Any, size_bytes: int) -> Message:
     """Parse the reason that a child gave for its failure. Raises Misfit if the reason is too long or not a message."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
-    return verbatim(reason) if isinstance(reason, str) else decode_message(reason)
+    return verbatim(reason) if isinstance(reason, str) else decoded(reason, Message)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:

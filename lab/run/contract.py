@@ -26,28 +26,27 @@ SLOW, SLICES = "slow", "slices"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)
 SERVICE_MUST = ("requests", *GIL)
-HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
-def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
-    """Return the addresses in a service's `ready` line. Raises ChildFailed if they are missing or malformed."""
-    _expect(child, line, ("addresses",))
-    return _decoded(child, "addresses", line["addresses"], Addresses)
+def addresses(lines: Mapping[Child, Mapping[str, Any]]) -> list[list[str]]:
+    """Return the addresses in each service's `ready` line. Raises ChildFailed if they are missing or malformed.
 
-
-def expect_distinct(sockets: Mapping[Child, Sequence[str]]) -> None:
-    """Raise ChildFailed if two services listen at one address, because either service might get a request."""
+    Two services at one address are an error, because either service might get a request.
+    """
+    listening: list[list[str]] = []
     owners: dict[str, Child] = {}
-    for child, listening in sockets.items():
-        for address in listening:
-            if address in owners:
+    for child, line in lines.items():
+        _expect(child, line, ("addresses",))
+        listening.append(_decoded(child, "addresses", line["addresses"], Addresses))
+        for address in listening[-1]:
+            if (owner := owners.setdefault(address, child)) is not child:
                 fault = message(
                     "listens at {address}, but {other} also listens at this address.",
                     address=address,
-                    other=owners[address].label,
+                    other=owner.label,
                 )
                 raise failed(child, fault)
-        owners |= dict.fromkeys(listening, child)
+    return listening
 
 
 def check_done(lines: Mapping[Child, Mapping[str, Any]], word: str) -> None:
@@ -171,9 +170,13 @@ def check_load(cell: Cell, system: System, clients: Sequence[Child], services: S
     is_known = shares or not system.client  # a system's own client may distribute requests in its own way
     if is_known and not cell.rate:
         _check_latencies(clients, workers)
-    if is_known and not any(client.result["errors"] or client.result["wrong"] for client in clients):
-        _expect_all_asked(clients, services, cell.num_clients * workers)
-    _check_sums(clients, services)
+    said = [client.result for client in clients]
+    if not said or any(client["errors"] or client["wrong"] for client in said):
+        return  # there is nothing to compare, or the cell fails for that reason
+    if is_known:
+        _expect_all_asked(said, services, cell.num_clients * workers)
+    if all(client["answered"] == client["requests"] for client in said):
+        _check_sums(said, services)
 
 
 def _check_latencies(clients: Sequence[Child], workers: int) -> None:
@@ -190,14 +193,14 @@ def _check_latencies(clients: Sequence[Child], workers: int) -> None:
             raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
 
 
-def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], workers: int) -> None:
+def _expect_all_asked(clients: Sequence[Mapping[str, Any]], services: Sequence[Child], workers: int) -> None:
     """Raise ChildFailed if a service got no request although all requests were answered.
 
     Then another process answered in its place, such as a second service that shares its port by SO_REUSEPORT.
     Not checked: fewer connections than services, too few requests to reach all services, services that do not count.
     """
-    answered = sum(client.result["answered"] for client in clients)
-    if workers < len(services) or answered < ENOUGH_REQUESTS * max(workers, len(services)):
+    answered = sum(client["answered"] for client in clients)
+    if workers < len(services) or answered < ENOUGH_REQUESTS * workers:
         return
     for service in services:
         if service.result.get("counted", True) and not service.result["requests"]:
@@ -209,20 +212,17 @@ def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], worke
             raise failed(service, fault)
 
 
-def _check_sums(clients: Sequence[Child], services: Sequence[Child]) -> None:
+def _check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Child]) -> None:
     """Raise ChildFailed if the services count more or fewer requests than the clients count answers.
 
     This is checked if services count and every request got a right answer. Other load generators may stop with
     requests under way, so for them the services may count more.
     """
-    said = [client.result for client in clients]
-    if not clients or not all(service.result.get("counted", True) for service in services):
+    if not all(service.result.get("counted", True) for service in services):
         return
-    if any(client["errors"] or client["wrong"] or client["answered"] != client["requests"] for client in said):
-        return  # the cell fails for that reason
-    answered = sum(client["answered"] + client.get("uncounted", 0) for client in said)
+    answered = sum(client["answered"] + client.get("uncounted", 0) for client in clients)
     requests = sum(service.result["requests"] for service in services)
-    if requests < answered or (requests > answered and not any("said" in client for client in said)):
+    if requests < answered or (requests > answered and not any("said" in client for client in clients)):
         raise ChildFailed(
             "The services counted {requests} answered requests, but the clients counted {answered} answers. The "
             "services or the clients count wrongly.",
@@ -277,7 +277,7 @@ def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:
 def _check_histogram(name: str, summary: Mapping[str, Any], child: Child) -> None:
     """Raise ChildFailed unless *summary* is a valid histogram. Its percentiles and mean are ignored and recomputed."""
     try:
-        Histogram.check({key: summary[key] for key in HISTOGRAM_KEYS if key in summary})
+        Histogram.check(summary)
     except ValueError as error:
         fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=str(error))
         raise failed(child, fault) from error

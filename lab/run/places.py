@@ -45,12 +45,8 @@ class CellPlaces:
         return None
 
     def service_line(self) -> dict[str, Any]:
-        """Return the settings of a service that depend on its machine, such as the CPUs that it is pinned to."""
-        return {"cpus": self._method.pin_services}
-
-    def client_line(self, client_id: int) -> dict[str, Any]:
-        """Return the settings of a client that depend on its machine, such as the CPUs that it is pinned to."""
-        return {"cpus": self._method.pin_clients}
+        """Return the address at which services listen, and the addresses of their clients; {} on this machine alone."""
+        return {}
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""

@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import tree
-from core.system import CLIENT
+from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.place import RemoteInstrumentation
@@ -88,8 +88,8 @@ def test_a_service_is_profiled_on_its_host(
 
 def test_pins_are_counted_among_the_cpus_of_the_host(spread: HostCluster) -> None:
     usable = sorted(os.sched_getaffinity(0))
-    assert spread.service_line()["cpus"] == usable[:1]
-    assert spread.client_line(0)["cpus"] == []
+    (services,) = spread.places_of(SERVICE)
+    assert services.cpus((0,)) == usable[:1]
     (place,) = spread.places_of(CLIENT)
     with pytest.raises(BadInput, match=f"pin names CPU {len(usable)}, but host b has only {len(usable)}"):
         place.cpus((len(usable),))

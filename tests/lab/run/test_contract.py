@@ -170,9 +170,9 @@ def test_a_service_says_its_requests_and_its_gil(name: str) -> None:
 
 
 def test_addresses_are_a_list() -> None:
-    assert addresses({"addresses": ["/a", "/b"]}, CHILD) == ["/a", "/b"]
+    assert addresses({CHILD: {"addresses": ["/a", "/b"]}}) == [["/a", "/b"]]
     with pytest.raises(ChildFailed, match="sent '/a' as addresses"):
-        addresses({"addresses": "/a"}, CHILD)
+        addresses({CHILD: {"addresses": "/a"}})
 
 
 def test_a_child_of_the_right_version_or_of_another_language_is_taken() -> None:
