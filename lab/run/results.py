@@ -215,24 +215,21 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
     for child in children:
         for state, promised in promises.items():
             wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is not promised]
-            if wrong:
-                faults.append(_fault(state, promised, child, listed(wrong, last=AND)))
+            if not wrong:
+                continue
+            known: dict[str, Any] = {"part": PARTS[state], "child": child.label, "when": listed(wrong, last=AND)}
+            if promised:
+                fault = message("in {child}, Python's {part} was off {when}", **known)
+            else:
+                fault = message("in {child}, Python's {part} was on {when}", **known)
+                if state == "gil_enabled" and (modules := _named(child)):
+                    fault = message(
+                        "{fault}: CPython switched the GIL on in order to load the module {module}",
+                        fault=fault,
+                        module=repr(modules[0]),
+                    )
+            faults.append(fault)
     return faults
-
-
-def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
-    part = PARTS[state]
-    if promised:
-        return message("in {child}, Python's {part} was off {when}", part=part, child=child.label, when=when)
-    fault = message("in {child}, Python's {part} was on {when}", part=part, child=child.label, when=when)
-    modules = _named(child) if state == "gil_enabled" else []
-    if not modules:
-        return fault
-    return message(
-        "{fault}: CPython switched the GIL on in order to load the module {module}",
-        fault=fault,
-        module=repr(modules[0]),
-    )
 
 
 def _named(child: Child) -> list[str]:
