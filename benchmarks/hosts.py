@@ -118,7 +118,7 @@ def scale() -> None:
             child.write(b"more\n")
         total = _hear(children, RESULT_BYTES + 1)
         _print_time(f"from go until {total / 1e6:.0f} MB of results were here", at_ns)
-        runner, agents = usage_of([os.getpid()]).pss_bytes / 1e6, usage_of(descendants(os.getpid())).pss_bytes / 1e6
+        runner, agents = (usage_of(pids)["pss_bytes"] / 1e6 for pids in ([os.getpid()], descendants(os.getpid())))
         print(f"memory: runner {runner:.0f} MB, all agents {agents:.0f} MB")
         for child in children:
             child.close()

@@ -16,7 +16,7 @@ from time import perf_counter_ns, sleep
 from typing import NoReturn
 
 from core.messages import Json
-from core.processtree import peak_memory_bytes, proportional_memory_bytes, ran_and_waited_ns, threads_of
+from core.processtree import peak_memory_bytes, proportional_memory_bytes, ran_and_waited_ns, run_queue_ns
 from core.runtime import facts
 
 STOPPED_EARLY = 3
@@ -139,8 +139,7 @@ class ParentWatch:
     def _watch(self) -> None:
         while line := sys.stdin.readline():
             self._words.put(line.strip())
-        sys.stderr.flush()
-        os._exit(0 if self._said else STOPPED_EARLY)
+        exit_at_once(0 if self._said else STOPPED_EARLY)
 
 
 def _print_line(message: Json) -> None:
@@ -196,14 +195,6 @@ def own_peak_memory_bytes() -> int:
     """
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_memory_bytes("self") or (peak if sys.platform == "darwin" else peak * 1024)
-
-
-def run_queue_ns(process: int | str = "self") -> int:
-    """Return how long the threads of *process* have been ready to run without a core, in ns; 0 if it is not known.
-
-    process: "self", or the id of another process
-    """
-    return sum(ran_and_waited_ns(f"{process}/task/{thread}")[1] for thread in threads_of(process))
 
 
 def thread_run_queue_ns() -> int:

@@ -4,51 +4,45 @@ Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
 """
 
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
 
 PROC = "/proc"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TreeUsage:
-    """Resource usage of a process tree: sums over its running processes.
+GROWING = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns")
 
+
+def usage_of(pids: Iterable[int]) -> dict[str, int]:
+    """Return the total resource usage of the processes *pids*; processes that have ended are skipped.
+
+    processes: number of processes that run
     cpu_*_ns: CPU time, in kernel ticks (usually 10 ms), with children that have ended and were waited for
     *_switches: context switches of the running threads
+    run_queue_ns: how long the running threads were ready without a core
     max_rss_bytes: the sum of the processes' peaks, which may have occurred at different times
     pss_bytes: proportional set size: a page that n processes share counts as 1/n; 0 if the kernel reports none
     """
-
-    processes: int = 0
-    cpu_user_ns: int = 0
-    cpu_system_ns: int = 0
-    voluntary_switches: int = 0
-    involuntary_switches: int = 0
-    max_rss_bytes: int = 0
-    pss_bytes: int = 0
-
-    def __add__(self, other: "TreeUsage") -> "TreeUsage":
-        others = asdict(other)
-        return TreeUsage(**{name: value + others[name] for name, value in asdict(self).items()})
-
-    def since(self, start: "TreeUsage") -> "TreeUsage":
-        """Return CPU time and switches since *start*, and the present memory.
-
-        Differences are never negative, although a process that has ended would lower the sums.
-        """
-        counted = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches")
-        mine, before = asdict(self), asdict(start)
-        return TreeUsage(**mine | {name: max(0, mine[name] - before[name]) for name in counted})
-
-    def to_json(self) -> dict[str, int]:
-        """Return the resource usage of the process tree as a dictionary, such as {"processes": 2, ...}."""
-        return asdict(self)
+    total = dict.fromkeys(("processes", *GROWING, "max_rss_bytes", "pss_bytes"), 0)
+    for pid in pids:
+        for name, value in _usage(pid).items():
+            total[name] += value
+    return total
 
 
-def usage_of(pids: Iterable[int]) -> TreeUsage:
-    """Return the total usage of the processes *pids*; processes that have ended are skipped."""
-    return sum(map(_usage, pids), TreeUsage())
+def usage_since(start: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Return the growth of CPU time, switches and run-queue time from *start* to *now*, and the memory of *now*.
+
+    Differences are never negative, although a process that has ended would lower the sums.
+    """
+    return {**now, **{name: max(0, now[name] - start[name]) for name in GROWING}}
+
+
+def run_queue_ns(process: int | str = "self") -> int:
+    """Return how long the threads of *process* have been ready to run without a core, in ns; 0 if it is not known.
+
+    process: "self", or the id of another process
+    """
+    return sum(ran_and_waited_ns(f"{process}/task/{thread}")[1] for thread in threads_of(process))
 
 
 def peak_memory_bytes(pid: int | str) -> int:
@@ -136,22 +130,24 @@ def _stat(pid: int) -> list[str]:
     return [] if not fields or fields[0] in "ZX" else fields
 
 
-def _usage(pid: int) -> TreeUsage:
+def _usage(pid: int) -> dict[str, int]:
+    """Return the resource usage of a process, with the names that usage_of() explains; {} if it has ended."""
     fields = _stat(pid)
     if not fields:
-        return TreeUsage()
+        return {}
     tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
     user, system, waited_user, waited_system = map(int, fields[11:15])
     threads = [_numbers(f"{PROC}/{pid}/task/{thread}/status") for thread in threads_of(pid)]
-    return TreeUsage(
-        processes=1,
-        cpu_user_ns=(user + waited_user) * tick_ns,
-        cpu_system_ns=(system + waited_system) * tick_ns,
-        voluntary_switches=sum(thread.get("voluntary_ctxt_switches", 0) for thread in threads),
-        involuntary_switches=sum(thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads),
-        max_rss_bytes=peak_memory_bytes(pid),
-        pss_bytes=proportional_memory_bytes(pid),
-    )
+    return {
+        "processes": 1,
+        "cpu_user_ns": (user + waited_user) * tick_ns,
+        "cpu_system_ns": (system + waited_system) * tick_ns,
+        "voluntary_switches": sum(thread.get("voluntary_ctxt_switches", 0) for thread in threads),
+        "involuntary_switches": sum(thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads),
+        "run_queue_ns": run_queue_ns(pid),
+        "max_rss_bytes": peak_memory_bytes(pid),
+        "pss_bytes": proportional_memory_bytes(pid),
+    }
 
 
 def _numbers(path: str) -> dict[str, int]:

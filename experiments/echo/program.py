@@ -25,11 +25,10 @@ from core.child import (
     print_ready,
     print_result,
     read_cell,
-    run_queue_ns,
 )
 from core.errors import BadInput, GilscopeError
 from core.messages import message
-from core.processtree import TreeUsage, usage_of
+from core.processtree import usage_of, usage_since
 
 END_DEADLINE_S = 5.0
 GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
@@ -117,23 +116,22 @@ class ProgramUsage:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._start, self._start_cpu_ns, self._start_queue_ns = self._now()
+        self._start, self._start_cpu_ns = self._now()
 
     def to_json(self) -> dict[str, int]:
         """Return the resource usage since the snapshot, with the keys of a service's result.
 
         The exact CPU time is divided into user and system time in proportion to the ticks.
         """
-        now, cpu_ns, queue_ns = self._now()
-        used, cpu_ns = now.since(self._start).to_json(), cpu_ns - self._start_cpu_ns
+        now, cpu_ns = self._now()
+        used, cpu_ns = usage_since(self._start, now), cpu_ns - self._start_cpu_ns
         ticks_ns = used["cpu_user_ns"] + used["cpu_system_ns"]
         system_ns = round(cpu_ns * used["cpu_system_ns"] / ticks_ns) if ticks_ns else 0
-        exact = {"cpu_user_ns": cpu_ns - system_ns, "cpu_system_ns": system_ns}
-        return {**used, **exact, "run_queue_ns": queue_ns - self._start_queue_ns}
+        return {**used, "cpu_user_ns": cpu_ns - system_ns, "cpu_system_ns": system_ns}
 
-    def _now(self) -> tuple[TreeUsage, int, int]:
-        """Return switches, memory and CPU times in ticks (usually 10 ms), exact CPU time, and time in the run queue."""
-        return usage_of([self._pid]), clock_gettime_ns(_cpu_clock(self._pid)), run_queue_ns(self._pid)
+    def _now(self) -> tuple[dict[str, int], int]:
+        """Return the program's resource usage, with CPU times in ticks (usually 10 ms), and its exact CPU time."""
+        return usage_of([self._pid]), clock_gettime_ns(_cpu_clock(self._pid))
 
 
 def _cpu_clock(pid: int) -> int:

@@ -219,7 +219,7 @@ class CellRun(ExitStack):
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
         pids = {pid for child in (*self._services, *self._clients) for pid in tree(child.process.pid)}
-        return usage_of(pids).pss_bytes
+        return usage_of(pids)["pss_bytes"]
 
     def begin(self) -> None:
         """Begin the measured part: reset the services' counters, and start to watch the cell's processes."""

@@ -25,11 +25,10 @@ from core.child import (
     print_ready,
     print_result,
     read_cell,
-    run_queue_ns,
 )
 from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
-from core.processtree import descendants, usage_of
+from core.processtree import descendants, usage_of, usage_since
 from lab.gil.probe import python_process
 from lab.user_service import holders
 from lab.user_service.command import (
@@ -119,7 +118,7 @@ class RunningService:
         """Start to measure the service's CPU time, memory, workers and connections."""
         self._pids = self.pids()
         self._workers = WorkerSampler(self._pids, self.address, is_asgi=self.is_asgi)
-        self._since, self._waited_ns = usage_of(self._pids), sum(map(run_queue_ns, self._pids))
+        self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
         """Return what was measured of the service: CPU time, memory, workers, GIL states. Raises CommandFailed.
@@ -128,9 +127,7 @@ class RunningService:
         one of them has run since the start.
         """
         workers, pids = self._workers.result(), self.pids()
-        waited_ns = max(0, sum(map(run_queue_ns, pids)) - self._waited_ns)  # threads that have ended are missing
-        used = usage_of(pids).since(self._since).to_json() | {"run_queue_ns": waited_ns}
-        known = used if {*pids} & {*self._pids} else {}
+        known = usage_since(self._since, usage_of(pids)) if {*pids} & {*self._pids} else {}
         states = _states(self._ready, self.pythons(), self.promised)
         return {**known, "requests": 0, "counted": False, "workers": workers, **states}
 

@@ -103,7 +103,7 @@ def test_a_server_with_processes_of_its_own_leaves_none(
             running, before_s = usage_of(pids), waited_for_s()
             service.end()
             assert [pid for pid in pids if tree(pid)] == []
-            workers_too_s = (running.cpu_user_ns + running.cpu_system_ns) / 1e9
+            workers_too_s = (running["cpu_user_ns"] + running["cpu_system_ns"]) / 1e9
             assert waited_for_s() - before_s >= workers_too_s > 0  # or it would be another program's, which disturbs
         else:
             service.child.process.kill()

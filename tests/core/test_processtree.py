@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.processtree import TreeUsage, descendants, tree, tree_ran_ns, usage_of
+from core.processtree import descendants, tree, tree_ran_ns, usage_of, usage_since
 from tests.started import started
 
 MEBIBYTE = 2**20
@@ -37,25 +37,26 @@ def test_memory_and_cpu_of_a_child_count_for_the_tree_of_a_process_and_its_desce
         used, pids = usage_of(tree(pid)), tree(pid)
         assert (pids[0], len(pids), pids[1:]) == (pid, 2, descendants(pid))
         assert set(pids) < set(tree(os.getpid()))
-        assert usage_of(pids[1:]).processes == 1
-    assert used.processes == 2
-    assert 300_000_000 - 40_000_000 <= used.cpu_user_ns + used.cpu_system_ns < 3_000_000_000
-    assert used.max_rss_bytes > 2 * held
-    assert used.pss_bytes == 0 or used.pss_bytes > 2 * held
-    assert used.voluntary_switches > 0
+        assert usage_of(pids[1:])["processes"] == 1
+    assert used["processes"] == 2
+    assert 300_000_000 - 40_000_000 <= used["cpu_user_ns"] + used["cpu_system_ns"] < 3_000_000_000
+    assert used["max_rss_bytes"] > 2 * held
+    assert used["pss_bytes"] == 0 or used["pss_bytes"] > 2 * held
+    assert used["voluntary_switches"] > 0
 
 
 def test_what_was_used_before_is_taken_off_and_memory_is_as_it_is_now() -> None:
-    before = TreeUsage(processes=1, cpu_user_ns=50, voluntary_switches=9, max_rss_bytes=100)
-    now = TreeUsage(processes=2, cpu_user_ns=80, voluntary_switches=5, max_rss_bytes=300)
-    assert now.since(before) == TreeUsage(processes=2, cpu_user_ns=30, voluntary_switches=0, max_rss_bytes=300)
+    nothing = usage_of([])
+    before = nothing | {"processes": 1, "cpu_user_ns": 50, "voluntary_switches": 9, "max_rss_bytes": 100}
+    now = nothing | {"processes": 2, "cpu_user_ns": 80, "voluntary_switches": 5, "max_rss_bytes": 300}
+    assert usage_since(before, now) == now | {"cpu_user_ns": 30, "voluntary_switches": 0}
 
 
 def test_a_process_that_has_ended_has_no_usage() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         pass
     assert tree(process.pid) == []
-    assert usage_of([process.pid]) == TreeUsage()
+    assert usage_of([process.pid]) == usage_of([])
 
 
 ENDING = """
