@@ -26,8 +26,7 @@ from lab.folders import Sandbox
 from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.protocol import BYTES, LEASE_S, SESSION, MessageReader, encoded
 from lab.machine import host
-from lab.places import REPOSITORY
-from lab.python.interpreters import scrubbed_environment
+from lab.run.runtimes import start_child
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, INET_DIAG_INFO = 4, 20, 2
 NO_COOKIE = 0xFFFFFFFF
@@ -193,16 +192,8 @@ class Agent:
 
     def _start(self, child: int, command: list[str], variables: dict[str, str]) -> int:
         """Start a child process, which the runner calls by the number *child*. Return its pid."""
-        process = self._children[child] = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=self._sandbox.process_group,
-            cwd=REPOSITORY,
-            env=scrubbed_environment() | variables,
-            bufsize=0,
-        )
+        process = start_child(command, self._sandbox.process_group, variables, subprocess.PIPE)
+        self._children[child] = process
         threading.Thread(target=self._follow, args=(child, process), daemon=True).start()
         return process.pid
 

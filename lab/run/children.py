@@ -28,11 +28,9 @@ from core.system import System
 from lab.folders import Sandbox
 from lab.gil.switching import notices
 from lab.output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
-from lab.places import REPOSITORY
 from lab.processes import describe_exit
-from lab.python.interpreters import scrubbed_environment
 from lab.run.limits import service_group
-from lab.run.runtimes import AnyRuntime
+from lab.run.runtimes import AnyRuntime, start_child
 
 STDERR_TAIL_BYTES = 2000
 READ_BYTES = 1 << 20
@@ -54,16 +52,7 @@ class Process:
     def __init__(self, command: Sequence[str], process_group: int, variables: Mapping[str, str]) -> None:
         self.stderr = self._output = ProcessOutput()
         try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._output.write_end,
-                process_group=process_group,
-                cwd=REPOSITORY,
-                env=scrubbed_environment() | dict(variables),
-                bufsize=0,
-            )
+            self._process = start_child(command, process_group, variables, self._output.write_end)
         except OSError:
             self._output.close()
             raise
