@@ -38,10 +38,11 @@ _HOSTED = System(name="own", title="")
 class AgentCalls:
     """The calls of the runner, one public method each. Each call runs on its own thread. Answers are plain JSON."""
 
+    _watcher: Watcher  # from the call of watcher() on
+
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._instruments: dict[str, Instrumentation] = {}
-        self._watcher: Watcher | None = None
         self._watching = ExitStack()
         self._keeping = ExitStack()
         self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
@@ -98,17 +99,14 @@ class AgentCalls:
 
     def listening(self, pid: int) -> None:
         """Tell the profiler that the service listens, before any client connects."""
-        assert self._watcher
         self._watcher.listening(pid)
 
     def watch(self, pid: int) -> None:
         """Begin to profile process *pid*."""
-        assert self._watcher
         self._watching.enter_context(self._watcher.watch(pid))
 
     def watched(self) -> dict[str, Any] | None:
         """Stop profiling the first service, and return the profiler's results."""
-        assert self._watcher
         self._watching.close()
         facts = self._watcher.facts
         return asdict(facts) if is_dataclass(facts) and not isinstance(facts, type) else facts

@@ -19,8 +19,7 @@ from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.agent_stream import HostLost
-from lab.hosts.clock import between, overlap_faults
-from lab.hosts.connection import CALL_S, RemoteProcess
+from lab.hosts.connection import CALL_S, RemoteProcess, between, overlap_faults
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, RemoteInstrumentation, RemoteWatcher
 from lab.machine import host
 from lab.python.interpreters import Interpreter

@@ -18,8 +18,7 @@ from core.system import SERVICE, System
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.hosts.archive import OWN, user_files, with_bodies
-from lab.hosts.clock import ClockOffset
-from lab.hosts.connection import HostConnection, RemoteProcess
+from lab.hosts.connection import ClockOffset, HostConnection, RemoteProcess
 from lab.hosts.protocol import BEAT_S
 from lab.profile.watchers import FACTS
 from lab.run.children import Place

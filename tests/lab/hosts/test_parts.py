@@ -14,8 +14,7 @@ from core.hosts import Host
 from lab.folders import Sandbox
 from lab.hosts import connection, protocol
 from lab.hosts.agent_stream import split_ssh_address
-from lab.hosts.clock import ClockOffset, between, estimate, overlap_faults
-from lab.hosts.connection import HostConnection
+from lab.hosts.connection import ClockOffset, HostConnection, between, estimate, overlap_faults
 from lab.hosts.protocol import BYTES, MessageReader, encoded
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
