@@ -138,9 +138,9 @@ class Histogram:
     def check(summary: Mapping[str, Any]) -> None:
         """Raise ValueError, with key and value, if the numbers of a core.record.Summary contradict each other."""
         stored = summary.get("histogram", {})
-        counts = stored.get("counts", {})
         if stored.get("sub_bits") != SUB_BITS:
             raise ValueError(f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads {SUB_BITS}")
+        counts = stored["counts"]
         for key in counts:
             if not (key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS):
                 raise ValueError(f"a bucket is {key[:40]!r}; buckets are numbers from 0 to {_BUCKETS - 1}")
@@ -156,7 +156,7 @@ def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]])
     for name, (low, high, _) in (("min_ns", min(filled)), ("max_ns", max(filled))):
         if not low <= summary.get(name, -1) < high:
             raise ValueError(f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}")
-    total_ns = summary["histogram"].get("total_ns", -1)
+    total_ns = summary["histogram"]["total_ns"]
     least_ns = sum(low * held for low, _, held in filled)
     most_ns = sum((high - 1) * held for _, high, held in filled)
     if not least_ns <= total_ns <= most_ns:

@@ -288,9 +288,9 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
         cells = data[start + len(CELLS) : -len(END)].split(b",\n")
         return data[:start] + b"}", [cell for cell in cells if cell]
     whole = msgspec.json.decode(data)
-    has_cells = isinstance(whole, dict) and isinstance(whole.get("cells"), list)
-    rest = whole.pop("cells") if has_cells else []
-    if has_cells:
+    rest = []
+    if isinstance(whole, dict) and isinstance(whole.get("cells"), list):
+        rest = whole.pop("cells")
         whole.pop("figures", None)  # --json adds this key, which is computed from the cells
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
