@@ -218,7 +218,7 @@ class CellRun(ExitStack):
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
-        pids = {pid for child in (*self._services, *self._clients) for pid in tree(child.process.pid)}
+        pids = {pid for child in self.children.started for pid in tree(child.process.pid)}
         return usage_of(pids)["pss_bytes"]
 
     def begin(self) -> None:
@@ -243,7 +243,7 @@ class CellRun(ExitStack):
         is_tree = self._system.hosted or self._system.forks
         return {
             child: tree(child.process.pid) if is_tree and child in self._services else [child.process.pid]
-            for child in (*([] if self._already_runs else self._services), *self._clients)
+            for child in (self._clients if self._already_runs else self.children.started)
             if not child.place.name
         }
 
@@ -278,9 +278,7 @@ class CellRun(ExitStack):
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         machines = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
         there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
-        collected = collections_within(
-            there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
-        )
+        collected = collections_within(there, self._instruments, self._marks, places.to_service_clock)
         share = self._take_results()
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)

@@ -45,15 +45,15 @@ def collections_within(
     window: TimeWindow,
     instruments: Sequence[Instrumentation],
     before: Sequence[Mapping[str, Counters]],
-    clock: Callable[[], int] = perf_counter_ns,
+    to_service_clock: Callable[[int], int],
 ) -> list[Collections]:
     """Return the garbage collections of each service in *window*, which has just ended.
 
     before: the result of read_counters() at the window's start
-    clock: the clock of the services' host, in ns; *window* is on the same clock
+    to_service_clock: converts a time to the clock of the services' host; *window* is on this clock
     """
     contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
-    now_ns = clock()
+    now_ns = to_service_clock(perf_counter_ns())
     return [_collections(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 
 

@@ -42,7 +42,7 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
         process.say("")
         began_ns, ended_ns = json.loads(process.hear())
         assert process.hear() == "\n"
-    ((summary, spans),) = collections_within(EVER, [inside], before)
+    ((summary, spans),) = collections_within(EVER, [inside], before, int)
     assert (summary["processes"], summary["collections"]) == (2, [2, 1, 4])
     assert sum(began_ns <= start_ns and end_ns <= ended_ns for start_ns, end_ns in spans) == 6
     assert summary["longest_ns"] == max(end_ns - start_ns for start_ns, end_ns in spans) > 0
@@ -64,7 +64,7 @@ def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, befor
     mark = read_counters([inside]) if before else [{}]
     for pid, content in enumerate(contents, 1):
         (inside.folder / f"pauses-{pid}.0").write_bytes(content)
-    (pauses_of_service,) = collections_within(window, [inside], mark)
+    (pauses_of_service,) = collections_within(window, [inside], mark, int)
     return pauses_of_service
 
 
@@ -112,4 +112,4 @@ def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, c
 
 def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known(tmp_path: Path) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
-    assert collections_within(EVER, [Instrumentation(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]
+    assert collections_within(EVER, [Instrumentation(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]
