@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import CommandFailed, check_requests, command_environment
+from lab.user_service.command import CommandFailed, Endpoint, check_requests, command_environment, fill_placeholders
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -31,3 +31,10 @@ def test_the_users_own_python_path_comes_after_ours(monkeypatch: pytest.MonkeyPa
     assert "PYTHONPATH" not in command_environment(told, {})
     told["environment"] = {"PYTHONPATH": "src:lib"}
     assert command_environment(told, {"PYTHONPATH": "/parts"})["PYTHONPATH"] == "/parts:src:lib"
+
+
+def test_a_placeholder_in_an_inserted_value_is_kept() -> None:
+    own = {"python": "/opt/{port}/{x}/python", "command": "{python} -p{port} '{socket} {threads}' {other}"}
+    endpoint = Endpoint(host="127.0.0.1", port=8000, socket="/tmp/{host}")
+    words = fill_placeholders(own, endpoint, {"NUM_WORKERS_PER_API_SERVICE": 4})
+    assert words == ["/opt/{port}/{x}/python", "-p8000", "/tmp/{host} 4", "{other}"]
