@@ -9,8 +9,7 @@ from pathlib import Path
 import commands
 from config.flags import Parser
 from config.plan_options import LANG
-from config.user_service.hidden import masked_arguments
-from config.user_service.options import OPTIONS
+from config.user_service.options import masked_arguments
 from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
@@ -60,7 +59,7 @@ output = Output()  # of this process
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
     """Return a command line without secrets, to be written to a file."""
-    return masked_arguments(arguments, OPTIONS, Redactor(()))
+    return masked_arguments(arguments, Redactor(()))
 
 
 def short(path: Path) -> Path:
