@@ -14,10 +14,10 @@ from argcomplete.shell_integration import shellcode
 
 import commands
 from commands.output import output
-from config.find_system import system_names
 from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
+from config.plan import system_names
 from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters

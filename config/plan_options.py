@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
 VIEWS = (*(path.stem for path in plans()), "targets")
-LONGEST_SEED = 18
+MOST_SEED = 10**18 - 1
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
@@ -124,20 +125,14 @@ def _paths(given: Given) -> dict[RuntimeName, Path]:
 
 
 def _scale(given: Given) -> float:
-    try:
-        return float(given.value)
-    except ValueError:
-        raise given.wrong("a number above 0 and at most 1") from None
+    with suppress(ValueError):
+        if 0 < (scale := float(given.value)) <= 1:
+            return scale
+    raise given.wrong("a number above 0 and at most 1")
 
 
 def _client_runtime(given: Given) -> str:
     return SAME if given.value == SAME else RuntimeName(str(given.value))
-
-
-def _seed(given: Given) -> int:
-    if not (given.value.isascii() and given.value.isdigit() and len(given.value) <= LONGEST_SEED):
-        raise given.wrong("a whole number of at least 0")
-    return int(given.value)
 
 
 def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
@@ -254,7 +249,7 @@ NEIGHBOUR = Option(
 SEED = Option(
     "--seed N",
     "The seed of the random order of the measurements. The same seed gives the same order (default: a random seed).",
-    _seed,
+    whole(0, MOST_SEED),
 )
 OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
 RESUME = Option("--resume DIR", "Continue the run that is saved in DIR.", beside_resume=True)
