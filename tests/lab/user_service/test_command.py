@@ -19,7 +19,7 @@ def test_a_body_that_is_no_object_is_refused_in_frames_alone_and_one_whose_file_
 ) -> None:
     check_requests(asked("http", body="hello"))
     check_requests(asked("framed", body='{"target": 3}'))
-    with pytest.raises(CommandFailed, match="POST / is hello, but with the protocol framed it must be"):
+    with pytest.raises(CommandFailed, match=r"POST / is 'hello'\. With --protocol framed, .* must be a JSON object"):
         check_requests(asked("framed", body="hello"))
     with pytest.raises(CommandFailed, match=r"gone\.json: No such file"):
         check_requests(asked("http", body_file=str(tmp_path / "gone.json")))
