@@ -35,12 +35,6 @@ START = message(
     "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
 REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
-EXAMPLES = {
-    "requirements": "requirements.txt",
-    "environment": "{LOG_LEVEL: warning}",
-    "topology": '"2x1,1x2"',
-    "think_time": "10ms",
-}
 SECOND_REQUEST = """\
     # - request: POST /items
     #   weight: 3
@@ -219,9 +213,9 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
 def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
     yield "service:"
     for key, option in by_key(SERVICE).items():
-        if key not in given and not (key in EXAMPLES and _applies(option, service)):
+        if key not in given and not (option.example and _applies(option, service)):
             continue
-        lines = yaml_lines(key, given[key]) if key in given else [f"# {key}: {EXAMPLES[key]}"]
+        lines = yaml_lines(key, given[key]) if key in given else [f"# {key}: {option.example}"]
         yield from (f"  {line}" for line in (*_comment(option.help, language), *lines))
         if key == "requests" and isinstance(given.get(key), list):
             yield from SECOND_REQUEST.splitlines()

@@ -165,6 +165,7 @@ class Option:
     choices: the accepted values, for shell completion and, if there is no *parse*, for parsing
     beside_resume: the option can be used with --resume, because it does not change the saved plan
     mask: returns the text that is saved and shown instead of a value that may contain secrets
+    example: a YAML value that `init` shows in the plan of a service without this key; "" for a key that few need
     """
 
     usage: str
@@ -178,6 +179,7 @@ class Option:
     choices: tuple[str, ...] = ()
     beside_resume: bool = False
     mask: Callable[[str], str] | None = None
+    example: str = ""
 
     def __post_init__(self) -> None:
         if self.key == AS_FLAG:

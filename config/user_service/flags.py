@@ -124,7 +124,8 @@ def flags_without_secrets(flags: Flags) -> list[str]:
     --resume accepts only flags that contain a secret, because other flags would change the saved plan. Raises BadInput
     if the value of a flag is wrong.
     """
-    return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
+    given = given_flags(SECRET_OPTIONS, flags)
+    return [option.flag for option in given if not secrets_in_flags({option.name: flags[option.name]})]
 
 
 def drop_hidden_values(flags: Flags) -> Flags:
@@ -135,10 +136,6 @@ def drop_hidden_values(flags: Flags) -> Flags:
         texts = [text for text in ([value] if isinstance(value, str) else value) if HIDDEN not in text]
         whole[option.name] = texts if option.repeated else next(iter(texts), None)
     return whole
-
-
-def _only(option: Option, flags: Flags) -> Flags:
-    return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
 
 
 def _secrets(described: Any, plan: RequestPlan) -> list[Secret]:

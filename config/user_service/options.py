@@ -133,6 +133,7 @@ ENVIRONMENT = Option(
     "environment",
     repeated=True,
     mask=mask_pair,
+    example="{LOG_LEVEL: warning}",
 )
 SERVICE = (
     Option("--name NAME", "The name of the service in reports (default: own).", _service_name, USER_SERVICE),
@@ -181,7 +182,12 @@ SERVICE = (
     Option("--insecure", "Accept any TLS certificate.", Given.truth, USER_SERVICE),
     *applying(
         STARTED,
-        Option("--requirements FILE", "A requirements file to install for each runtime.", Given.file),
+        Option(
+            "--requirements FILE",
+            "A requirements file to install for each runtime.",
+            Given.file,
+            example="requirements.txt",
+        ),
         Option(
             "--directory DIR",
             "The folder in which the service starts (default: the plan's folder, or the current folder "
@@ -207,6 +213,7 @@ SERVICE = (
             "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses numbers "
             "for this machine.",
             _topology,
+            example='"2x1,1x2"',
         ),
     ),
     *FILE,
