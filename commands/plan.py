@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,12 +100,12 @@ def cell_table(plan: Plan, cores: int) -> "Table":
 
     cells, names = plan.cells(), varying_names(cell.params for cell in plan.cells())
     columns: tuple[Col[Cell], ...] = (
-        col(message("measurement"), attrgetter("cell_id"), rank=1),
-        col(message("system"), attrgetter("system")),
-        col(message("runtime"), attrgetter("runtime")),
-        col(message("parameters"), lambda cell: parameter_values(cell.params, names)),
-        col(message("requests"), attrgetter("requests"), "{:,}".format),
-        col(message("est. time"), lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
+        col("measurement", "cell_id", rank=1),
+        col("system", "system"),
+        col("runtime", "runtime"),
+        col("parameters", lambda cell: parameter_values(cell.params, names)),
+        col("requests", "requests", "{:,}".format),
+        col("est. time", lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
     )
     return table(message("the plan"), columns, [(NOTHING, cells)])
 

@@ -93,7 +93,7 @@ def _print(written: Written) -> None:
     for section in filter(lambda section: section.terminal, shown.values()):
         print_section(section, console, output.language)
         console.print()
-    page = str(short(_page(written)))
+    page = str(short(written.folder / PAGE))
     fits = cell_len(page) <= console.width - LABEL_WIDTH
     print_section(with_page(last, page) if fits else last, console, output.language)
     if not fits:  # a path that is wrapped over two lines cannot be copied
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str]) -> int:
         )
     reports = [_write_again(path, run) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
-    page = _side_by_side(reports, flags) if len(paths) > 1 else _page(reports[0])
+    page = _side_by_side(reports, flags) if len(paths) > 1 else reports[0].folder / PAGE
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
         output.note("No browser could be started. Open {path} yourself.", path=page.resolve())
     return 0 if all(report.is_complete for report in reports) else 1
@@ -157,10 +157,6 @@ def _side_by_side(reports: Sequence[Written], flags: Flags) -> Path:
     elif not flags["json"]:
         output.print_line("Page with all runs side by side: {path}", path=short(path))
     return path
-
-
-def _page(written: Written) -> Path:
-    return written.folder / PAGE
 
 
 def _newest_run() -> Path:

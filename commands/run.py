@@ -103,13 +103,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
             )
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
-    failed = _has_unanswered_search(written) if order.plan.objectives else bool(run.failed_cells)
+    failed = bool(run.failed_cells)
+    if order.plan.objectives:  # the search for the highest rate may find no rate for an arm (runtime or service)
+        failed = any(one.crossing is None for one in written.view.capacities)
     return slower or (1 if failed or missing or found or not written.is_complete else 0)
-
-
-def _has_unanswered_search(written: Written) -> bool:
-    """Return whether the search for the highest rate found no rate for at least one arm (runtime or service)."""
-    return any(one.crossing is None for one in written.view.capacities)
 
 
 def _report_slower(written: Written, share: float) -> int:

@@ -16,7 +16,7 @@ from config.beside import PREPARE, WITH
 from config.hosts import expect_no_hosts
 from config.options import Option, parse_length
 from config.plan import Plan
-from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
+from config.plan_options import CHOICE, CLIENTS, INTERPRETERS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
 from core.runtime import GIL, NATIVE, RuntimeName
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     parser = output.parser("stress", arguments)
     parser.add_group("what to check", LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
-    flags.add_runtime_flags(parser)
+    parser.add_group("runtimes", *INTERPRETERS)
     parser.add_parameters()
     flags.add_service_flags(parser)
     parser.add_group("what to print, and where to save the result", OUT, JSON, QUIET)

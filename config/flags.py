@@ -229,11 +229,6 @@ def add_host_flags(parser: Parser) -> None:
     parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
 
 
-def add_runtime_flags(parser: Parser) -> None:
-    """Add the flags that choose runtimes."""
-    parser.add_group("runtimes", *INTERPRETERS)
-
-
 def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     """Return the plan that *flags* describe. Raises BadInput.
 
