@@ -62,7 +62,7 @@ from collections.abc import Sequence
 try:
     import commands
     from commands import surroundings
-    from commands.output import Output, output_for, without_secrets
+    from commands.output import output, without_secrets
     from core.errors import BadInput, GilscopeError, did_you_mean
     from core.messages import Message, message
     from core.program import PROGRAM
@@ -87,12 +87,12 @@ class Stopped(KeyboardInterrupt):
 
 def main(arguments: Sequence[str]) -> int:
     """Run one gilscope command, print its error if it fails, and return the exit status."""
-    output = Output()
     for number in SIGNALS:
         signal.signal(number, _stop)
+    output.use_language(())
     try:
         surroundings.check(arguments)
-        output = output_for(arguments)
+        output.use_language(arguments)
         status = _command(arguments)
         sys.stdout.flush()
         return status
@@ -107,10 +107,10 @@ def main(arguments: Sequence[str]) -> int:
         _discard_output()
         return 1
     except Exception as error:
-        return _report_unexpected(error, arguments, output)
+        return _report_unexpected(error, arguments)
 
 
-def _report_unexpected(error: Exception, arguments: Sequence[str], output: Output) -> int:
+def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
     """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return the exit status."""
     stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it

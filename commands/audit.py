@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.output import output_for
+from commands.output import output
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
@@ -32,8 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.render.markdown import markdown
     from reports.terminal.audit import audit_document
 
-    output = output_for(arguments)
-    parser = output.parser("audit")
+    parser = output.parser("audit", arguments)
     parser.add_group("what to audit", *PACKAGES, exclusive=True)
     parser.add_group("options", RUNTIME, BUILD, JSON)
     flags = parser.parse(arguments)

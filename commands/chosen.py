@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from commands.output import Output
+from commands.output import output
 from config.flags import plan_from, value_of
 from config.options import Flags
 from config.plan import Plan
@@ -41,16 +41,16 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 
 
 def choose_runtimes(
-    plan: Plan, flags: Flags, output: Output, spread: HostCluster | None = None
+    plan: Plan, flags: Flags, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """Return three values: *plan* without missing runtimes; all installed runtimes; a message for each missing runtime.
 
     Raises BadInput.
     """
-    plan = _with_clients(plan, flags, output)
+    plan = _with_clients(plan, flags)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
-    runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, output, spread)
+    runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, spread)
     if extra and client not in runtimes:
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
@@ -66,7 +66,7 @@ def choose_runtimes(
     return chosen, runtimes, missing
 
 
-def _with_clients(plan: Plan, flags: Flags, output: Output) -> Plan:
+def _with_clients(plan: Plan, flags: Flags) -> Plan:
     """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
@@ -82,7 +82,7 @@ def _with_clients(plan: Plan, flags: Flags, output: Output) -> Plan:
     return replace(plan, method=replace(plan.method, client_runtime=SAME))
 
 
-def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:
+def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     """Return the plan without the systems and runtimes that this machine cannot measure. Print the reasons.
 
     Raises BadInput if nothing is left to measure.
@@ -101,12 +101,12 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
 
 def find_runtimes(
-    names: tuple[RuntimeName, ...], flags: Flags, output: Output, spread: HostCluster | None = None
+    names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require names it."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
-    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
+    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
     absent = spread.missing if spread else interpreters.missing
     missing: Missing = {name: absent(name) for name in names if name not in runtimes}
     for name in required:
@@ -120,7 +120,7 @@ def find_runtimes(
     return runtimes, missing
 
 
-def _here(names: tuple[RuntimeName, ...], flags: Flags, output: Output) -> dict[str, AnyRuntime]:
+def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]:
     """Find the runtimes *names* on this machine. A missing patch release may be installed by uv. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})

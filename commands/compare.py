@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for, short
+from commands.output import NO_VERDICT, THRESHOLD_MISSED, output, short
 from config.flags import value_of
 from config.options import Flags, Option
 from config.plan_options import JSON, parse_slower
@@ -39,8 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.exports.pyperf_files import saved_at
     from reports.view import View
 
-    output = output_for(arguments)
-    parser = output.parser("compare")
+    parser = output.parser("compare", arguments)
     parser.add_names("run", "The folder of a saved run, its result.json, or a pyperf file.", 2)
     parser.add_group("how to compare", SLOWER, ANYWAY, JUNIT)
     parser.add_group("the HTML page", PAGE)
@@ -48,13 +47,13 @@ def main(arguments: Sequence[str]) -> int:
     flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
     compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
-    _show(compared, flags, output)
+    _show(compared, flags)
     if flags["junit"]:
         written({Path(flags["junit"]): junit(compared, output.language)})
-    return _exit_status(compared, output)
+    return _exit_status(compared)
 
 
-def _show(compared: "Compared", flags: Flags, output: Output) -> None:
+def _show(compared: "Compared", flags: Flags) -> None:
     from reports.compare.ci import add_summary, annotations
     from reports.compare.runs import document
     from reports.exports import written
@@ -78,7 +77,7 @@ def _show(compared: "Compared", flags: Flags, output: Output) -> None:
         add_summary(markdown(made, output.language), os.environ)
 
 
-def _exit_status(compared: "Compared", output: Output) -> int:
+def _exit_status(compared: "Compared") -> int:
     """Return the exit status for --fail-if-slower. Print a note for each cell (measured setting) without a verdict."""
     from reports.compare.ci import sentence
 

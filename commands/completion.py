@@ -13,11 +13,11 @@ from argcomplete.lexers import split_line
 from argcomplete.shell_integration import shellcode
 
 import commands
-from commands.output import output_for
-from config.find_system import system_names
+from commands.output import output
 from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
+from config.plan import system_names
 from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters
@@ -29,7 +29,7 @@ RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command `completion`, which prints completion code for a shell. Return its exit status: 0."""
-    parser = output_for(arguments).parser("completion")
+    parser = output.parser("completion", arguments)
     parser.add_names("shell", "The shell: bash, zsh, fish, tcsh or powershell.")
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
     print(shellcode([PROGRAM.split()[-1]], shell=shell))

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from commands.output import output_for
+from commands.output import output
 from config.plan_options import JSON
 from lab.machine import quiet
 from lab.machine.doctor import judge_machine
@@ -16,8 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.render.terminal import print_section
     from reports.terminal.doctor import findings_section
 
-    output = output_for(arguments)
-    parser = output.parser("doctor")
+    parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
     facts = {**quiet.facts(), **wakeups()}

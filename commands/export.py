@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.output import output_for
+from commands.output import output
 from config.options import Given, Option
 from core.result import load
 from lab.run.runs import titles
@@ -19,8 +19,7 @@ FORMAT = Option(
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command export. Return its exit status: 0."""
-    output = output_for(arguments)
-    parser = output.parser("export")
+    parser = output.parser("export", arguments)
     parser.add_names("run", "The folder of the saved run to export.")
     parser.add_names("to", "Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet.")
     parser.add_group("options", FORMAT)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from commands.output import output_for
+from commands.output import output
 from config import hosts
 from config.flags import value_of
 from config.options import Flags, Option
@@ -22,8 +22,7 @@ INSTALL = Option("--install", "Install missing runtimes on the hosts with uv.")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all runtimes, else 1."""
-    output = output_for(arguments)
-    parser = output.parser("hosts")
+    parser = output.parser("hosts", arguments)
     parser.add_group("several hosts", hosts.HOSTS, hosts.SERVICES_ON)
     parser.add_group("runtimes", RUNTIMES, INSTALL)
     parser.add_group("what to print", JSON)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from commands.output import Output, output_for, short
+from commands.output import output, short
 from config.flags import add_service_flags, value_of
 from config.options import Flags, Option, Subject, by_key
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
@@ -35,12 +35,6 @@ START = message(
     "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
 REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
-EXAMPLES = {
-    "requirements": "requirements.txt",
-    "environment": "{LOG_LEVEL: warning}",
-    "topology": '"2x1,1x2"',
-    "think_time": "10ms",
-}
 SECOND_REQUEST = """\
     # - request: POST /items
     #   weight: 3
@@ -52,8 +46,7 @@ SECOND_REQUEST = """\
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command init, which writes a plan file for the user's service. Return its exit status: 0."""
-    output = output_for(arguments)
-    parser = output.parser("init")
+    parser = output.parser("init", arguments)
     parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
     parser.add_group("the plan", FORCE, RUNTIMES)
     add_service_flags(parser)
@@ -63,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     runtimes = value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
     given = {"name": path.stem, **service_from(flags)}
     _check_flags(given)
-    given = _complete(given, output)
+    given = _complete(given)
     plan = user_service_plan(given, Path.cwd())
     assert plan.user_service is not None
     if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
@@ -101,7 +94,7 @@ def _check_flags(given: Flags) -> None:
     user_service_plan({**({} if given.keys() & STARTS.keys() else missing), **given}, Path.cwd())
 
 
-def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
+def _complete(given: dict[str, Any]) -> dict[str, Any]:
     """Ask for missing settings of a service, and return all settings. Raises BadInput if stdin is not a terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
@@ -112,17 +105,17 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
             )
         return given
     if not started:
-        given |= _ask(START, "", parse_start, given, output)
+        given |= _ask(START, "", parse_start, given)
     if "requests" not in given:
-        given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given, output)
+        given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given)
     if "requirements" not in given and "targets" not in given:
         usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else NONE
         question = message("Which requirements file lists the service's packages? [{usual}]", usual=usual)
-        given |= _ask(question, usual, lambda name: {} if name == NONE else {"requirements": name}, given, output)
+        given |= _ask(question, usual, lambda name: {} if name == NONE else {"requirements": name}, given)
     return given
 
 
-def _ask(question: Arg, usual: str, read: Callable[[str], Flags], known: Flags, output: Output) -> Flags:
+def _ask(question: Arg, usual: str, read: Callable[[str], Flags], known: Flags) -> Flags:
     """Ask a question until the answer is valid. Return the settings in the answer. Raises BadInput at end of input."""
     while True:
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
@@ -220,9 +213,9 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
 def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
     yield "service:"
     for key, option in by_key(SERVICE).items():
-        if key not in given and not (key in EXAMPLES and _applies(option, service)):
+        if key not in given and not (option.example and _applies(option, service)):
             continue
-        lines = yaml_lines(key, given[key]) if key in given else [f"# {key}: {EXAMPLES[key]}"]
+        lines = yaml_lines(key, given[key]) if key in given else [f"# {key}: {option.example}"]
         yield from (f"  {line}" for line in (*_comment(option.help, language), *lines))
         if key == "requests" and isinstance(given.get(key), list):
             yield from SECOND_REQUEST.splitlines()

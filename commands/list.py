@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.output import output_for, short
+from commands.output import output, short
 from config.plan_options import JSON
 from core.messages import message
 from core.program import RUNS_FOLDER
@@ -16,8 +16,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.render.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 
-    output = output_for(arguments)
-    parser = output.parser("list")
+    parser = output.parser("list", arguments)
     parser.add_names("folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?")
     parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from commands.output import output_for
+from commands.output import output
 from core.errors import BadInput
 from core.messages import Message, message
 from lab.native import programs, wheels
@@ -16,9 +16,8 @@ def main(arguments: Sequence[str]) -> int:
 
     The status is 0, or 1 if a build failed although its tools are installed.
     """
-    output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
-    parser = output.parser("native")
+    parser = output.parser("native", arguments)
     parser.add_names("names", message("What to build: one or more of {known} (default: all).", known=known), "*")
     names = parser.parse(arguments)["names"] or known
     for name in names:

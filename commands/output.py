@@ -3,16 +3,14 @@
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import commands
 from config.flags import Parser
 from config.plan_options import LANG
-from config.user_service.hidden import masked_arguments
-from config.user_service.options import OPTIONS
-from core.languages import ENGLISH, Language, for_terminal, language
+from config.user_service.options import masked_arguments
+from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
 
@@ -20,14 +18,22 @@ NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
 THRESHOLD_MISSED = 3
 
 
-@dataclass(frozen=True, kw_only=True)
 class Output:
     """A printer of messages in the user's language."""
 
-    language: Language = ENGLISH
+    def __init__(self) -> None:
+        self.language = ENGLISH
 
-    def parser(self, command: str) -> Parser:
-        """Return the parser of *command*, with help in the user's language."""
+    def use_language(self, arguments: Sequence[str]) -> None:
+        """Print in the language that the last --lang names. Raises BadInput for an unknown language."""
+        names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
+        names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
+        self.language = ENGLISH  # also for the error about an unknown language
+        self.language = language(names[-1] if names else ENGLISH.name)
+
+    def parser(self, command: str, arguments: Sequence[str]) -> Parser:
+        """Return the parser of *command*, with help in the language that *arguments* name."""
+        self.use_language(arguments)
         return Parser(command, commands.SUMMARIES[command], self.language)
 
     def text(self, text: Arg) -> str:
@@ -48,16 +54,12 @@ class Output:
         print(for_terminal(self.text(as_message(text, args))))
 
 
-def output_for(arguments: Sequence[str]) -> Output:
-    """Return a printer for the language that the last --lang names. Raises BadInput for an unknown language."""
-    names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
-    names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
-    return Output(language=language(names[-1])) if names else Output()
+output = Output()  # of this process
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
     """Return a command line without secrets, to be written to a file."""
-    return masked_arguments(arguments, OPTIONS, Redactor(()))
+    return masked_arguments(arguments, Redactor(()))
 
 
 def short(path: Path) -> Path:

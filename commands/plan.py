@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
-from commands.output import Output, output_for
+from commands.output import output
 from commands.project import complete_from_project
 from config import flags
 from config.options import Flags, Option
@@ -38,25 +37,24 @@ PROCESS_OVERHEAD_S = 0.03
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command plan. Return its exit status: 0."""
-    output = output_for(arguments)
-    parser = output.parser("plan")
+    parser = output.parser("plan", arguments)
     flags.add_run_flags(parser)
     parser.add_group("what to print", JSON)
     parser.add_group("estimate the number of blocks", POWER, FROM)
     flagged = parser.parse(arguments)
     if flagged["power"] is not None or flagged["from"] is not None:
-        return _power(flagged, output)
+        return _power(flagged)
     given = complete_from_project(flagged, output.note)
     with planned(given) as (asked, spread):
-        plan, _, _ = choose_runtimes(asked, given, output, spread)
+        plan, _, _ = choose_runtimes(asked, given, spread)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))
     else:
-        _print(plan, output)
+        _print(plan)
     return 0
 
 
-def _power(given: Flags, output: Output) -> int:
+def _power(given: Flags) -> int:
     """Print the duration and number of blocks (repetitions) that can show a given difference at a saved run's noise."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
@@ -76,7 +74,7 @@ def _power(given: Flags, output: Output) -> int:
     return 0
 
 
-def _print(plan: Plan, output: Output) -> None:
+def _print(plan: Plan) -> None:
     from reports.render.console import terminal
     from reports.render.terminal import print_table
 
@@ -102,12 +100,12 @@ def cell_table(plan: Plan, cores: int) -> "Table":
 
     cells, names = plan.cells(), varying_names(cell.params for cell in plan.cells())
     columns: tuple[Col[Cell], ...] = (
-        col(message("measurement"), attrgetter("cell_id"), rank=1),
-        col(message("system"), attrgetter("system")),
-        col(message("runtime"), attrgetter("runtime")),
-        col(message("parameters"), lambda cell: parameter_values(cell.params, names)),
-        col(message("requests"), attrgetter("requests"), "{:,}".format),
-        col(message("est. time"), lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
+        col("measurement", "cell_id", rank=1),
+        col("system", "system"),
+        col("runtime", "runtime"),
+        col("parameters", lambda cell: parameter_values(cell.params, names)),
+        col("requests", "requests", "{:,}".format),
+        col("est. time", lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
     )
     return table(message("the plan"), columns, [(NOTHING, cells)])
 

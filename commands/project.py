@@ -1,7 +1,7 @@
 """Fill in missing flags of a user's service from its project, and print each choice with its reason."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -124,20 +124,15 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
     interface = flags["interface"] or seen.interface
     note("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind)
-    server, why = _server(flags["server"], interface, installed_packages(python))
-    if why:
+    server = flags["server"]
+    if not server:
+        installed = installed_packages(python)
+        own = [name for name, one in SERVERS.items() if name in installed and interface in one.interfaces]
+        server, why = USUAL[interface], message("the default server for {interface}", interface=interface.upper())
+        if own:
+            server, why = own[0], message("found among your project's packages")
         note("Server: {server}, {why} (change it with --server)", server=server, why=why)
     return {"app": app, "server": server, "interface": interface}
-
-
-def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> tuple[str, Message | None]:
-    """Return the server and why it was chosen. A server that is installed with the project is preferred."""
-    if given:
-        return given, None
-    own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
-    if own:
-        return own[0], message("found among your project's packages")
-    return USUAL[interface], message("the default server for {interface}", interface=interface.upper())
 
 
 def _python(flags: Flags) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commands.output import Output, output_for, short
+from commands.output import output, short
 from config.options import Flags, Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
@@ -34,11 +34,10 @@ class Written:
 
     folder: Path
     view: "View"
-    output: Output
     is_complete: bool = True
 
 
-def write(folder: Path, run: Run, output: Output) -> Written:
+def write(folder: Path, run: Run) -> Written:
     """Write all files of a run's report, and store the comparisons of its runtimes or services in *run*.
 
     A file that cannot be made is named on standard error. The other files are written.
@@ -58,7 +57,7 @@ def write(folder: Path, run: Run, output: Output) -> Written:
             reasons = lost.reasons
         for reason in reasons:
             output.error(reason)
-        return Written(folder=folder, view=view, output=output, is_complete=not reasons)
+        return Written(folder=folder, view=view, is_complete=not reasons)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
@@ -92,19 +91,18 @@ def _print(written: Written) -> None:
     shown = {section.key: section for section in sections(written.view)}
     last = shown.pop("verdict", Section(key="verdict", title=NOTHING))
     for section in filter(lambda section: section.terminal, shown.values()):
-        print_section(section, console, written.output.language)
+        print_section(section, console, output.language)
         console.print()
-    page = str(short(_page(written)))
+    page = str(short(written.folder / PAGE))
     fits = cell_len(page) <= console.width - LABEL_WIDTH
-    print_section(with_page(last, page) if fits else last, console, written.output.language)
+    print_section(with_page(last, page) if fits else last, console, output.language)
     if not fits:  # a path that is wrapped over two lines cannot be copied
-        written.output.print_line("Page: {path}", path=page)
+        output.print_line("Page: {path}", path=page)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
-    output = output_for(arguments)
-    parser = output.parser("report")
+    parser = output.parser("report", arguments)
     parser.add_names("run", "The folder of a run (default: the newest run).", "*")
     parser.add_group("the HTML page", OUT, OPEN)
     parser.add_group("what to print", JSON, QUIET, exclusive=True)
@@ -115,22 +113,22 @@ def main(arguments: Sequence[str]) -> int:
             "--out is {path}, but --out only applies to the HTML page that shows several runs. Name at least two runs.",
             path=flags["out"],
         )
-    reports = [_write_again(path, run, output) for path, run in [(path, load(path)) for path in paths]]
+    reports = [_write_again(path, run) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
-    page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
+    page = _side_by_side(reports, flags) if len(paths) > 1 else reports[0].folder / PAGE
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
         output.note("No browser could be started. Open {path} yourself.", path=page.resolve())
     return 0 if all(report.is_complete for report in reports) else 1
 
 
-def _write_again(path: Path, run: Run, output: Output) -> Written:
+def _write_again(path: Path, run: Run) -> Written:
     """Write and return the report of the run at *path*. Save the comparisons of runtimes or services with the run."""
     folder = path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)
     expect_no_foreign_files(folder, names_in_folder(VIEWS))
     with PrivateFolder(leftovers(folder)):
-        written = write(folder, run, output)
+        written = write(folder, run)
         keep_comparisons(path, run)
     return written
 
@@ -144,7 +142,7 @@ def _show_all(reports: Sequence[Written], flags: Flags) -> None:
         show(report, as_json=flags["json"], quiet=flags["quiet"])
 
 
-def _side_by_side(reports: Sequence[Written], flags: Flags, output: Output) -> Path:
+def _side_by_side(reports: Sequence[Written], flags: Flags) -> Path:
     """Write an HTML page with all runs side by side, print its path and return the path."""
     from reports.exports import written
     from reports.render.html import page
@@ -159,10 +157,6 @@ def _side_by_side(reports: Sequence[Written], flags: Flags, output: Output) -> P
     elif not flags["json"]:
         output.print_line("Page with all runs side by side: {path}", path=short(path))
     return path
-
-
-def _page(written: Written) -> Path:
-    return written.folder / PAGE
 
 
 def _newest_run() -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 import commands
 from commands import stress
 from commands.chosen import choose_runtimes, opened, planned, without_absent
-from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for
+from commands.output import NO_VERDICT, THRESHOLD_MISSED, output
 from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
@@ -58,8 +58,8 @@ def main(arguments: Sequence[str]) -> int:
     3: the last runtime is slower than the first by more than the plan allows
     1: otherwise
     """
-    output = output_for(arguments)
-    parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
+    output.use_language(arguments)
+    parser = flags.Parser("", SUMMARY, output.language, _epilog())
     flags.add_run_flags(parser)
     flags.add_host_flags(parser)
     parser.add_group("the run", *options.OF_A_RUN)
@@ -72,27 +72,27 @@ def main(arguments: Sequence[str]) -> int:
         with run_lock(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
-                return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
+                return _measured(_resumed_order(run, plan, given, spread), run, sandbox, given)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
     asked = complete_from_project(given, output.note)
     with planned(asked) as (plan, spread):
         require_limits(plan.method)
-        order, run = _new_order(plan, asked, arguments, output, spread)
+        order, run = _new_order(plan, asked, arguments, spread)
         with run_lock(order.folder) as sandbox:
             expect_no_run(order.folder)
             expect_no_foreign_files(order.folder, names_in_folder(options.VIEWS))
-            return _measured(order, run, sandbox, given, output)
+            return _measured(order, run, sandbox, given)
 
 
-def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags, output: Output) -> int:
+def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     """Measure and report a run whose folder this process has locked. Return the exit status."""
-    _carry_out(order, run, sandbox, output, quiet=given["quiet"])
+    _carry_out(order, run, sandbox, quiet=given["quiet"])
     start_ns = perf_counter_ns()
-    written = write(order.folder, run, output)
+    written = write(order.folder, run)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    found = _stress(order, sandbox, given, output) if given["stress"] else 0
+    found = _stress(order, sandbox, given) if given["stress"] else 0
     missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(
@@ -102,17 +102,14 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags, output: Ou
                 count=missing,
             )
         )
-    slower = _report_slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
-    failed = _has_unanswered_search(written) if order.plan.objectives else bool(run.failed_cells)
+    slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
+    failed = bool(run.failed_cells)
+    if order.plan.objectives:  # the search for the highest rate may find no rate for an arm (runtime or service)
+        failed = any(one.crossing is None for one in written.view.capacities)
     return slower or (1 if failed or missing or found or not written.is_complete else 0)
 
 
-def _has_unanswered_search(written: Written) -> bool:
-    """Return whether the search for the highest rate found no rate for at least one arm (runtime or service)."""
-    return any(one.crossing is None for one in written.view.capacities)
-
-
-def _report_slower(written: Written, share: float, output: Output) -> int:
+def _report_slower(written: Written, share: float) -> int:
     """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
@@ -144,29 +141,27 @@ def _report_slower(written: Written, share: float, output: Output) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _stress(order: Order, sandbox: Sandbox, given: Flags, output: Output) -> int:
+def _stress(order: Order, sandbox: Sandbox, given: Flags) -> int:
     """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
     plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
-    stressed = stress.run_stress(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
-    text = stress.write_report(stressed, order.folder, output)
+    stressed = stress.run_stress(plan, stress.SECONDS, bench, order.folder, quiet=given["quiet"])
+    text = stress.write_report(stressed, order.folder)
     if not (given["quiet"] or given["json"]):
         print(f"\n{text}")
     return stress.exit_status(stressed)
 
 
-def _epilog(output: Output) -> str:
+def _epilog() -> str:
     """Return the last part of the --help text: one line per command."""
     lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
 
 
-def _new_order(
-    plan: Plan, given: Flags, arguments: Sequence[str], output: Output, spread: HostCluster | None
-) -> tuple[Order, Run]:
+def _new_order(plan: Plan, given: Flags, arguments: Sequence[str], spread: HostCluster | None) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
-    plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
-    plan = choose_arm_order(without_absent(plan, runtimes, output))
+    plan, runtimes, missing = choose_runtimes(plan, given, spread)
+    plan = choose_arm_order(without_absent(plan, runtimes))
     if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
         output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
     _expect_end(plan)
@@ -178,7 +173,7 @@ def _new_order(
         plan=plan,
         runtimes=runtimes,
         folder=folder,
-        profiles=_profiles(given, output, spread),
+        profiles=_profiles(given, spread),
         places=spread,
         hosts=spread.facts() if spread else {},
     )
@@ -204,7 +199,7 @@ def _expect_search(plan: Plan, given: Flags) -> None:
         )
 
 
-def _profiles(given: Flags, output: Output, spread: HostCluster | None) -> tuple[str, ...]:
+def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
@@ -240,10 +235,10 @@ def _saved_plan(given: Flags, parser: flags.Parser) -> tuple[Run, Plan]:
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed_order(run: Run, plan: Plan, given: Flags, output: Output, spread: HostCluster | None) -> Order:
-    plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
+def _resumed_order(run: Run, plan: Plan, given: Flags, spread: HostCluster | None) -> Order:
+    plan, runtimes, _ = choose_runtimes(plan, given, spread)
     folder = Path(given["resume"])
-    order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
+    order = Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=folder, places=spread)
     if not given["accept_changes"]:
         check_same_runtimes(run, runtimes)
         check_unchanged(run, order)
@@ -291,7 +286,7 @@ def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
     return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 
 
-def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quiet: bool) -> None:
+def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
     from reports.terminal.progress import display
 
     try:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from commands.chosen import find_runtimes
-from commands.output import output_for
-from config.flags import add_runtime_flags, value_of
-from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
+from commands.output import output
+from config.flags import value_of
+from config.plan_options import DEFAULT_RUNTIMES, INTERPRETERS, JSON, RUNTIMES
 from core.messages import Message, listed, message
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
@@ -16,12 +16,11 @@ from reports.facts.builds import build_flags, packages
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command runtimes. Return its exit status: 0, even if a runtime is missing."""
-    output = output_for(arguments)
-    parser = output.parser("runtimes")
-    add_runtime_flags(parser)
+    parser = output.parser("runtimes", arguments)
+    parser.add_group("runtimes", *INTERPRETERS)
     parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)
-    runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
+    runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags)
     if flags["json"]:
         print(json.dumps({name: runtime.to_json() for name, runtime in runtimes.items()}, indent=2))
         return 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from commands.chosen import find_runtimes
-from commands.output import output_for
+from commands.output import output
 from config import flags
 from config.hosts import expect_no_hosts
 from core.errors import BadInput
@@ -17,14 +17,13 @@ from lab.run.cell_run import Bench, CellRun
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command serve. Return its exit status: 0."""
-    output = output_for(arguments)
-    parser = output.parser("serve")
+    parser = output.parser("serve", arguments)
     flags.add_plan_flags(parser)
     given = parser.parse(arguments)
     plan = flags.plan_from(given)
     expect_no_hosts(plan, "serve")
     names = plan.runtimes[:1] if given["runtime"] is None else plan.runtimes
-    runtimes, _ = find_runtimes(names, given, output)
+    runtimes, _ = find_runtimes(names, given)
     entries = replace(plan, runtimes=tuple(name for name in names if name in runtimes), aa=False).entries()
     if len(entries) != 1:
         raise BadInput(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from commands.output import output_for
+from commands.output import output
 from core.messages import message
 from core.runtime import RuntimeName
 from lab.python import interpreters
@@ -14,8 +14,7 @@ SETUP_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t")))
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command setup. Return its exit status: 0, even if a runtime is missing."""
-    output = output_for(arguments)
-    parser = output.parser("setup")
+    parser = output.parser("setup", arguments)
     parser.add_names(
         "runtimes",
         message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=SETUP_RUNTIMES),

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from commands.chosen import choose_runtimes, without_absent
-from commands.output import Output, output_for, short
+from commands.output import output, short
 from commands.project import complete_from_project
 from config import flags
 from config.beside import PREPARE, WITH
 from config.hosts import expect_no_hosts
 from config.options import Option, parse_length
 from config.plan import Plan
-from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
+from config.plan_options import CHOICE, CLIENTS, INTERPRETERS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
 from core.runtime import GIL, NATIVE, RuntimeName
@@ -41,10 +41,9 @@ LENGTH = Option(
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
-    output = output_for(arguments)
-    parser = output.parser("stress")
+    parser = output.parser("stress", arguments)
     parser.add_group("what to check", LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
-    flags.add_runtime_flags(parser)
+    parser.add_group("runtimes", *INTERPRETERS)
     parser.add_parameters()
     flags.add_service_flags(parser)
     parser.add_group("what to print, and where to save the result", OUT, JSON, QUIET)
@@ -55,16 +54,16 @@ def main(arguments: Sequence[str]) -> int:
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
     asked = with_two_arms(asked, forced=True)
-    plan, runtimes, _ = choose_runtimes(asked, given, output)
-    plan = with_two_arms(without_absent(plan, runtimes, output))
+    plan, runtimes, _ = choose_runtimes(asked, given)
+    plan = with_two_arms(without_absent(plan, runtimes))
     preflight(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
     with run_lock(folder) as sandbox:
         if (folder / STRESS).exists():
             raise BadInput("{folder} already contains a stress report. Name another folder with --out.", folder=folder)
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
-        stress = run_stress(plan, seconds, bench, folder, output, quiet=given["quiet"])
-        text = write_report(stress, folder, output)
+        stress = run_stress(plan, seconds, bench, folder, quiet=given["quiet"])
+        text = write_report(stress, folder)
     if given["json"]:
         print(json.dumps(stress.to_json(), indent=1))
     elif given["quiet"]:
@@ -118,7 +117,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ..
     return without, (same_binary or beside)[0] if beside else without.having(suffixes=(GIL,))
 
 
-def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
+def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet: bool) -> Stress:
     """Stress the plan's service for *seconds*, and return the result. Write *folder*/stress.json after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
@@ -153,7 +152,7 @@ def _connections(params: Mapping[str, Any]) -> int:
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
 
 
-def write_report(stress: Stress, folder: Path, output: Output) -> str:
+def write_report(stress: Stress, folder: Path) -> str:
     """Write the report next to stress.json as text and as a page. Return the text."""
     from reports.render.html import page
     from reports.render.markdown import markdown

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from config import hosts, plan_options
-from config.find_system import find_systems
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Flags, Given, Option, given_flags, parsed_flags
-from config.plan import Plan, Row, Values, parse_values
+from config.plan import Plan, Row, Values, find_systems, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
 from config.user_service.options import OPTIONS
@@ -228,11 +227,6 @@ def add_service_flags(parser: Parser) -> None:
 def add_host_flags(parser: Parser) -> None:
     """Add the flags that choose the hosts on which services and clients run."""
     parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
-
-
-def add_runtime_flags(parser: Parser) -> None:
-    """Add the flags that choose runtimes."""
-    parser.add_group("runtimes", *INTERPRETERS)
 
 
 def plan_from(flags: Flags, cores: int | None = None) -> Plan:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, matching, parsed
+from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, fields_of, matching, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
@@ -24,16 +24,6 @@ _ssh = matching(
     "user@host:port, a host, or a name from ~/.ssh/config",
 )
 _name = matching(_NAME, "the name of a host")
-
-
-def _via(given: Given) -> str:
-    if given.value == "asyncssh":
-        raise BadInput(
-            "{name} is asyncssh, which is no longer supported. Leave out `via`. gilscope then connects with "
-            "the ssh command.",
-            name=given.name,
-        )
-    return given.choice(VIA)
 
 
 def _address(given: Given) -> str:
@@ -62,7 +52,7 @@ HOST_KEYS = (
     Option(
         "via",
         "How gilscope connects to the host: ssh (default), or here if the host is this machine.",
-        _via,
+        choices=VIA,
     ),
     Option(
         "identity_file",
@@ -133,7 +123,7 @@ def layout_with(layout: Layout | None, values: Flags) -> Layout | None:
 
     adapt_to_hosts() reports what is missing.
     """
-    given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
+    given = fields_of(Layout, values)
     if not given:
         return layout
     return replace(layout or Layout(hosts={}, services_on="", clients_on=()), **given)

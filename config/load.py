@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from config import hosts
-from config.find_system import find_system
 from config.hosts import layout_with
 from config.options import Flags, by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, Values, parse_values, values_used_by
+from config.plan import Plan, Row, Values, find_system, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan

@@ -108,7 +108,7 @@ class Given:
 
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
-        if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
+        if not re.fullmatch(r"[0-9]{1,18}", str(self.value)) or not low <= int(str(self.value)) <= high:
             raise self.wrong("a whole number from {low} to {high}", low=low, high=high)
         return int(str(self.value))
 
@@ -165,6 +165,7 @@ class Option:
     choices: the accepted values, for shell completion and, if there is no *parse*, for parsing
     beside_resume: the option can be used with --resume, because it does not change the saved plan
     mask: returns the text that is saved and shown instead of a value that may contain secrets
+    example: a YAML value that `init` shows in the plan of a service without this key; "" for a key that few need
     """
 
     usage: str
@@ -178,6 +179,7 @@ class Option:
     choices: tuple[str, ...] = ()
     beside_resume: bool = False
     mask: Callable[[str], str] | None = None
+    example: str = ""
 
     def __post_init__(self) -> None:
         if self.key == AS_FLAG:
@@ -294,14 +296,15 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
     given: pairs of the name as written and its option
     """
     for name, option in given:
-        if subject not in option.applies_to and subject is Subject.SYSTEMS:
+        if subject in option.applies_to:
+            continue
+        if subject is Subject.SYSTEMS:
             raise BadInput(
                 "{option} describes a service of your own, but no service is given. Add "
                 "--service-command, --app, --target or --arm.",
                 option=name,
             )
-        if subject not in option.applies_to:
-            raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
+        raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
 
 
 def expect_keys(what: Message, given: Any, keys: Collection[str]) -> None:

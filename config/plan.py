@@ -4,11 +4,10 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from config.find_system import find_system
 from config.orders import block_order
-from config.plan_options import MAX_BLOCKS
 from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
@@ -16,13 +15,49 @@ from core.messages import OR, Message, listed
 from core.runtime import NATIVE, RuntimeName
 from core.saved import PlanFields, SavedPlan
 from core.system import System
-from core.system_file import file_of
+from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
-from systems import readers
+from systems import built_in, find, readers
 
 MOST_CELLS = 100_000
 Values = Mapping[str, tuple[Value, ...]]  # of parameters, by name
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
+
+
+def find_system(name: str, folder: Path = Path()) -> System:
+    """Return the system *name*: a number, a name, or a .py file in *folder* that declares the system.
+
+    Raises BadInput.
+    """
+    if not name.endswith(SUFFIX):
+        return find(name)
+    path = (folder / name).absolute()
+    system = load_system(path)
+    for other in built_in():
+        for taken in sorted({other.key, other.name} & {system.key, system.name}):
+            raise BadInput(
+                "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Change "
+                "the number or the name of SYSTEM in that file.",
+                path=path,
+                name=taken,
+                title=other.title,
+            )
+    return system
+
+
+def system_names() -> list[str]:
+    """Return the names of the systems that come with gilscope."""
+    return [system.name for system in built_in()]
+
+
+def find_systems(names: str) -> list[System]:
+    """Return the systems of a comma-separated list. "all" means the systems with a number. Raises BadInput."""
+    systems: dict[str, System] = {}
+    for name in names.split(","):
+        numbered = [system for system in built_in() if system.group == "systems"]
+        for system in numbered if name.strip() == "all" else [find_system(name.strip())]:
+            systems.setdefault(system.key, system)
+    return list(systems.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,12 +111,6 @@ class Plan(PlanFields):
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.blocks <= MAX_BLOCKS:
-            raise BadInput(
-                "blocks is {value}; it must be a whole number from 1 to {most}.", value=self.blocks, most=MAX_BLOCKS
-            )
-        if not 0 < self.scale <= 1:
-            raise BadInput("scale is {value}; it must be above 0 and at most 1.", value=self.scale)
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         for row in self.rows:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
 VIEWS = (*(path.stem for path in plans()), "targets")
-LONGEST_SEED = 18
+MOST_SEED = 10**18 - 1
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
@@ -124,20 +125,14 @@ def _paths(given: Given) -> dict[RuntimeName, Path]:
 
 
 def _scale(given: Given) -> float:
-    try:
-        return float(given.value)
-    except ValueError:
-        raise given.wrong("a number above 0 and at most 1") from None
+    with suppress(ValueError):
+        if 0 < (scale := float(given.value)) <= 1:
+            return scale
+    raise given.wrong("a number above 0 and at most 1")
 
 
 def _client_runtime(given: Given) -> str:
     return SAME if given.value == SAME else RuntimeName(str(given.value))
-
-
-def _seed(given: Given) -> int:
-    if not (given.value.isascii() and given.value.isdigit() and len(given.value) <= LONGEST_SEED):
-        raise given.wrong("a whole number of at least 0")
-    return int(given.value)
 
 
 def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
@@ -174,7 +169,6 @@ INTERPRETER = Option(
     repeated=True,
     beside_resume=True,
 )
-SCALE = Option("--scale X", "Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1).", _scale)
 BLOCKS = Option(
     "--blocks N",
     "The number of blocks (default: 3, or 8 for your own service). A block measures every runtime at "
@@ -188,19 +182,6 @@ UNTIL = Option(
     "verdict. 3%: when all confidence intervals are that narrow. 10min: after 10 minutes. With --app "
     "or --service-command, the default is verdict,3min.",
     parse_until,
-)
-MARGIN = Option(
-    "--margin M",
-    "The largest difference that a verdict still treats as no difference (default: 3%).",
-    parse_margin,
-)
-JUDGED = Option(
-    "--judged-steps NAMES",
-    "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole for the effect "
-    "of the GIL and for the last runtime compared with the first. Other comparisons are shown without a verdict.",
-    parse_steps,
-    PYTHON,
-    choices=STEPS,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
@@ -220,13 +201,6 @@ DURATION = Option(
     _read(parse_duration),
     field="duration_s",
 )
-ORDER = Option(
-    "--order ORDER",
-    "The order of the runtimes: slices or sequential. slices: runtimes take turns many "
-    "times per second (default, if possible). sequential: one runtime after the other.",
-    field="arm_order",
-    choices=ORDERS,
-)
 AA = Option(
     "--aa",
     "Measure the last runtime twice to show the noise. If the services already run, measure the first service twice.",
@@ -238,60 +212,18 @@ CLIENTS = Option(
     "for your own service).",
     _client_runtime,
 )
-PIN = Option(
-    "--pin SIDE=CPUS",
-    "Pin services and clients to CPUs, such as services=0 clients=1-3.",
-    parse_pins,
-    several=True,
-)
-NEIGHBOUR = Option(
-    "--neighbour NAME",
-    "A process that the service uses, such as postgres. Its CPU time is shown separately and does not count as noise.",
-    parse_names,
-    field="neighbours",
-    repeated=True,
-)
 SEED = Option(
     "--seed N",
     "The seed of the random order of the measurements. The same seed gives the same order (default: a random seed).",
-    _seed,
+    whole(0, MOST_SEED),
 )
 OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
 RESUME = Option("--resume DIR", "Continue the run that is saved in DIR.", beside_resume=True)
-ACCEPT_CHANGES = Option(
-    "--accept-changes",
-    "Resume although code, packages or interpreters changed. No verdict combines cells from before and "
-    "after the change.",
-    beside_resume=True,
-)
 SLO = Option(
     "--slo OBJECTIVES",
     "Find the highest rate that meets these objectives. Examples are p99<50ms and p99<50ms,errors<0.1%.",
     parse_slo,
     field="objectives",
-)
-ARRIVALS_OF = Option(
-    "--arrivals KIND",
-    "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo.",
-    field="arrivals",
-    choices=ARRIVALS,
-)
-CPUS = Option(
-    "--cpus N",
-    "Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 (Linux only).",
-    parse_limit_cpus,
-    field="limit_cpus",
-)
-MEMORY = Option(
-    "--memory SIZE",
-    "Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only).",
-    parse_limit_memory,
-    field="limit_memory_bytes",
-)
-PRICE = Option(
-    "--price PRICES",
-    "With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'.",
-    _read(Price.parse),
 )
 PROFILE = Option(
     "--profile KINDS",
@@ -299,10 +231,6 @@ PROFILE = Option(
     "run, each measurement is repeated once per kind of profile.",
     _profiles,
     choices=PROFILES,
-)
-STRESS = Option(
-    "--stress",
-    "Also look for wrong answers, crashes and hangs. The check runs at the end for 60 s, with and without the GIL.",
 )
 JSON = Option("--json", "Print JSON instead of text.", beside_resume=True)
 QUIET = Option("--quiet", "Print only failures and the folder of the run.", beside_resume=True)
@@ -316,28 +244,94 @@ LANG = Option(
 METHOD = (
     BLOCKS,
     UNTIL,
-    MARGIN,
-    JUDGED,
+    Option(
+        "--margin M",
+        "The largest difference that a verdict still treats as no difference (default: 3%).",
+        parse_margin,
+    ),
+    Option(
+        "--judged-steps NAMES",
+        "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole for the effect "
+        "of the GIL and for the last runtime compared with the first. Other comparisons are shown without a verdict.",
+        parse_steps,
+        PYTHON,
+        choices=STEPS,
+    ),
     FAIL_IF_SLOWER,
     WARMUP,
     DURATION,
-    ORDER,
+    Option(
+        "--order ORDER",
+        "The order of the runtimes: slices or sequential. slices: runtimes take turns many "
+        "times per second (default, if possible). sequential: one runtime after the other.",
+        field="arm_order",
+        choices=ORDERS,
+    ),
     SLO,
-    ARRIVALS_OF,
+    Option(
+        "--arrivals KIND",
+        "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo.",
+        field="arrivals",
+        choices=ARRIVALS,
+    ),
     AA,
     CLIENTS,
-    PIN,
-    NEIGHBOUR,
-    CPUS,
-    MEMORY,
-    PRICE,
+    Option(
+        "--pin SIDE=CPUS",
+        "Pin services and clients to CPUs, such as services=0 clients=1-3.",
+        parse_pins,
+        several=True,
+    ),
+    Option(
+        "--neighbour NAME",
+        "A process that the service uses, such as postgres. Its CPU time is shown separately and does not count as "
+        "noise.",
+        parse_names,
+        field="neighbours",
+        repeated=True,
+    ),
+    Option(
+        "--cpus N",
+        "Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 (Linux only).",
+        parse_limit_cpus,
+        field="limit_cpus",
+    ),
+    Option(
+        "--memory SIZE",
+        "Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only).",
+        parse_limit_memory,
+        field="limit_memory_bytes",
+    ),
+    Option(
+        "--price PRICES",
+        "With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'.",
+        _read(Price.parse),
+    ),
     WITH,
     PREPARE,
 )
-MEASURING = (SCALE, *METHOD)
+MEASURING = (
+    Option("--scale X", "Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1).", _scale),
+    *METHOD,
+)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
-OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
+OF_A_RUN = (
+    RESUME,
+    Option(
+        "--accept-changes",
+        "Resume although code, packages or interpreters changed. No verdict combines cells from before and "
+        "after the change.",
+        beside_resume=True,
+    ),
+    PROFILE,
+    Option(
+        "--stress",
+        "Also look for wrong answers, crashes and hangs. The check runs at the end for 60 s, with and without the GIL.",
+    ),
+    JSON,
+    QUIET,
+)
 PLAN_OPTIONS = (
     Option("rows", "What to measure: a list of systems with their parameter values."),
     Option("service", "Your own service. It is measured instead of the systems in the list `rows`."),

@@ -5,12 +5,14 @@ import json
 import re
 from bisect import bisect
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.errors import BadInput
 from core.messages import Json
 from core.secret import Secret, Text, revealed
 
@@ -132,6 +134,20 @@ class Request:
             if self.body_file
             else revealed(self.body).encode(errors="surrogateescape")
         )
+
+    def params(self) -> dict[str, Any]:
+        """Return the params of a framed message. Raises OSError, or BadInput if the body is not a JSON object."""
+        params: Any = None
+        with suppress(ValueError, RecursionError):
+            params = json.loads(self.body_bytes() or b"{}")
+        if not isinstance(params, dict):
+            raise BadInput(
+                "The body of {request} is {body!r}. With --protocol framed, the body is sent as the value of "
+                "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
+                request=str(self),
+                body=str(self.body_file or self.body)[:80],
+            )
+        return params
 
 
 @dataclass(frozen=True, kw_only=True)

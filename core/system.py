@@ -12,7 +12,7 @@ from core.method import Method
 from core.runtime import NATIVE
 
 if TYPE_CHECKING:
-    from core.user_service import Command, Target
+    from core.user_service import Start
 
 SERVICE, CLIENT = "service", "client"
 SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")
@@ -156,7 +156,6 @@ class System:
     no_forced_gil: why the system does not run on a free-threaded build with its GIL on; NOTHING if it does
     child_config: additional keys of the first line that children read, for a system that is not a file of systems/
     user_service: for a user's service: how to start it, or where it already runs
-    forks: whether one command starts all NUM_API_SERVICES processes of the service
     supports_hosts: whether the service can listen at its host's address in the plan, for the cell's client hosts alone
     request_cpu_us: rough CPU time of a request on both sides without the calculation; only for estimates
     """
@@ -179,8 +178,7 @@ class System:
     turns_gil_on: bool = False
     no_forced_gil: Message = NOTHING
     child_config: Json = field(default_factory=dict, hash=False)
-    user_service: "Command | Target | None" = field(default=None, hash=False)
-    forks: bool = False
+    user_service: "Start | None" = field(default=None, hash=False)
     supports_hosts: bool = False
     request_cpu_us: int = 100
 
@@ -231,7 +229,7 @@ class System:
 
     def services(self, cell: Cell) -> int:
         """Return the number of child processes that run the services of *cell*."""
-        return 1 if self.forks else cell.num_api_services
+        return 1 if self.user_service and self.user_service.forks else cell.num_api_services
 
     def runs_under(self, runtime: str) -> bool:
         """Return whether the system can be measured under *runtime*.

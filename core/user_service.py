@@ -74,9 +74,11 @@ class Target:
     tls: Json | None = None
 
     already_runs: ClassVar[bool] = True
+    forks: ClassVar[bool] = True  # nothing is started for each of NUM_API_SERVICES
+    threaded: ClassVar[bool] = False
 
 
-Start = Command | App | tuple[Target, ...]
+Start = Command | Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +91,7 @@ class UserService:
     """
 
     name: str
-    start: Start
+    start: Command | tuple[Target, ...]
     protocol: str = HTTP
     requests: RequestPlan = RequestPlan()  # noqa: RUF009 - frozen
 
@@ -116,9 +118,8 @@ class UserService:
         known = from_file(stored)
         own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}
         requests = RequestPlan.from_json(known.pop("requests"))
-        start: Start
         if "targets" in known:
-            start = tuple(Target(**target) for target in known["targets"])
-        else:
-            start = (App if "app" in known else Command)(**{**known, "packages": tuple(known.get("packages", ()))})
-        return cls(**own, requests=requests, start=start)
+            targets = tuple(Target(**target) for target in known["targets"])
+            return cls(**own, requests=requests, start=targets)
+        kind = App if "app" in known else Command
+        return cls(**own, requests=requests, start=kind(**{**known, "packages": tuple(known.get("packages", ()))}))

@@ -228,10 +228,19 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         places = turns(cell, client_id, len(addresses))
         first_user = client_id * len(places) + 1
         picks = order(plan.requests, client_id + 1, ORDER_LENGTH if len(plan.requests) > 1 else 1)
-        workers = [
-            _worker(service, plan, addresses[turn][0], picks, user, PlanTally(turn, shared(len(places))))
-            for user, turn in enumerate(places, first_user)
-        ]
+        deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
+        workers = []
+        for user, turn in enumerate(places, first_user):
+            address, begin = addresses[turn][0], user % len(picks)  # each user begins at another request
+            requests = prepare(service, plan, address)
+            worker = PlanWorker(
+                partial(connector(service), address, deadline_s),
+                requests,
+                [*picks[begin:], *picks[:begin]],
+                PlanTally(turn, shared(len(places))),
+                session_of(service, address, user) if any(one.needs_session for one in requests) else None,
+            )
+            workers.append(worker)
         super().__init__(workers, cell, cell.num_api_services, method)
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
@@ -309,23 +318,3 @@ def session_of(service: Mapping[str, Any], address: str, user: int) -> Session:
     """Return a new session of virtual user *user* with the service at *address*."""
     host = "localhost" if address.startswith("/") else address.rpartition(":")[0].lower()
     return Session(user, host, is_secure=bool(service.get("tls")))
-
-
-def _worker(
-    service: Mapping[str, Any],
-    plan: RequestPlan,
-    address: str,
-    picks: Sequence[int],
-    user: int,
-    tally: PlanTally,
-) -> PlanWorker:
-    """Return the worker of one virtual user. It sends requests in the order of *picks*, but starts at index *user*."""
-    requests = prepare(service, plan, address)
-    begin = user % len(picks)
-    return PlanWorker(
-        partial(connector(service), address, float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))),
-        requests,
-        [*picks[begin:], *picks[:begin]],
-        tally,
-        session_of(service, address, user) if any(one.needs_session for one in requests) else None,
-    )

@@ -1,39 +1,18 @@
 """Send frames (core.wire) to a user's service. The status of an answer is the `code` in its JSON."""
 
 import json
-from typing import Any
 
 from clients.channel import CallFailed
 from clients.user_service.http import Deadline, connect, is_readable
-from core.errors import BadInput
-from core.request_plan import Request, shown
+from core.request_plan import Request
 from core.secret import revealed
 from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
     """Return the request as a frame. Raises OSError, or BadInput if the request's body is not a JSON object."""
-    params = _params(request)
-    return frame(
-        json.dumps({"method": request.method, "url": prefix + revealed(request.path), "params": params}).encode()
-    )
-
-
-def _params(request: Request) -> dict[str, Any]:
-    body = request.body_bytes()
-    try:
-        params = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
-        params = None
-    if not isinstance(params, dict):
-        raise BadInput(
-            "The body of {request} is {body}, but with the protocol framed it must be a JSON object. "
-            "Use a body such as {example}.",
-            request=str(request),
-            body=shown(body),
-            example="'{\"target\": 10}'",
-        )
-    return params
+    asked = {"method": request.method, "url": prefix + revealed(request.path), "params": request.params()}
+    return frame(json.dumps(asked).encode())
 
 
 class FramedConnection:

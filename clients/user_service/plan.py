@@ -52,13 +52,11 @@ def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[Prepare
     """
     saved = frozenset(name for request in plan.requests for name in request.save)
     keeps_cookies = any(request.first for request in plan.requests)
-    pairs = [
-        (request, sent, Template(request, sent, saved, keeps_cookies=keeps_cookies))
-        for request, sent in zip(plan.requests, messages, strict=True)
-    ]
-    return [
-        PreparedRequest(request, sent, template if template.is_needed else None) for request, sent, template in pairs
-    ]
+    prepared = []
+    for request, sent in zip(plan.requests, messages, strict=True):
+        template = Template(request, sent, saved, keeps_cookies=keeps_cookies)
+        prepared.append(PreparedRequest(request, sent, template if template.is_needed else None))
+    return prepared
 
 
 class PlanTally(Tally):

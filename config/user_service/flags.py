@@ -8,15 +8,14 @@ from config.options import Flags, Given, Option, Subject, given_flags, parsed, r
 from config.plan import Plan
 from config.plan_options import CHOICE, RUNTIMES
 from config.user_service.options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARGET
-from config.user_service.plan import STARTS, parse_targets, user_service_plan
-from config.user_service.requests import REQUEST, hidden_answer, load_requests, request_plan
+from config.user_service.plan import STARTS, user_service_plan
+from config.user_service.requests import REQUEST, hidden_answer, request_plan
 from core.errors import BadInput
 from core.messages import verbatim
 from core.request_plan import ANY, RequestPlan
 from core.secret import HIDDEN, Secret, from_file, secrets_in
-from core.user_service import HTTP, UserService
+from core.user_service import UserService
 
-PAIRS = (ARM, ENVIRONMENT)
 TARGET_NAME = "target"
 SECRET_OPTIONS = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
@@ -110,20 +109,13 @@ def restore_secrets(
 
 def secrets_in_flags(flags: Flags) -> list[Secret]:
     """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
-    given, here = service_from(flags), Path.cwd()
-    read: list[Any] = [parsed(SERVICE, given, here)]
-    if "targets" in given:
-        read.append(parse_targets(given["targets"], HTTP))
-    if isinstance(given.get("requests"), list):
-        read.append(_with_answers(request_plan(given, here)))
-    if isinstance(given.get("requests"), str):
-        read.append(_with_answers(load_requests(Path(Given(value=given["requests"], name="--requests").file()))))
-    return list(secrets_in(read))
+    values = parsed(SERVICE, service_from(flags), Path.cwd())
+    return _secrets(values, request_plan(values))
 
 
 def secrets_in_service(service: UserService) -> list[Secret]:
     """Return the secrets of a service, including those in its expected answers."""
-    return list(secrets_in((service, _with_answers(service.requests))))
+    return _secrets(service, service.requests)
 
 
 def flags_without_secrets(flags: Flags) -> list[str]:
@@ -132,7 +124,8 @@ def flags_without_secrets(flags: Flags) -> list[str]:
     --resume accepts only flags that contain a secret, because other flags would change the saved plan. Raises BadInput
     if the value of a flag is wrong.
     """
-    return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
+    given = given_flags(SECRET_OPTIONS, flags)
+    return [option.flag for option in given if not secrets_in_flags({option.name: flags[option.name]})]
 
 
 def drop_hidden_values(flags: Flags) -> Flags:
@@ -145,11 +138,7 @@ def drop_hidden_values(flags: Flags) -> Flags:
     return whole
 
 
-def _only(option: Option, flags: Flags) -> Flags:
-    return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
-
-
-def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
-    """Return *plan* and a list of its expected answers as Secret objects, because answers may repeat secrets."""
+def _secrets(described: Any, plan: RequestPlan) -> list[Secret]:
+    """Return the secrets in *described*, and the expected answers of *plan*, because answers may repeat secrets."""
     answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
-    return plan, [hidden_answer(request) for request in answers]
+    return [*secrets_in(described), *map(hidden_answer, answers)]

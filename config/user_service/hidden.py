@@ -2,12 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from itertools import chain, pairwise
+from collections.abc import Callable
 
-from config.options import Given, Option
+from config.options import Given
 from core.errors import BadInput
-from core.secret import HIDDEN, USERINFO, Redactor, Secret, Text
+from core.secret import HIDDEN, USERINFO, Secret, Text
 
 # Headers that describe a message and never contain a secret. Source: the fields of RFC 9110.
 HARMLESS = frozenset(
@@ -95,19 +94,3 @@ def _variable(reference: str, name: str) -> str:
             variable=variable,
         )
     return os.environ[variable]
-
-
-def masked_arguments(arguments: Iterable[str], options: Iterable[Option], redactor: Redactor) -> list[str]:
-    """Return *arguments* with masked secrets, so that the command line can be saved.
-
-    redactor: hides secrets that other flags of the service repeat
-    """
-    masks = {flag: option.mask or redactor.text for option in options if option.flag for flag in option.flags}
-    kept = []
-    for before, word in pairwise(chain([""], arguments)):
-        flag, equals, value = word.partition("=")
-        if before in masks:
-            kept.append(masks[before](word))
-        else:
-            kept.append(f"{flag}={masks[flag](value)}" if equals and flag in masks else word)
-    return kept

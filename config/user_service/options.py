@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain, pairwise
 
 from config.options import (
     APP,
@@ -28,7 +29,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.method import cores_usable
 from core.runtime import NATIVE
-from core.secret import Text
+from core.secret import Redactor, Text
 from core.user_service import FRAMED, HTTP, HTTP2, HTTPS
 from systems import built_in
 
@@ -38,7 +39,7 @@ _name = matching(r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and
 _app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", "MODULE:NAME, such as shop.web:app")
 
 
-def parse_name(given: Given) -> str:
+def _service_name(given: Given) -> str:
     """Parse the name of a service in reports, which must not be the name of a system. Raises BadInput."""
     name = _name(given)
     if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
@@ -96,11 +97,29 @@ def _topology(given: Given) -> list[tuple[int, int]]:
     return list(dict.fromkeys(shapes))
 
 
-TARGET = Option("--target URL", "Measure a service that already runs at URL.", None, TARGETS, "targets", mask=mask_url)
+def _targets(given: Given) -> dict[str, Text]:
+    """Parse the services that already run, from {name: URL}, and fill in {env:NAME} in the URLs. Raises BadInput."""
+    if not isinstance(given.value, dict) or not given.value:
+        raise given.wrong("a mapping such as {example}", example="{old: 'http://127.0.0.1:8000/'}")
+    names = {name: _service_name(Given(value=name, name="name")) for name in given.value}
+    return {
+        names[name]: hidden(Given(value=str(url), name=f"--target or --arm {name}"), mask_url)
+        for name, url in given.value.items()
+    }
+
+
+TARGET = Option(
+    "--target URL",
+    "Measure a service that already runs at URL.",
+    _targets,
+    TARGETS,
+    "targets",
+    mask=mask_url,
+)
 ARM = Option(
     "--arm NAME=URL",
     "Compare services that already run. NAME is shown in reports.",
-    None,
+    _targets,
     TARGETS,
     "targets",
     repeated=True,
@@ -114,9 +133,10 @@ ENVIRONMENT = Option(
     "environment",
     repeated=True,
     mask=mask_pair,
+    example="{LOG_LEVEL: warning}",
 )
 SERVICE = (
-    Option("--name NAME", "The name of the service in reports (default: own).", parse_name, USER_SERVICE),
+    Option("--name NAME", "The name of the service in reports (default: own).", _service_name, USER_SERVICE),
     Option(
         "--service-command C",
         "The command that starts the service, with {python} and {port}.",
@@ -162,7 +182,12 @@ SERVICE = (
     Option("--insecure", "Accept any TLS certificate.", Given.truth, USER_SERVICE),
     *applying(
         STARTED,
-        Option("--requirements FILE", "A requirements file to install for each runtime.", Given.file),
+        Option(
+            "--requirements FILE",
+            "A requirements file to install for each runtime.",
+            Given.file,
+            example="requirements.txt",
+        ),
         Option(
             "--directory DIR",
             "The folder in which the service starts (default: the plan's folder, or the current folder "
@@ -188,6 +213,7 @@ SERVICE = (
             "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses numbers "
             "for this machine.",
             _topology,
+            example='"2x1,1x2"',
         ),
     ),
     *FILE,
@@ -199,3 +225,19 @@ EXTRA, GROUP = applying(
 )
 OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = by_key(SERVICE)
+
+
+def masked_arguments(arguments: Iterable[str], redactor: Redactor) -> list[str]:
+    """Return *arguments* with masked secrets, so that the command line can be saved.
+
+    redactor: hides secrets that other flags of the service repeat
+    """
+    masks = {flag: option.mask or redactor.text for option in OPTIONS for flag in option.flags}
+    kept = []
+    for before, word in pairwise(chain([""], arguments)):
+        flag, equals, value = word.partition("=")
+        if before in masks:
+            kept.append(masks[before](word))
+        else:
+            kept.append(f"{flag}={masks[flag](value)}" if equals and flag in masks else word)
+    return kept

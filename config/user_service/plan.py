@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Flags, Given, Subject, expect_keys, fields_of, parsed, refuse
+from config.options import Flags, Subject, expect_keys, fields_of, parsed, refuse
 from config.plan import Plan, Row, Values
 from config.plan_options import DEFAULT_RUNTIMES
-from config.user_service.hidden import hidden, mask_url
-from config.user_service.options import KEYS, SERVICE, parse_name
-from config.user_service.requests import expect_sendable, hidden_answer, load_requests, request_plan
+from config.user_service.options import KEYS, SERVICE
+from config.user_service.requests import expect_sendable, hidden_answer, request_plan
 from config.user_service.servers import SERVERS, app_on
 from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
 from core.cell import Value
@@ -21,7 +20,7 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
-from core.user_service import FRAMED, HTTP, HTTPS, Command, Start, Target, UserService
+from core.user_service import FRAMED, HTTP, HTTPS, Command, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
@@ -52,9 +51,9 @@ def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None
     subject = _subject(given)
     refuse(subject, [(key, KEYS[key]) for key in given])
     values = parsed(SERVICE, given, folder)
-    protocol, requests = values.get("protocol", HTTP), _requests(given, folder)
+    protocol, requests = values.get("protocol", HTTP), request_plan(values)
     expect_sendable(requests, protocol)
-    start = _start(subject, given, values, folder)
+    start = _start(subject, values, folder)
     service = UserService(
         name=values.get("name", "targets" if subject is Subject.TARGETS else "own"),
         start=start,
@@ -83,11 +82,13 @@ def _subject(given: Flags) -> Subject:
     return STARTS[starts[0]]
 
 
-def _start(subject: Subject, given: Flags, values: Flags, folder: Path) -> Start:
+def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Target, ...]:
+    tls = {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
     if subject is Subject.TARGETS:
-        return parse_targets(given["targets"], values.get("protocol", HTTP), _tls(values))
-    tls = _tls(values) if values.get("scheme") == HTTPS else None
-    fields = fields_of(Command, {"directory": str(folder.absolute()), **values, "tls": tls})
+        protocol = values.get("protocol", HTTP)
+        return tuple(target(name, url, protocol, tls) for name, url in values["targets"].items())
+    secured = {"tls": tls} if values.get("scheme") == HTTPS else {}
+    fields = fields_of(Command, {"directory": str(folder.absolute()), **values, **secured})
     if subject is Subject.APP:
         if "server" not in values:
             raise BadInput(
@@ -102,27 +103,9 @@ def _start(subject: Subject, given: Flags, values: Flags, folder: Path) -> Start
     return Command(**fields)
 
 
-def _tls(values: Flags) -> Flags:
-    return {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
-
-
-def parse_targets(given: Any, protocol: str, tls: Mapping[str, Any] | None = None) -> tuple[Target, ...]:
-    """Parse the services that already run, from {name: URL}. Raises BadInput."""
-    if not isinstance(given, dict) or not given:
-        raise BadInput(
-            "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
-        )
-    names = {name: parse_name(Given(value=name, name="name")) for name in given}
-    return tuple(target(names[name], str(url), protocol, tls) for name, url in given.items())
-
-
-def target(name: str, url: str, protocol: str = HTTP, tls: Mapping[str, Any] | None = None) -> Target:
-    """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises BadInput.
-
-    {env:NAME} in the URL is filled in, and hidden as a secret.
-    """
-    text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
-    scheme, _, rest = revealed(text).partition(":")
+def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:
+    """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises BadInput."""
+    scheme, _, rest = revealed(url).partition(":")
     address, prefix = "", ""
     pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS and protocol != FRAMED else None
     if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
@@ -139,27 +122,18 @@ def target(name: str, url: str, protocol: str = HTTP, tls: Mapping[str, Any] | N
             "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to {last}. "
             "--protocol framed needs unix: or tcp:.",
             name=name,
-            url=str(text),
+            url=str(url),
             protocol=protocol,
             most=MOST_PATH_BYTES,
             last=LAST_PORT,
         )
-    parts = {"address": _part(text, address), "prefix": _part(text, prefix)}
-    return Target(name=name, url=text, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts)
+    parts = {"address": _part(url, address), "prefix": _part(url, prefix)}
+    return Target(name=name, url=url, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts)
 
 
 def _part(url: Text, part: str) -> Text:
     """Return a part of a target's URL, as a Secret if the whole URL is secret."""
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
-
-
-def _requests(given: Flags, folder: Path) -> RequestPlan:
-    if not isinstance(given.get("requests"), str):
-        return request_plan(given, folder)
-    for key in ("think_time", "rate"):
-        if key in given:
-            raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=key)
-    return load_requests(Path(Given(value=given["requests"], name="requests", folder=folder).file()))
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
@@ -176,7 +150,7 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
 def _rows(service: UserService, topology: list[tuple[int, int]] | None, defaults: Values) -> tuple[Row, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     values["RATE"] = (service.requests.rate,)
-    threaded = service.command is not None and service.command.threaded
+    threaded = bool(service.command and service.command.threaded)
     if threaded:
         values[THREADS] = (DEFAULT_THREADS,)
     values |= {name: value for name, value in defaults.items() if name in values}

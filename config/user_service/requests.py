@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -191,14 +190,30 @@ REQUEST = applying(
         "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, X-Shard].",
     ),
 )
+
+
+def _requests(given: Given) -> tuple[Request, ...] | RequestPlan:
+    """Parse a list of requests, or the name of a file that describes the requests completely. Raises BadInput."""
+    if isinstance(given.value, str):
+        return load_requests(Path(given.file()))
+    if not isinstance(given.value, list) or not given.value:
+        raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
+    return tuple(_request(request, given.folder) for request in given.value)
+
+
 FILE = applying(
     USER_SERVICE,
-    Option("--requests FILE", "A YAML file that lists the requests. A plan can contain the list itself instead."),
+    Option(
+        "--requests FILE",
+        "A YAML file that lists the requests. A plan can contain the list itself instead.",
+        _requests,
+    ),
     Option(
         "--think-time T",
         "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate.",
         parse_time,
         field="think_time_s",
+        example="10ms",
     ),
     Option("rate", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE)),
 )
@@ -210,29 +225,32 @@ def load_requests(path: Path) -> RequestPlan:
     content = read_yaml(path, "--requests")
     try:
         given = {"requests": content} if isinstance(content, list) else content
-        if not isinstance(given, dict) or not given.keys() <= FILE_KEYS.keys() or "requests" not in given:
+        if (
+            not isinstance(given, dict)
+            or not given.keys() <= FILE_KEYS.keys()
+            or type(given.get("requests")) is not list
+        ):
             raise BadInput(
                 "The file must contain a list of requests, or a mapping whose keys are among {keys}.",
                 keys=FILE_KEYS,
             )
-        return request_plan(given, path.parent)
+        return request_plan(parsed(FILE, given, path.parent))
     except BadInput as error:
         raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
-def request_plan(given: Flags, folder: Path) -> RequestPlan:
-    """Parse a request plan from *given*, a mapping with keys of FILE_KEYS. Raises BadInput.
+def request_plan(values: Flags) -> RequestPlan:
+    """Return the request plan of *values*, which have the fields of FILE. Raises BadInput.
 
     Without `requests`, clients send GET to the path of the service or target.
-    folder: the folder that body files are relative to
     """
-    requests = given.get("requests", ["GET"])
-    if not isinstance(requests, list) or not requests:
-        raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
-    values = parsed(FILE, given, folder)
-    plan = RequestPlan(
-        requests=tuple(_request(request, folder) for request in requests), **fields_of(RequestPlan, values)
-    )
+    requests = values.get("requests", (Request(path=""),))
+    if isinstance(requests, RequestPlan):
+        for option in FILE:
+            if option.key != "requests" and option.field in values:
+                raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=option.key)
+        return requests
+    plan = RequestPlan(**{**fields_of(RequestPlan, values), "requests": requests})
     _expect_values(plan)
     return plan
 
@@ -308,13 +326,4 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 request=str(request),
                 names=request.headers,
             )
-        body: Any = None
-        with suppress(ValueError, RecursionError):
-            body = json.loads(request.body_bytes() or b"{}")
-        if not isinstance(body, dict):
-            raise BadInput(
-                "The body of {request} is {body!r}. With --protocol framed, the body is sent as the value of "
-                "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
-                request=str(request),
-                body=str(request.body_file or request.body)[:80],
-            )
+        request.params()  # must be a JSON object

@@ -22,7 +22,6 @@ class Server:
     factory: the option for the name of a function that makes the application; "" if the server accepts `name()`
     """
 
-    name: str
     interfaces: tuple[str, ...]
     package: str
     command: str
@@ -30,51 +29,43 @@ class Server:
     factory: str = ""
 
 
-SERVERS: dict[str, Server] = {
-    server.name: server
-    for server in (
-        Server(
-            name="gunicorn",
-            interfaces=(WSGI,),
-            package="gunicorn==27.0.1",
-            command="{python} -m gunicorn --bind {host}:{port} --worker-class gthread --workers {workers} "
-            "--threads {threads} --keep-alive 75 --log-level warning --no-control-socket APP",
-            source="https://docs.gunicorn.org/en/stable/design.html#how-many-threads",
-        ),
-        Server(
-            name="granian",
-            interfaces=(ASGI, WSGI),
-            package="granian[uvloop]==2.8.7",
-            command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers {workers} "
-            "THREADS --no-ws --log-level warning APP",
-            source="https://github.com/emmett-framework/granian#workers-and-threads",
-            factory="--factory",
-        ),
-        Server(
-            name="uvicorn",
-            interfaces=(ASGI,),
-            package="uvicorn[standard]==0.54.0",
-            command="{python} -m uvicorn --host {host} --port {port} --workers {workers} --no-access-log "
-            "--log-level warning APP",
-            source="https://www.uvicorn.org/deployment/",
-            factory="--factory",
-        ),
-        Server(
-            name="waitress",
-            interfaces=(WSGI,),
-            package="waitress==3.0.2",
-            command="{python} -m waitress --listen={host}:{port} --threads={threads} APP",
-            source="https://docs.pylonsproject.org/projects/waitress/en/stable/runner.html",
-            factory="--call",
-        ),
-        Server(
-            name="hypercorn",
-            interfaces=(ASGI,),
-            package="hypercorn==0.18.0",
-            command="{python} -m hypercorn --bind {host}:{port} --workers {workers} --log-level warning APP",
-            source="https://hypercorn.readthedocs.io/en/latest/how_to_guides/configuring.html",
-        ),
-    )
+SERVERS = {
+    "gunicorn": Server(
+        interfaces=(WSGI,),
+        package="gunicorn==27.0.1",
+        command="{python} -m gunicorn --bind {host}:{port} --worker-class gthread --workers {workers} "
+        "--threads {threads} --keep-alive 75 --log-level warning --no-control-socket APP",
+        source="https://docs.gunicorn.org/en/stable/design.html#how-many-threads",
+    ),
+    "granian": Server(
+        interfaces=(ASGI, WSGI),
+        package="granian[uvloop]==2.8.7",
+        command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers {workers} "
+        "THREADS --no-ws --log-level warning APP",
+        source="https://github.com/emmett-framework/granian#workers-and-threads",
+        factory="--factory",
+    ),
+    "uvicorn": Server(
+        interfaces=(ASGI,),
+        package="uvicorn[standard]==0.54.0",
+        command="{python} -m uvicorn --host {host} --port {port} --workers {workers} --no-access-log "
+        "--log-level warning APP",
+        source="https://www.uvicorn.org/deployment/",
+        factory="--factory",
+    ),
+    "waitress": Server(
+        interfaces=(WSGI,),
+        package="waitress==3.0.2",
+        command="{python} -m waitress --listen={host}:{port} --threads={threads} APP",
+        source="https://docs.pylonsproject.org/projects/waitress/en/stable/runner.html",
+        factory="--call",
+    ),
+    "hypercorn": Server(
+        interfaces=(ASGI,),
+        package="hypercorn==0.18.0",
+        command="{python} -m hypercorn --bind {host}:{port} --workers {workers} --log-level warning APP",
+        source="https://hypercorn.readthedocs.io/en/latest/how_to_guides/configuring.html",
+    ),
 }
 
 

@@ -3,22 +3,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from core.cell import Value
 from core.errors import BadInput
+from core.messages import Json
 from core.runtime import NATIVE
 from core.system import SIZES, Program, System
-from core.user_service import FRAMED, HTTP2, Command, Target, UserService
+from core.user_service import FRAMED, HTTP2, Start, Target, UserService
 
 GROUP = "own"
 NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
-PLACES = ("python", "host", "port", "socket", "workers", "threads")
+PLACES = ("{python}", "{host}", "{port}", "{socket}", "{workers}", "{threads}")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"
 LONGEST_TITLE = 60
 LAST_PORT = 65535
-_PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 def systems(service: UserService) -> list[System]:
@@ -26,33 +25,27 @@ def systems(service: UserService) -> list[System]:
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)
-    if service.command is None:
-        return [
-            _system(
-                target.name, str(target.url), target, {**asdict(target), "url": str(target.url), "requests": requests}
-            )
-            for target in service.targets
-        ]
-    command = service.command
-    told = {**asdict(command), "name": service.name, "protocol": service.protocol, "requests": requests, "prefix": ""}
-    text = str(command.command)
-    title = text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3] + "..."
-    return [_system(service.name, title, command, told)]
+    starts = (service.command,) if service.command else service.targets
+    return [_system(service, start, requests) for start in starts]
 
 
-def _system(name: str, title: str, start: Command | Target, told: Mapping[str, Any]) -> System:
-    threads = (THREADS,) if isinstance(start, Command) and start.threaded else ()
+def _system(service: UserService, start: Start, requests: Json) -> System:
+    told = {"name": service.name, "protocol": service.protocol, "prefix": "", **asdict(start), "requests": requests}
+    if isinstance(start, Target):
+        title = told["url"] = str(start.url)
+    else:
+        text = str(start.command)
+        title = text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3] + "..."
     return System(
-        name=name,
+        name=told["name"],
         title=title,
         group=GROUP,
         common=SIZES,
-        reads=(CONNECTIONS, "RATE", *threads),
+        reads=(CONNECTIONS, "RATE", *([THREADS] if start.threaded else [])),
         child_config={"own": told},
         user_service=start,
         native_client=NATIVE_CLIENT if told["protocol"] != FRAMED else None,
         requirements="requirements/h2.txt" if told["protocol"] == HTTP2 else "",
-        forks=isinstance(start, Target) or start.forks,
     )
 
 
@@ -67,8 +60,7 @@ def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
 
 def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) -> None:
     """Raise BadInput if *values* of parameters contradict the service or each other."""
-    most = max(_numbers(values, WORKERS), default=1)
-    _check_ports(service.command, most)
+    services = max(_numbers(values, WORKERS), default=1)
     rate = max(_numbers(values, "RATE"), default=0)
     if rate and service.requests.think_time_s:
         raise BadInput(
@@ -77,15 +69,11 @@ def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) ->
             think_time_s=service.requests.think_time_s,
             rate=rate,
         )
-    if service.command and not service.command.forks:
-        _check_connections(values, most)
-
-
-def _check_ports(command: Command | None, services: int) -> None:
-    if command is None or not command.first_port:
+    command = service.command
+    if command is None:
         return
     last = command.first_port + (0 if command.forks else services - 1)
-    if last > LAST_PORT:
+    if command.first_port and last > LAST_PORT:
         raise BadInput(
             "port is {port} and NUM_API_SERVICES is {services}, so the last service would use "
             "port {last}. The highest port is {most}. Choose a lower port.",
@@ -94,13 +82,9 @@ def _check_ports(command: Command | None, services: int) -> None:
             last=last,
             most=LAST_PORT,
         )
-
-
-def _check_connections(values: Mapping[str, Sequence[Value]], services: int) -> None:
-    """Raise BadInput if there are fewer connections than services, because each connection goes to one service."""
     clients = [number for number in _numbers(values, CLIENTS) if number]
     connections = min(clients, default=0) * min(_numbers(values, CONNECTIONS), default=1)
-    if 0 < connections < services:
+    if not command.forks and 0 < connections < services:  # each connection goes to one service
         raise BadInput(
             "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is {services}: "
             "{idle} services would get no requests. Use at least {services} connections.",
@@ -116,12 +100,12 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
 
 def check_command(command: str, *, has_environment: bool) -> None:
     """Raise BadInput if *command* cannot be started several times, or is the same under every runtime."""
-    for name in _PLACE.findall(command):
-        if name not in PLACES:
+    for place in re.findall(r"\{[a-z_]+\}", command):
+        if place not in PLACES:
             raise BadInput(
                 "The command contains the unknown placeholder {place}. Accepted are {places}.",
-                place=f"{{{name}}}",
-                places=(f"{{{place}}}" for place in PLACES),
+                place=place,
+                places=PLACES,
             )
     if "{port}" not in command and "{socket}" not in command:
         raise BadInput(

@@ -1,15 +1,15 @@
 """Declare echo servers in Python (loop.py, pool.py), C, C++, Rust and Java (native/echo), and their native client."""
 
 from functools import partial
+from typing import Literal
 
 from clients.native import ECHO, ECHO_READS
-from core.messages import message
+from core.messages import Message, message
 from core.system import SIZES, Program, System
 
 _in_python = partial(
     System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, supports_hosts=True, request_cpu_us=60
 )
-_hosted_program = partial(Program, builder="cmake", host="experiments.echo.program")
 _program = partial(
     System,
     group="echo",
@@ -18,6 +18,13 @@ _program = partial(
     native_client=ECHO,
     request_cpu_us=30,
 )
+
+
+def _hosted(name: str, title: Message, builder: Literal["cmake", "maven"] = "cmake", folder: str = "") -> System:
+    """Return an echo server that program.py runs."""
+    program = Program(name=name, builder=builder, folder=folder, host="experiments.echo.program")
+    return _program(name=name, title=title, native_service=program)
+
 
 SYSTEMS = (
     _in_python(name="echo-asyncio", title=message("asyncio (Python)"), service="experiments.echo.loop:asyncio_service"),
@@ -34,18 +41,10 @@ SYSTEMS = (
         reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
         service="experiments.echo.pool:echo_service",
     ),
-    _program(name="echo-asio", title=message("Boost.Asio (C++)"), native_service=_hosted_program(name="echo-asio")),
-    _program(
-        name="echo-coroutine",
-        title=message("asio + Boost.Context coroutines, in place of libco"),
-        native_service=_hosted_program(name="echo-coroutine"),
-    ),
-    _program(name="echo-libuv", title=message("libuv (C)"), native_service=_hosted_program(name="echo-libuv")),
-    _program(
-        name="echo-netty",
-        title=message("Netty (Java)"),
-        native_service=_hosted_program(name="echo-netty", builder="maven", folder="echo/netty"),
-    ),
+    _hosted("echo-asio", message("Boost.Asio (C++)")),
+    _hosted("echo-coroutine", message("asio + Boost.Context coroutines, in place of libco")),
+    _hosted("echo-libuv", message("libuv (C)")),
+    _hosted("echo-netty", message("Netty (Java)"), builder="maven", folder="echo/netty"),
     _program(
         name="echo-tokio",
         title=message("tokio (Rust)"),

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import clock_gettime_ns
 from typing import Any, NoReturn
 
@@ -26,7 +26,7 @@ from core.child import (
     print_result,
     read_cell,
 )
-from core.errors import BadInput, GilscopeError
+from core.errors import GilscopeError
 from core.messages import message
 from core.processtree import usage_of, usage_since
 
@@ -166,31 +166,20 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
     return {**used, "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
 
 
-def read_first_line() -> tuple[Mapping[str, Any], Cell]:
-    """Read the first line of stdin. Return its JSON object, and the Cell (one measurement) in it. Raises BadInput."""
-    try:
-        first_line = read_cell()
-        return first_line, Cell.from_json(first_line)
-    except (ValueError, KeyError) as error:
-        raise BadInput(
-            "The first line of standard input does not describe a measurement ({error}). It must be a JSON object.",
-            error=str(error),
-        ) from None
-
-
 def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
+    first_line = read_cell()
+    cell = Cell.from_json(first_line)
+    pin_to_cpus(first_line.get("cpus", ()))
     try:
-        first_line, cell = read_first_line()
-        pin_to_cpus(first_line.get("cpus", ()))
         flags = flags_of(cell, first_line["service_id"], first_line["folder"])
         print_result(serve(EchoProgram(command, flags), cell.message_bytes))
-    except (BadInput, ProgramEnded) as error:
+    except ProgramEnded as error:
         give_up(error)
     exit_at_once()
 
 
-def give_up(error: GilscopeError) -> NoReturn:
+def give_up(error: ProgramEnded) -> NoReturn:
     """Print the error to stderr, after the program's output, and exit."""
     print(error, file=sys.stderr)
     exit_at_once(error.exit_status)

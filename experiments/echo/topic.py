@@ -76,11 +76,11 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
     def mean_ns(standing: Standing) -> float | None:
         return shared.mean_ns(cell.latency for cell in standing.row.good)
 
-    kept_col = col(message("requests/s (cores awake)"), kept, whole, brief=message("cores awake"), rank=1)
+    kept_col = col("requests/s (cores awake)", kept, whole, brief=message("cores awake"), rank=1)
     share, brief = message("ratio to the fastest"), message("vs fastest")
     return [
         shared.name_col(message("server")),
-        col(message("version"), lambda standing: service_version(view.run, standing.row), rank=9),
+        col("version", lambda standing: service_version(view.run, standing.row), rank=9),
         shared.RATES,
         *([kept_col] if awake else []),
         shared.number_col(message("MiB/s"), _mib_per_s, tenths, rank=8),

@@ -1,27 +1,23 @@
 """HTTP clients that use httpx: its blocking client, and its client for asyncio."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import httpx
 
-from core.system import Client
 from experiments.http_clients.threads import ThreadClient
-from experiments.http_clients.workers import Codes, Library, code_of
+from experiments.http_clients.workers import ClientT, Codes, Library, UrlConnection, code_of, task_client
 
 
-def _options(deadline_s: float) -> dict[str, object]:
-    return {"timeout": deadline_s, "trust_env": False, "limits": httpx.Limits(max_connections=1)}
+def _made(kind: Callable[..., ClientT], deadline_s: float) -> ClientT:
+    """Return a client of *kind* with at most one connection."""
+    return kind(timeout=deadline_s, trust_env=False, limits=httpx.Limits(max_connections=1))
 
 
-class HttpxConnection:
+class HttpxConnection(UrlConnection[httpx.Client]):
     """A connection with its own httpx.Client, which connects at the first request."""
 
-    __slots__ = ("_client", "_url")
-
-    def __init__(self, host: str, port: int, deadline_s: float) -> None:
-        self._url = f"http://{host}:{port}/"
-        self._client = httpx.Client(**_options(deadline_s))
+    __slots__ = ()
 
     def get(self) -> tuple[int, int]:
         """Send GET /, and return status and body length of the response."""
@@ -33,14 +29,10 @@ class HttpxConnection:
         self._client.close()
 
 
-class HttpxAsyncConnection:
+class HttpxAsyncConnection(UrlConnection[httpx.AsyncClient]):
     """A connection with its own httpx.AsyncClient, which connects at the first request."""
 
-    __slots__ = ("_client", "_url")
-
-    def __init__(self, host: str, port: int, deadline_s: float) -> None:
-        self._url = f"http://{host}:{port}/"
-        self._client = httpx.AsyncClient(**_options(deadline_s))
+    __slots__ = ()
 
     async def get(self) -> tuple[int, int]:
         """Send GET /, and return status and body length of the response."""
@@ -61,11 +53,9 @@ def _code(error: Exception) -> str:
     return code_of(CODES, error, "closed" if is_closed else "garbled")
 
 
-client = partial(ThreadClient, Library(HttpxConnection, (httpx.HTTPError,), _code))
-
-
-def async_client(*of_cell: Any) -> Client:
-    """Return a TaskClient. It is imported here, so that a client with threads does not load asyncio."""
-    from experiments.http_clients.tasks import TaskClient
-
-    return TaskClient(Library(HttpxAsyncConnection, (httpx.HTTPError,), _code), *of_cell)
+client = partial(
+    ThreadClient, Library(partial(HttpxConnection, partial(_made, httpx.Client)), (httpx.HTTPError,), _code)
+)
+async_client = task_client(
+    Library(partial(HttpxAsyncConnection, partial(_made, httpx.AsyncClient)), (httpx.HTTPError,), _code)
+)

@@ -5,19 +5,14 @@ from typing import Any
 
 import reqwestclient
 
-from core.system import Client
 from experiments.http_clients.threads import ThreadClient
-from experiments.http_clients.workers import Library
+from experiments.http_clients.workers import Library, UrlConnection, task_client
 
 
-class ReqwestConnection:
+class ReqwestConnection(UrlConnection[Any]):
     """A connection with its own reqwest::blocking::Client and I/O thread. It connects at the first request."""
 
-    __slots__ = ("_client", "_url")
-
-    def __init__(self, host: str, port: int, deadline_s: float) -> None:
-        self._url = f"http://{host}:{port}/"
-        self._client = reqwestclient.BlockingClient(deadline_s)
+    __slots__ = ()
 
     def get(self) -> tuple[int, int]:
         """Send GET /, and return status and body length of the response."""
@@ -29,14 +24,10 @@ class ReqwestConnection:
         del self._client
 
 
-class ReqwestAsyncConnection:
+class ReqwestAsyncConnection(UrlConnection[Any]):
     """A connection with its own reqwest::Client that connects at the first request. Clients share one Tokio runtime."""
 
-    __slots__ = ("_client", "_url")
-
-    def __init__(self, host: str, port: int, deadline_s: float) -> None:
-        self._url = f"http://{host}:{port}/"
-        self._client = reqwestclient.AsyncClient(deadline_s)
+    __slots__ = ()
 
     async def get(self) -> tuple[int, int]:
         """Send GET /, and return status and body length of the response."""
@@ -48,11 +39,7 @@ class ReqwestAsyncConnection:
         del self._client
 
 
-client = partial(ThreadClient, Library(ReqwestConnection, (reqwestclient.Failed,)))
-
-
-def async_client(*of_cell: Any) -> Client:
-    """Return a TaskClient. It is imported here, so that a client with threads does not load asyncio."""
-    from experiments.http_clients.tasks import TaskClient
-
-    return TaskClient(Library(ReqwestAsyncConnection, (reqwestclient.Failed,)), *of_cell)
+client = partial(
+    ThreadClient, Library(partial(ReqwestConnection, reqwestclient.BlockingClient), (reqwestclient.Failed,))
+)
+async_client = task_client(Library(partial(ReqwestAsyncConnection, reqwestclient.AsyncClient), (reqwestclient.Failed,)))

@@ -205,12 +205,12 @@ def _columns(view: View) -> list[Col[Row]]:
         return bounds(ratio.low, ratio.high, _up_to_most(ratio)) if isfinite(ratio.high) else ABSENT
 
     return [
-        col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
-        col(message("runtime"), lambda row: arm(row.runtime, view.looks[row.runtime], of_row(row))),
-        col(message("sync or async"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
+        col("client", lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
+        col("runtime", lambda row: arm(row.runtime, view.looks[row.runtime], of_row(row))),
+        col("sync or async", lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
-        col(message("95 % interval"), interval, str, of_row, rank=7),
-        col(message("in flight"), workers.in_flight, tenths, of_row),
+        col("95 % interval", interval, str, of_row, rank=7),
+        col("in flight", workers.in_flight, tenths, of_row),
         ms_col(message("connect (ms)"), lambda row: shared.mean_ns(cell.connect for cell in row.good), rank=7),
     ]
 
@@ -226,7 +226,7 @@ def _latencies() -> list[Col[Row]]:
         ms_col(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
         ms_col(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
         ms_col(message("P999 (ms)"), p999_ns, rank=8),
-        ms_col(message("Max (ms)"), attrgetter("latency.max_ns"), rank=6),
+        ms_col(message("Max (ms)"), "latency.max_ns", rank=6),
         ms_col(message("worker time (ms)"), workers.lmean_ns, brief=message("worker ms"), rank=5),
         ms_col(message("total time (ms)"), workers.bench_ns, brief=message("total")),
         col(total_share, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
@@ -242,7 +242,7 @@ def _side_by_side(settings: Settings, view: View) -> Table:
     python = {setting: [row for row in group if row.runtime != NATIVE] for setting, group in settings.items()}
     runtimes = dict.fromkeys(row.runtime for row in chain(*python.values()))
     columns: list[Col[Sequence[Row]]] = [
-        col(message("client"), lambda rows: titled(rows[0].system, view.titles)),
+        col("client", lambda rows: titled(rows[0].system, view.titles)),
         *(_under(runtime, one) for runtime in runtimes for one in _latencies()),
     ]
     groups = [(verbatim(setting), grouped(group, attrgetter("system")).values()) for setting, group in python.items()]

@@ -11,11 +11,13 @@ from clients.tally import Tally
 from clients.workers import turns
 from core.cell import Cell
 from core.histogram import Histogram
+from core.system import Client
 
 REQUEST_DEADLINE_S = 5.0
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
 TIMELINE_REQUESTS = 100
 ConnectionT = TypeVar("ConnectionT")
+ClientT = TypeVar("ClientT")
 
 
 class HttpTally:
@@ -49,6 +51,16 @@ class HttpTally:
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Return start and end of every answered request, in ns on the monotonic clock."""
         return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
+
+
+class UrlConnection(Generic[ClientT]):
+    """A connection with its own client of an HTTP library, which sends GET / to one server."""
+
+    __slots__ = ("_client", "_url")
+
+    def __init__(self, make: Callable[[float], ClientT], host: str, port: int, deadline_s: float) -> None:
+        self._url = f"http://{host}:{port}/"
+        self._client = make(deadline_s)
 
 
 Codes = Mapping[type[BaseException], str]
@@ -96,6 +108,17 @@ class HttpWorker(Generic[ConnectionT]):
 
     def _fail(self, failed: Exception) -> None:
         self.tally.errors[self._library.code_of(failed)] += 1
+
+
+def task_client(library: Library[Any]) -> Callable[..., Client]:
+    """Return a function that makes a TaskClient. Clients with threads do not load asyncio, so it is imported late."""
+
+    def client(*of_cell: Any) -> Client:
+        from experiments.http_clients.tasks import TaskClient
+
+        return TaskClient(library, *of_cell)
+
+    return client
 
 
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:

@@ -76,7 +76,7 @@ def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
 def _columns() -> list[Col[Standing]]:
     return [
         shared.name_col(message("system"), _numbered),
-        col(message("rank"), lambda standing: str(standing.ranked.index(standing.row) + 1), str, rank=10),
+        col("rank", lambda standing: str(standing.ranked.index(standing.row) + 1), str, rank=10),
         shared.RATES,
         _share_col(OURS[0]),
         _share_col(OURS[1], rank=9),

@@ -3,7 +3,7 @@
 from functools import partial
 
 from clients.native import LOAD_READS, ONE_PATH
-from core.messages import message
+from core.messages import Message, message
 from core.system import SIZES, Program, System
 
 _generator = partial(
@@ -15,12 +15,18 @@ _generator = partial(
     supports_hosts=True,
     request_cpu_us=25,
 )
-_peer = partial(Program, builder="", host="experiments.loadgen.peers")
+
+
+def _peer(name: str, title: Message) -> System:
+    """Return the load generator of another project, which peers.py runs if its program *name* is on PATH."""
+    program = Program(name=name, arguments=(name,), builder="", host="experiments.loadgen.peers")
+    return _generator(name=f"load-{name}", title=title, native_client=program)
+
 
 SYSTEMS = (
     _generator(name="load-own", title=message("gilscope's own generator"), native_client=ONE_PATH),
-    _generator(name="load-ab", title=message("ab (ApacheBench)"), native_client=_peer(name="ab", arguments=("ab",))),
-    _generator(name="load-hey", title=message("hey"), native_client=_peer(name="hey", arguments=("hey",))),
-    _generator(name="load-oha", title=message("oha"), native_client=_peer(name="oha", arguments=("oha",))),
-    _generator(name="load-wrk", title=message("wrk"), native_client=_peer(name="wrk", arguments=("wrk",))),
+    _peer("ab", message("ab (ApacheBench)")),
+    _peer("hey", message("hey")),
+    _peer("oha", message("oha")),
+    _peer("wrk", message("wrk")),
 )

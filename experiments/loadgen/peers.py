@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
 from typing import Any
@@ -37,23 +37,11 @@ from core.runtime import NATIVE
 from experiments.loadgen.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
 
 LOOK_EVERY_S = 0.1
+WARM_UP_S = 1
+Ended = tuple["subprocess.CompletedProcess[str]", int]  # with the peak memory of the process in bytes; 0 if not known
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandOutcome:
-    """The result of a command: its stdout and stderr, exit status and peak memory.
-
-    status: negative for the signal that ended the command
-    peak_bytes: its largest resident set; 0 if not known
-    """
-
-    output: str
-    stderr: str
-    status: int
-    peak_bytes: int
-
-
-def run(command: Sequence[str]) -> CommandOutcome:
+def run(command: Sequence[str]) -> Ended:
     """Run *command* to its end. The kernel kills it if this process ends. Raises OSError if the program is missing."""
     process = subprocess.Popen(
         command,
@@ -67,7 +55,7 @@ def run(command: Sequence[str]) -> CommandOutcome:
     return outcome_of(process)
 
 
-def outcome_of(process: "subprocess.Popen[str]") -> CommandOutcome:
+def outcome_of(process: "subprocess.Popen[str]") -> Ended:
     """Wait until *process* ends. Its peak memory is read meanwhile, because VmHWM is lost at the end."""
     seen_bytes = 0
     while True:
@@ -77,7 +65,7 @@ def outcome_of(process: "subprocess.Popen[str]") -> CommandOutcome:
         except subprocess.TimeoutExpired:
             continue
         peak_bytes = max(seen_bytes, _peak_bytes_of_ended())
-        return CommandOutcome(output=output, stderr=stderr, status=process.returncode, peak_bytes=peak_bytes)
+        return subprocess.CompletedProcess(process.args, process.returncode, output, stderr), peak_bytes
 
 
 def _peak_bytes_of_ended() -> int:
@@ -87,9 +75,6 @@ def _peak_bytes_of_ended() -> int:
     """
     most_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return most_bytes if most_bytes > own_peak_memory_bytes() else 0
-
-
-WARM_UP_S = 1
 
 
 def main(name: str) -> None:
@@ -107,13 +92,14 @@ def main(name: str) -> None:
     while (word := watch.next_command()) != "go":
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
-        report, _ = _run(generator, _smaller(load, method.warmup.share))
+        requests = max(load.connections, round(load.requests * method.warmup.share))
+        report, _ = _run(generator, replace(load, requests=requests, seconds=WARM_UP_S))
         if generator.by_time and not load.timed:
-            load = replace(load, seconds=_seconds(report, load.requests))
+            load = replace(load, seconds=max(1, round(load.requests * report.seconds / report.answered)))
         print_done(word)
     usage, started_ns = ProcessTimes(resource.RUSAGE_CHILDREN), perf_counter_ns()
-    report, ended = _run(generator, load)
-    counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
+    report, peak_bytes = _run(generator, load)
+    counted = {**usage.to_json(), "max_rss_bytes": peak_bytes}
     watch.print_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
     watch.next_command()
 
@@ -131,25 +117,19 @@ def _load(first_line: Mapping[str, Any], method: Method) -> Load:
     )
 
 
-def _smaller(load: Load, share: float) -> Load:
-    return replace(load, requests=max(load.connections, round(load.requests * share)), seconds=WARM_UP_S)
+def _run(generator: Generator, load: Load) -> tuple[Report, int]:
+    """Run the load generator once. Return its report and peak memory in bytes.
 
-
-def _seconds(report: Report, requests: int) -> int:
-    """Return how many seconds a load generator must run to send *requests* requests, at the rate in *report*."""
-    return max(1, round(requests * report.seconds / report.answered))
-
-
-def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
-    """Run the load generator once. Raises ValueError with its output if it fails or reports no answer."""
-    ended = run(generator.command(load))
-    printed = ended.output + ended.stderr
-    if ended.status:
-        raise ValueError(f"the load generator exited with status {ended.status}: {printed[-LAST_BYTES:]}")
-    report = generator.read(ended.output)
+    Raises ValueError with its output if it fails or reports no answer.
+    """
+    done, peak_bytes = run(generator.command(load))
+    printed = done.stdout + done.stderr
+    if done.returncode:
+        raise ValueError(f"the load generator exited with status {done.returncode}: {printed[-LAST_BYTES:]}")
+    report = generator.read(done.stdout)
     if not report.answered:
         raise ValueError(f"the load generator received no answer: {printed[-LAST_BYTES:]}")
-    return report, ended
+    return report, peak_bytes
 
 
 def _requests(generator: Generator, load: Load, report: Report) -> int:

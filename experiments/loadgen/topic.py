@@ -72,8 +72,8 @@ def _columns() -> list[Col[Standing]]:
     yes, no = message("yes"), message("no")
     return [
         shared.name_col(message("load generator")),
-        col(message("version"), lambda standing: client_version(standing.row), rank=9),
-        col(message("keep-alive"), lambda standing: yes if _is_kept(standing.row) else no, rank=8),
+        col("version", lambda standing: client_version(standing.row), rank=9),
+        col("keep-alive", lambda standing: yes if _is_kept(standing.row) else no, rank=8),
         shared.number_col(message("requests"), lambda standing: standing.row.good[0].answered, whole, rank=7),
         shared.RATES,
         *shared.median_cols(client_cpu_ns_per_request=2),

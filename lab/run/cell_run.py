@@ -240,9 +240,8 @@ class CellRun(ExitStack):
 
         Services that already ran, and processes on other hosts, are left out.
         """
-        is_tree = self._system.hosted or self._system.forks
         return {
-            child: tree(child.process.pid) if is_tree and child in self._services else [child.process.pid]
+            child: tree(child.process.pid) if self._system.hosted and child in self._services else [child.process.pid]
             for child in (self._clients if self._already_runs else self.children.started)
             if not child.place.name
         }

@@ -12,8 +12,7 @@ from typing import Any
 
 from config.plan import Plan
 from config.user_service import service
-from config.user_service.hidden import masked_arguments
-from config.user_service.options import OPTIONS
+from config.user_service.options import masked_arguments
 from core.errors import BadInput
 from core.files import BESIDE, is_there
 from core.messages import SEMICOLON, Message, listed, message
@@ -64,9 +63,7 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
         run_id=order.folder.name,
         started_at=now.isoformat(timespec="seconds"),
         seed=secrets.randbelow(2**32) if seed is None else seed,
-        command=masked_arguments(
-            command, OPTIONS, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))
-        ),
+        command=masked_arguments(command, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))),
         plan=order.plan.to_json(),
         machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **hosts},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},

@@ -81,13 +81,10 @@ def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True)
         if process:
             states.setdefault(process.label, []).append(process.gil_enabled)
     counted = states.get(expected) or [state for of_label in states.values() for state in of_label]
-    return Pythons(labels=tuple(states), gil_enabled=_together(counted, reached_all=reached_all))
-
-
-def _together(states: list[bool | None], *, reached_all: bool) -> bool | None:
-    if True in states:
-        return True
-    return False if states and reached_all and None not in states else None
+    gil_enabled: bool | None = True in counted or None
+    if reached_all and {*counted} == {False}:
+        gil_enabled = False
+    return Pythons(labels=tuple(states), gil_enabled=gil_enabled)
 
 
 class RunningService:

@@ -15,6 +15,7 @@ from typing import Any
 
 from clients.channel import CallFailed
 from clients.user_service.client import PROTOCOLS, connector, prepare, session_of
+from core.beside import filled
 from core.errors import BadInput, GilscopeError
 from core.messages import NOTHING, Message, listed, message
 from core.parent import adopt_orphans, die_with_parent
@@ -87,12 +88,12 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
     """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
-        "loops": Path(__file__).with_name("loops.py"),
+        "loops": str(Path(__file__).with_name("loops.py")),
         "host": endpoint.host,
-        "port": endpoint.port,
+        "port": str(endpoint.port),
         "socket": endpoint.socket,
-        "workers": params.get("NUM_API_SERVICES", 1),
-        "threads": params.get("NUM_WORKERS_PER_API_SERVICE", 1),
+        "workers": str(params.get("NUM_API_SERVICES", 1)),
+        "threads": str(params.get("NUM_WORKERS_PER_API_SERVICE", 1)),
     }
     try:
         words = shlex.split(own["command"])
@@ -100,9 +101,7 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
         raise CommandFailed(
             "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=str(error)
         ) from None
-    for name, value in values.items():
-        words = [word.replace(f"{{{name}}}", str(value)) for word in words]
-    return words
+    return [filled(word, values) for word in words]
 
 
 def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:

@@ -71,15 +71,12 @@ def ports(ephemeral: tuple[int, int]) -> range:
 
 
 def _candidates() -> Iterator[int]:
-    chosen = ports(_ephemeral())
-    yield from random.sample(chosen, len(chosen))
-
-
-def _ephemeral() -> tuple[int, int]:
+    ephemeral = DEFAULT_RANGE
     with suppress(OSError, ValueError):
         low, high = map(int, _RANGE.read_text(encoding="ascii").split())
-        return low, high
-    return DEFAULT_RANGE
+        ephemeral = low, high
+    chosen = ports(ephemeral)
+    yield from random.sample(chosen, len(chosen))
 
 
 def _lock(port: int) -> PortLease | None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from commands import chosen
-from commands.output import Output
 from config.load import load_experiment
 from core.errors import BadInput
 from core.messages import message
@@ -40,7 +39,7 @@ def test_python_clients_call_where_native_ones_are_not_built_and_nobody_insists(
 ) -> None:
     why = message("") if built else message("not built; build it with: {program} native", program="gilscope")
     monkeypatch.setattr(programs, "missing", lambda name: why)
-    plan = chosen._with_clients(load_experiment("evidence"), flags, Output())
+    plan = chosen._with_clients(load_experiment("evidence"), flags)
     assert plan.method.client_runtime == clients
     assert ("build it with: gilscope native" in capsys.readouterr().err) == (clients == SAME)
 
@@ -68,6 +67,6 @@ def test_of_patch_releases_each_must_be_there_and_none_twice(
     monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
     plan = replace(load_experiment("default"), runtimes=tuple(map(RuntimeName, names.split(","))))
     with pytest.raises(BadInput, match=refused) if refused else nullcontext():
-        assert [*chosen.choose_runtimes(plan, FLAGS, Output())[0].runtimes] == names.split(",")
+        assert [*chosen.choose_runtimes(plan, FLAGS)[0].runtimes] == names.split(",")
     noted = "Runtime 3.14t is 3.14.7t, the newest installed release" in capsys.readouterr().err
     assert noted == ("3.14t" in names.split(","))

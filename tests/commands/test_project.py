@@ -88,9 +88,10 @@ def test_what_a_flag_says_is_left_as_it_is() -> None:
     assert found("--system", "4")[0]["runtime"] is None
 
 
-def test_the_projects_own_server_is_preferred() -> None:
-    assert project._server(None, "wsgi", {"waitress": "3.0"})[0] == "waitress"
-    assert project._server(None, "asgi", {"waitress": "3.0"})[0] == "uvicorn"
+def test_the_projects_own_server_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "installed_packages", lambda python: {"waitress": "3.0"})
+    assert found("--app", "shop:wsgi", "--runtime", "3.14")[0]["server"] == "waitress"
+    assert found("--app", "shop:other", "--interface", "asgi", "--runtime", "3.14")[0]["server"] == "uvicorn"
 
 
 def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:

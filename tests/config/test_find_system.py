@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.find_system import find_system
-from config.plan import Plan, Row
+from config.plan import Plan, Row, find_system
 from core.errors import BadInput
 from core.runtime import RuntimeName
 from core.system_file import file_of, load_system

@@ -8,7 +8,7 @@ import pytest
 from config.flags import Parser, add_plan_flags, plan_from, value_of
 from config.load import load_experiment
 from config.plan import Plan
-from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
+from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, MAX_BLOCKS, REQUIRE
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from core.messages import message
@@ -70,8 +70,8 @@ BAD_FLAGS = {
     "--blocks 0": "blocks is 0",
     f"--blocks {'9' * 5000}": "--blocks is 9",
     "--blocks ²": "--blocks is ²",
-    "--scale 2": "scale is 2",
-    "--scale nan": "scale is nan",
+    f"--blocks {MAX_BLOCKS + 1}": f"--blocks is {MAX_BLOCKS + 1}",
+    **{f"--scale {scale}": f"--scale is {scale}" for scale in ("0", "-0.1", "1.01", "2", "nan", "inf", "half")},
     "--num-clients 1,x": "NUM_CLIENTS is x; it must be a whole number",
     "--num-clients=": "NUM_CLIENTS is",
     "--num-max-conns 0": "or none",

@@ -47,7 +47,7 @@ NO_HOSTS = {
     "a: {ssh: 'x; rm', address: 10.0.0.1}": "user@host",
     "a: {ssh: x, address: 10.0.0.1, cpus: 3-1}": "CPU numbers",
     "a: {ssh: x, address: 10.0.0.1, python: python3}": "absolute paths",
-    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "Leave out `via`",
+    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "via is asyncssh; it must be one of ssh, here",
     "a: {ssh: x, address: 10.0.0.1, port: 3}": "unknown key 'port'",
     "A b: {ssh: x, address: 10.0.0.1}": "not a valid host name",
     "[]": "a mapping with 1 to 64 host names",

@@ -13,7 +13,7 @@ from commands.report import Written
 
 def nothing(*arguments: Any, **how: Any) -> Written:
     """Write and show no report."""
-    return Written(folder=Path(), view=None, output=None)  # type: ignore[arg-type]
+    return Written(folder=Path(), view=None)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

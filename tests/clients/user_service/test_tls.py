@@ -101,6 +101,6 @@ def test_tickets_that_come_unasked_leave_a_connection_usable(certificate: Path, 
 
 def test_the_target_of_an_https_url_has_tls() -> None:
     tls = {"ca": "", "insecure": True}
-    one = target("shop", "https://example.org/a/", tls=tls)
+    one = target("shop", "https://example.org/a/", "http", tls)
     assert (revealed(one.address), revealed(one.prefix), one.tls) == ("example.org:443", "/a", tls)
-    assert target("shop", "http://example.org/", tls=tls).tls is None
+    assert target("shop", "http://example.org/", "http", tls).tls is None

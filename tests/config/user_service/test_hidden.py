@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from config.options import Given
-from config.user_service.hidden import hidden, mask, mask_header, mask_pair, mask_url, mask_userinfo, masked_arguments
-from config.user_service.options import OPTIONS
+from config.user_service.hidden import hidden, mask, mask_header, mask_pair, mask_url, mask_userinfo
+from config.user_service.options import masked_arguments
 from config.user_service.plan import user_service_plan
 from core.errors import BadInput
 from core.secret import Redactor, Secret, revealed
@@ -53,7 +53,7 @@ def test_a_command_in_which_values_were_left_out_is_not_run_as_it_is(mask_of: An
 
 def test_a_command_line_is_kept_without_values() -> None:
     given = ["--body", "abc", "--env=A=b", "--header=X: y", "--expect-json", '{"a": "abcd"}', "--blocks", "3"]
-    assert masked_arguments(given, OPTIONS, Redactor(["abcd"])) == [
+    assert masked_arguments(given, Redactor(["abcd"])) == [
         "--body", "...", "--env=A=...", "--header=X: ...", "--expect-json", '{"a": "..."}', "--blocks", "3",
     ]  # fmt: skip
 

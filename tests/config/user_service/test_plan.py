@@ -106,7 +106,7 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     ],
 )
 def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str) -> None:
-    found = target("it", url, "http" if url.startswith("http") else "framed")
+    found = target("it", url, "http" if url.startswith("http") else "framed", {})
     assert (found.address, found.prefix) == (address, prefix)
 
 
@@ -120,7 +120,7 @@ def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str
 )
 def test_another_target_is_refused_with_those_that_are_accepted(url: str) -> None:
     with pytest.raises(BadInput, match="http://HOST:PORT/PATH"):
-        target("it", url)
+        target("it", url, "http", {})
 
 
 @pytest.mark.parametrize("name", SERVERS)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import CommandFailed, check_requests, command_environment
+from lab.user_service.command import CommandFailed, Endpoint, check_requests, command_environment, fill_placeholders
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def test_a_body_that_is_no_object_is_refused_in_frames_alone_and_one_whose_file_
 ) -> None:
     check_requests(asked("http", body="hello"))
     check_requests(asked("framed", body='{"target": 3}'))
-    with pytest.raises(CommandFailed, match="POST / is hello, but with the protocol framed it must be"):
+    with pytest.raises(CommandFailed, match=r"POST / is 'hello'\. With --protocol framed, .* must be a JSON object"):
         check_requests(asked("framed", body="hello"))
     with pytest.raises(CommandFailed, match=r"gone\.json: No such file"):
         check_requests(asked("http", body_file=str(tmp_path / "gone.json")))
@@ -31,3 +31,10 @@ def test_the_users_own_python_path_comes_after_ours(monkeypatch: pytest.MonkeyPa
     assert "PYTHONPATH" not in command_environment(told, {})
     told["environment"] = {"PYTHONPATH": "src:lib"}
     assert command_environment(told, {"PYTHONPATH": "/parts"})["PYTHONPATH"] == "/parts:src:lib"
+
+
+def test_a_placeholder_in_an_inserted_value_is_kept() -> None:
+    own = {"python": "/opt/{port}/{x}/python", "command": "{python} -p{port} '{socket} {threads}' {other}"}
+    endpoint = Endpoint(host="127.0.0.1", port=8000, socket="/tmp/{host}")
+    words = fill_placeholders(own, endpoint, {"NUM_WORKERS_PER_API_SERVICE": 4})
+    assert words == ["/opt/{port}/{x}/python", "-p8000", "/tmp/{host} 4", "{other}"]
