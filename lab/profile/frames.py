@@ -16,9 +16,9 @@ from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.memory import READ_ERRORS, PythonMemory, mappings, word
+from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
-TYPES = "PyType_Type", "PyCode_Type"  # every interpreter exports them
+TYPES = "PyType_Type", "PyCode_Type"
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
@@ -70,6 +70,10 @@ class StackReader(PythonMemory):
         names: other wanted symbols
         """
         super().__init__(pid, (*TYPES, *SHARED_COUNTS, *names))
+        missing = [name for name in TYPES if name not in self.symbols]
+        if missing:
+            self.close()
+            raise NotReadable(f"process {pid}: {self.file} does not export {' and '.join(missing)}")
         self._type, self._code_type = (self.symbols[name].address for name in TYPES)
         counts = [self.symbols[name] for name in SHARED_COUNTS if name in self.symbols]
         self.shared_counts = [range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts]
