@@ -33,7 +33,7 @@ from core.inside.stacks_threads import (
 
 SLICE_NS = 100_000_000
 MOST_STACKS = 8192
-MOST_THREADS = 500  # so that a question fits into a pipe's buffer
+MOST_THREADS = 500  # so that a question is read as a whole
 MOST_BYTES = 16 << 20
 MOST_PROGRAMS = 10
 GIL_BYTES = 512  # the GIL's two conditions and mutexes are adjacent: struct _gil_runtime_state
@@ -95,7 +95,7 @@ class Sampler:
         self._pid, self._rate_hz, self._has_gil = config["pid"], config.get("rate_hz", 100), config["has_gil"]
         self._threads: dict[int, Thread] = {}
         self._is_parked = cache(is_parked_on_a_lock)
-        self._gil = self._find_gil_futex(config["ready"]) if self._has_gil else 0
+        self._gil = self._find_gil_futex(config["channel"]) if self._has_gil else 0
         self._reader: RemoteReader | AskingReader = RemoteReader(config) if IS_REMOTE else AskingReader(config)
         head = {"reader": self._reader.name, "rate_hz": self._rate_hz}
         self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), head)
@@ -175,14 +175,14 @@ class Sampler:
     def _is_gil(self, futex: int) -> bool:
         return bool(futex) and abs(futex - self._gil) <= GIL_BYTES
 
-    def _find_gil_futex(self, ready: int) -> int:
+    def _find_gil_futex(self, channel: int) -> int:
         """Return the address of the GIL's futex, on which threads wait while stacks.py makes them contend."""
         seen: Counter[int] = Counter()
         until_ns = time.monotonic_ns() + LEARN_NS
         while time.monotonic_ns() < until_ns and (not seen or max(seen.values()) < ENOUGH_SEEN):
             seen.update(futex for _, futex in self._states().values() if futex)
             time.sleep(0.0005)
-        os.write(ready, b"learnt")
+        os.write(channel, b".")
         if not seen:  # otherwise waits for the GIL would be counted as waits for a lock
             raise RuntimeError("no thread was seen waiting for the GIL, so its futex is not known")
         return seen.most_common(1)[0][0]
@@ -191,14 +191,12 @@ class Sampler:
 def main(words: str) -> None:
     """Sample the process that the JSON text *words* describes. Append a failure's traceback to `failed-PID`."""
     config = json.loads(words)
-    kept = sorted({config["ready"], config["ask"], config["answer"]})
-    for low, high in zip([2, *kept], [*kept, 1 << 16], strict=True):
-        os.closerange(low + 1, high)
+    channel = config["channel"]
+    os.closerange(3, channel)
+    os.closerange(channel + 1, 1 << 16)
     try:
-        os.write(config["ready"], str(os.getpid()).encode())
-        sampler = Sampler(config)
-        os.close(config["ready"])
-        sampler.run()
+        os.write(channel, str(os.getpid()).encode())
+        Sampler(config).run()
     except (ProcessLookupError, FileNotFoundError, BrokenPipeError):
         return  # the process has ended
     except Exception:
