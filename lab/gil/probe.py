@@ -52,14 +52,14 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     may_ask: whether the process may be made to run a line that reports its GIL's state
     """
     executable = _find_executable(pid)
-    build = read_build(pid, executable) if executable else None
-    if executable is None or build is None:
+    label = read_build(pid, executable) if executable else ""
+    if not executable or not label:
         return None
-    enabled = read_gil_state(pid) if build.free_threaded else True
-    can_ask = may_ask and int(build.version.split(".")[1]) >= REMOTE_EXEC_MINOR
+    enabled = read_gil_state(pid) if label.endswith("t") else True
+    can_ask = may_ask and int(label.split(".")[1]) >= REMOTE_EXEC_MINOR
     if enabled is None and can_ask and not may_execute(executable):
         enabled = ask_gil_state(pid, executable, deadline_s)
-    return PythonProcess(label=build.label, gil_enabled=enabled)
+    return PythonProcess(label=label, gil_enabled=enabled)
 
 
 def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:

@@ -63,10 +63,9 @@ class _Threads:
         self._pids = pids
         self._files: dict[int, tuple[Hashable, int]] = {}
         self._last: dict[int, tuple[int, int]] = {}
-        self._is_new = True
 
     def look(self) -> dict[Hashable, tuple[int, int]]:
-        """Return how long the threads of each group ran and waited since the last call, in ns.
+        """Return how long the threads of each group ran and waited since the last call, or since their start, in ns.
 
         Raises OSError if there are more than MOST_THREADS threads.
         """
@@ -78,10 +77,9 @@ class _Threads:
             except (OSError, ValueError):
                 self._forget(tid)
                 continue
-            before = self._last.get(tid, (ran, waited) if self._is_new else (0, 0))
+            before = self._last.get(tid, (0, 0))
             since[name] = since[name][0] + ran - before[0], since[name][1] + waited - before[1]
             self._last[tid] = ran, waited
-        self._is_new = False
         return since
 
     def close(self) -> None:

@@ -11,11 +11,10 @@ import shutil
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.inside import FOLDER, OPTIONS
 from lab.places import REPOSITORY
@@ -28,8 +27,7 @@ FAILED = "failed"
 _PID = r"-[0-9]{1,10}(\.[0-9]{1,2})?"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimeWindow:
+class TimeWindow(NamedTuple):
     """The timed part of a cell, in times of the host's monotonic clock. It is empty if the cell failed too early."""
 
     start_ns: int = 0

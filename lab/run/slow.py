@@ -165,9 +165,7 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
     The timed window is that of the services or clients of these requests.
     """
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
-    whole = {
-        over: sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns for *_, over in laid
-    }
+    whole = {over: sum(over.within_ns(*window) for window in windows) / length_ns for *_, over in laid}
     total_ns = sum(latency_ns for _, latency_ns, _, _ in laid)
     taken_ns = sum(overlap_ns for _, _, overlap_ns, _ in laid)
     usual_ns = sum(whole[over] * latency_ns for _, latency_ns, _, over in laid)
