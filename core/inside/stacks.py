@@ -37,7 +37,7 @@ def start(folder: str, options: dict[str, Any]) -> None:
         raise RuntimeError(f"stacks can only be sampled on Linux, on {', '.join(MACHINES)}")
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     channel, theirs = (end.detach() for end in socketpair())
-    config = json.dumps({**options, "channel": theirs, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
+    config = json.dumps({"channel": theirs, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
     as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # its GIL state is seen as the service's
     _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, config], theirs)
     waiting = select.poll()

@@ -12,10 +12,10 @@ import os
 import re
 import select
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 from time import monotonic
+from typing import NamedTuple
 
 from lab.gil.memory import read_build, read_gil_state
 from lab.python.interpreters import scrubbed_environment
@@ -34,8 +34,7 @@ os.replace({answer!r} + ".new", {answer!r})
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class PythonProcess:
+class PythonProcess(NamedTuple):
     """A process that runs Python.
 
     label: version of its interpreter, such as 3.14.7t; gil_enabled: whether its GIL is on, None if unknown

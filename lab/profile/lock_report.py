@@ -24,7 +24,7 @@ def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> dict[str,
     requests: the number of requests served during the profile; in_flight_ns: the sum of their latencies
     """
     return {
-        **vars(facts),
+        **facts._asdict(),
         "requests": round(requests),
         "in_flight_ns": round(in_flight_ns),
         "contended": _lines(facts.contended, facts.waiting_ns / max(1.0, in_flight_ns)),
@@ -151,7 +151,7 @@ def _describe_line(line: SourceLine) -> Message:
 
 
 def _shown(line: SourceLine) -> dict[str, Any]:
-    return {**vars(line), "file": short_name(line.file)}
+    return line._replace(file=short_name(line.file))._asdict()
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:

@@ -16,9 +16,9 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns
+from typing import NamedTuple
 
 from core.errors import ChildFailed
 from core.messages import NOTHING, Message, listed, message
@@ -62,8 +62,7 @@ NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here wa
 Stack = tuple[SourceLine, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Waiting:
+class Waiting(NamedTuple):
     """Samples of threads that wait at one source line for mutexes of objects of one type, such as dict, or of one file.
 
     owner: the owner of the mutex, as lab.profile.waits.wait_samples() yields it
@@ -77,8 +76,7 @@ class Waiting:
     by_time: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class LockFacts:
+class LockFacts(NamedTuple):
     """The contended locks and stop-the-world pauses of a service, observed for *watched_ns* nanoseconds.
 
     waiting_ns: time that all threads together waited for contended mutexes

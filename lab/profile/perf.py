@@ -16,7 +16,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from socket import socket, socketpair
 from typing import IO
@@ -183,4 +182,4 @@ def read_hot_spots(perf_data: Path) -> HotSpots:
         last = _describe_last_line(output)
         raise ChildFailed("perf could not read any sample of CPU time from {file}. {last}", file=perf_data, last=last)
     lost = _LOST.search(output)
-    return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile
+    return profile._replace(lost_share=float(lost[1]) / 100) if lost else profile

@@ -22,33 +22,21 @@ from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
 STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and prefixes of their files' names
 OURS_BEFORE_A_COMMAND = 2  # the two processes of lab.user_service.child above a user's command
-RATE_HZ = 100
-MOST_STACK_BYTES = 16 << 20
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
     """Profile each cell of the plan with each profiler that *order* names. Return `profiles` of result.json."""
-    bench = replace(bench, inside={})
-    return [
-        {
-            "kind": kind,
-            "cell_id": cell.cell_id,
-            "system": cell.system,
-            "runtime": cell.runtime,
-            "params": cell.params,
-            **_profile(kind, CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)),
-        }
-        for kind in order.profiles
-        for cell in order.plan.cells()
-    ]
-
-
-def _profile(kind: str, profiler: "CellProfiler") -> dict[str, Any]:
-    try:
-        profile: dict[str, Any] = getattr(profiler, kind)()
-        return profile
-    except ChildFailed as failed:
-        return {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
+    bench, found = replace(bench, inside={}), []
+    for kind in order.profiles:
+        for cell in order.plan.cells():
+            profiler = CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)
+            try:
+                profile = getattr(profiler, kind)()
+            except ChildFailed as failed:
+                profile = {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
+            named = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
+            found.append({"kind": kind, **named, **profile})
+    return found
 
 
 class CellProfiler(NamedTuple):
@@ -75,13 +63,13 @@ class CellProfiler(NamedTuple):
         complaints: list[str] = []
 
         def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
-            files = (content for inside in instruments for content in inside.files(STACKS, MOST_STACK_BYTES).values())
+            files = (content for inside in instruments for content in inside.files(STACKS).values())
             seen.append(
                 stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or instruments[0].root))
             )
             complaints.extend(complaint for inside in instruments for complaint in inside.complaints())
 
-        self._measure(replace(self.bench, inside={STACKS: {"rate_hz": RATE_HZ}}, after=after))
+        self._measure(replace(self.bench, inside={STACKS: {}}, after=after))
         if not seen[0].at_work:
             complaint = verbatim(complaints[0]) if complaints else NOTHING
             raise ChildFailed(complaint or message("no Python process of the service was sampled"))

@@ -34,7 +34,6 @@ FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong") 
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 
 WHEN = {"ready": message("after the process had started"), "end": message("at the end of the measurement")}
-MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
@@ -251,7 +250,7 @@ def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> l
         return []
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
     unexpected = b"%s %d" % (version, not promised)
-    return [promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values()) for inside in instruments]
+    return [promised ^ (unexpected in inside.files(JIT).values()) for inside in instruments]
 
 
 def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:

@@ -4,9 +4,8 @@ Pure: no input or output. docs/why.md derives the bounds. reports/topics/advice.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.result import Run
 from core.runtime import RuntimeName
@@ -23,8 +22,7 @@ LEAST_BUSY = 0.01
 LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bound:
+class Bound(NamedTuple):
     """The most that removing a cause can gain, in throughput and in p99, as shares (0.1 = 10 %); None if unknown."""
 
     throughput: Estimate | None

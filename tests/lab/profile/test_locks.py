@@ -158,7 +158,7 @@ def test_an_interpreter_that_does_not_export_its_types_is_refused_with_the_reaso
     executable = runtime_or_skip("3.14").interpreter.executable
     with (
         started(executable, "-c", "input('ready\\n')") as service,
-        pytest.raises(NotReadable, match=rf"process {service.pid}: .* does not export PyCode_Type$"),
+        pytest.raises(NotReadable, match=rf"process {service.pid}: .* does not export 'PyCode_Type'$"),
     ):
         StackReader(service.pid)
 
