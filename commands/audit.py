@@ -1,18 +1,22 @@
 """The command audit: find packages that are not ready for the free-threaded build."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
-from core.messages import SENTENCES, chained
+from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, plural
 from core.runtime import RuntimeName
-from lab.gil.audit import audit, exit_status, read_requirements, to_document
+from lab.gil.audit import PackageFinding, audit, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
+
+if TYPE_CHECKING:
+    from reports.document.model import Document
 
 DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
@@ -26,11 +30,19 @@ PACKAGES = (
 RUNTIME = Option("--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t).")
 BUILD = Option("--build", "Build each package that has no wheel from its source, and then import it.")
 
+KINDS: Mapping[str, Message] = {
+    "gil": message("switches the GIL on"),
+    "no wheel": message("no wheel"),
+    "needs": message("dependency not ready"),
+    "not installable": message("not installable"),
+    "import fails": message("import fails"),
+    "warns": message("prints warnings"),
+}
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command audit. Return its exit status: 0, or 3 if a package is not ready for the free-threaded build."""
     from reports.render.markdown import markdown
-    from reports.terminal.audit import audit_document
 
     parser = output.parser("audit", arguments)
     parser.add_group("what to audit", *PACKAGES, exclusive=True)
@@ -39,12 +51,12 @@ def main(arguments: Sequence[str]) -> int:
     interpreter = _interpreter(RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME))
     asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))
     findings = audit(asked, interpreter, output.note if flags["build"] else None)
-    audited = to_document(findings, interpreter)
     if flags["json"]:
-        print(json.dumps(audited, indent=1))
+        print(json.dumps(to_document(findings, interpreter), indent=1))
     else:
-        print(markdown(audit_document(audited), output.language).rstrip("\n"))
-    return exit_status(findings)
+        document = audit_document(findings, interpreter.name, interpreter.facts["version"])
+        print(markdown(document, output.language).rstrip("\n"))
+    return 0 if all(finding.passes for finding in findings) else 3
 
 
 def _interpreter(name: RuntimeName) -> Interpreter:
@@ -57,3 +69,76 @@ def _interpreter(name: RuntimeName) -> Interpreter:
     if interpreter is None:
         raise BadInput(chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES))
     return interpreter
+
+
+def audit_document(findings: Sequence[PackageFinding], runtime: str, version: str) -> "Document":
+    """Return a report on packages that were requested, or that are not ready for the free-threaded build.
+
+    runtime, version: the runtime's name and its Python version
+    """
+    from reports.document.model import Document, Section
+    from reports.document.shapes import col, table
+
+    title = plural(
+        "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
+        count=len(findings), runtime=runtime, version=version,
+    )  # fmt: skip
+    reasons = tuple(
+        message("{package}: {detail}", package=finding.package, detail=problem.detail)
+        for finding in findings
+        for problem in finding.problems
+    )
+    name = message("Packages")
+    section = Section(
+        key="packages",
+        title=name,
+        tables=(
+            table(
+                name,
+                [
+                    col("package", "package"),
+                    col("version", "version"),
+                    col("verdict", verdict),
+                    col("ready since", "ready_since"),
+                    col("needed by", lambda finding: ", ".join(finding.needed_by)),
+                    col("modules", lambda finding: ", ".join(finding.modules)),
+                ],
+                [(NOTHING, [finding for finding in findings if finding.direct or not finding.passes])],
+            ),
+        ),
+        parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
+        notes=(summary(findings),),
+    )
+    return Document(name=str(title), title=title, about=(), sections=(section,), has_cells=False)
+
+
+def summary(findings: Sequence[PackageFinding]) -> Message:
+    """Return a sentence that names the packages that are not ready for the free-threaded build."""
+    failing = [
+        message("{package} ({verdict})", package=finding.package, verdict=verdict(finding))
+        for finding in findings
+        if not finding.passes
+    ]
+    if failing:
+        return plural(
+            "{count} of {total} packages is not ready for the free-threaded build: {failing}.",
+            "{count} of {total} packages are not ready for the free-threaded build: {failing}.",
+            count=len(failing),
+            total=len(findings),
+            failing=listed(failing),
+        )
+    if len(findings) == 1:
+        return message(
+            "{package} is ready: it installs from a wheel and imports without the GIL and without a warning.",
+            package=findings[0].package,
+        )
+    return message(
+        "All {count} packages are ready: each installs from a wheel and imports without the GIL and without a warning.",
+        count=len(findings),
+    )
+
+
+def verdict(finding: PackageFinding) -> Message:
+    """Return the problems of a package in a few words; "ok" if it has none."""
+    kinds = dict.fromkeys(problem.kind for problem in finding.problems)
+    return listed(KINDS[kind] for kind in kinds) or message("ok")

@@ -1,20 +1,30 @@
 """The command doctor: show what disturbs measurements on this machine."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.plan_options import JSON
+from core.messages import NOTHING, SENTENCES, Message, listed, message
 from lab.machine import quiet
-from lab.machine.doctor import judge_machine
+from lab.machine.doctor import Finding, judge_machine
 from lab.machine.wakeups import wakeups
+
+if TYPE_CHECKING:
+    from reports.document.model import Section
+
+WORDS: Mapping[bool | None, tuple[Message, str]] = {
+    True: (message("ok"), "passed"),
+    False: (message("warning"), "look"),
+    None: (message("unknown"), "unknown"),
+}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command doctor. Return its exit status: 0, whatever it finds."""
     from reports.render.console import terminal
     from reports.render.terminal import print_section
-    from reports.terminal.doctor import findings_section
 
     parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
@@ -23,6 +33,37 @@ def main(arguments: Sequence[str]) -> int:
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
-        findings = [(one.name, one.value, one.good, one.remedy) for one in judge_machine(facts)]
-        print_section(findings_section(findings), terminal(), output.language)
+        print_section(findings_section(judge_machine(facts)), terminal(), output.language)
     return 0
+
+
+def findings_section(findings: Sequence[Finding]) -> "Section":
+    """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
+    from reports.document.model import Section, plain_table, words
+
+    title, total = message("The machine"), _summary(findings)
+    lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
+    table = plain_table(title, (NOTHING,) * 3, lines)
+    remedies = [message("{name}: {remedy}", name=one.name, remedy=one.remedy) for one in findings if one.good is False]
+    heading = [message("What to do:")] if remedies else []
+    return Section(
+        key="doctor", title=title, tables=(table,), sentences=(*remedies, total),
+        terminal=(table, *heading, *remedies, total),
+    )  # fmt: skip
+
+
+def _summary(findings: Sequence[Finding]) -> Message:
+    """Return the summary of all checks in one or two sentences."""
+    asking = [one.name for one in findings if one.good is False]
+    unknown = sum(one.good is None for one in findings)
+    verdict = message("No check found anything that disturbs a measurement.")
+    if asking:
+        verdict = message(
+            "Conditions on this machine can distort measurements: {names}. To see by how much, measure more blocks, "
+            "and measure one runtime twice (--aa).",
+            names=listed(asking),
+        )
+    hidden = message(
+        "{unknown} of {count} checks are not possible on this machine.", unknown=unknown, count=len(findings)
+    )
+    return listed([verdict, hidden], SENTENCES) if unknown else verdict

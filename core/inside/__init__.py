@@ -7,3 +7,5 @@ the file `PART-PID` in *folder*. A process that may write several files, after e
 
 FOLDER = "GILSCOPE_INSIDE"  # the environment variable with the folder's path
 OPTIONS = "inside.json"  # file in the folder: {part: {option: value}}
+STACKS_HZ = 100  # how often the part `stacks` samples all threads of a process
+SLICE_NS = 100_000_000  # the part `stacks` writes its counts once per slice of this length

@@ -12,7 +12,7 @@ import json
 import os
 import select
 import sys
-from collections.abc import Iterable
+from socket import socketpair
 from time import monotonic
 from types import CodeType, FrameType
 from typing import Any
@@ -26,7 +26,7 @@ MOST_FRAMES = 100
 MOST_STACKS = 8192
 SPIN = 2000
 _MAIN = _thread.get_ident()
-_inherited: list[int] = []  # descriptors of this process's sampler, which a forked child closes
+_inherited: list[int] = []  # the channel to this process's sampler, which a forked child closes
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
@@ -36,39 +36,37 @@ def start(folder: str, options: dict[str, Any]) -> None:
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         raise RuntimeError(f"stacks can only be sampled on Linux, on {', '.join(MACHINES)}")
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    (ready, ready_end), (ask_end, ask), (answer, answer_end) = os.pipe(), os.pipe(), os.pipe()
-    ends = {"ready": ready_end, "ask": ask, "answer": answer}
-    config = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
+    channel, theirs = (end.detach() for end in socketpair())
+    config = json.dumps({"channel": theirs, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
     as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # its GIL state is seen as the service's
-    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, config], ends.values())
+    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, config], theirs)
     waiting = select.poll()
-    waiting.register(ready, select.POLLIN)
-    said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""
+    waiting.register(channel, select.POLLIN)
+    said = os.read(channel, 16) if waiting.poll(READY_DEADLINE_MS) else b""
     if not said:
         raise RuntimeError("the stack sampler did not start")
     ctypes.CDLL(None).prctl(PR_SET_PTRACER, int(said), 0, 0, 0)  # Yama may otherwise allow only ancestors to read
     if has_gil:
         _contend(waiting)
-    os.close(ready)
+        if not waiting.poll(READY_DEADLINE_MS):
+            raise RuntimeError("the stack sampler did not find the GIL in time")
+        os.read(channel, 1)
     if sys.version_info >= (3, 14):
-        os.close(ask_end)
-        os.close(answer_end)
+        os.close(channel)
     else:
-        _inherited.extend((ask_end, answer_end))
-        _thread.start_new_thread(_serve, (ask_end, answer_end))
+        _inherited.append(channel)
+        _thread.start_new_thread(_serve, (channel,))
 
 
-def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
-    """Start *command* as a process that inherits *descriptors*, but is not a child of this process.
+def _spawn(command: list[str], descriptor: int) -> None:
+    """Start *command* as a process that inherits *descriptor*, but is not a child of this process.
 
     A service may wait for all its children.
     """
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, True)
+    os.set_inheritable(descriptor, True)
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
     os.waitpid(os.posix_spawn("/bin/sh", detached, os.environ), 0)
-    for descriptor in descriptors:
-        os.close(descriptor)
+    os.close(descriptor)
 
 
 def _contend(waiting: select.poll) -> None:
@@ -90,14 +88,14 @@ def _contend(waiting: select.poll) -> None:
         pass
 
 
-def _serve(ask: int, answer: int) -> None:
+def _serve(channel: int) -> None:
     """Answer each list of thread ids from the sampler with {thread id: number of its stack} and all new stacks."""
     known: dict[tuple[Any, ...], int] = {}
     try:
-        while wanted := os.read(ask, 1 << 16):
+        while wanted := os.read(channel, 1 << 16):
             line = json.dumps(_stacks(json.loads(wanted), known)).encode() + b"\n"
             while line:
-                line = line[os.write(answer, line) :]
+                line = line[os.write(channel, line) :]
     except (OSError, ValueError):
         return  # the sampler has ended
 

@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import cache
 from typing import IO, Any
 
+from core.inside import SLICE_NS, STACKS_HZ
 from core.inside.stacks_threads import (
     AskingReader,
     Frame,
@@ -31,9 +32,8 @@ from core.inside.stacks_threads import (
     is_parked_on_a_lock,
 )
 
-SLICE_NS = 100_000_000
 MOST_STACKS = 8192
-MOST_THREADS = 500  # so that a question fits into a pipe's buffer
+MOST_THREADS = 500  # so that a question is read as a whole
 MOST_BYTES = 16 << 20
 MOST_PROGRAMS = 10
 GIL_BYTES = 512  # the GIL's two conditions and mutexes are adjacent: struct _gil_runtime_state
@@ -46,12 +46,12 @@ UNKNOWN = ("", 0, "")  # the frame of a wait that ended before its stack was rea
 class Output:
     """The output file: numbered frames and stacks, and for each slice of time the count of each (state, stack)."""
 
-    def __init__(self, path: str, head: dict[str, Any]) -> None:
+    def __init__(self, path: str, reader: str) -> None:
         self._file = _new_file(path)
         self._numbers: dict[str, dict[Any, int]] = {"frame": {}, "stack": {}}
         self.counts: Counter[tuple[str, int]] = Counter()
-        self.missed = self.unread = 0
-        self._write(head)
+        self.missed = 0
+        self._write({"reader": reader})
 
     def number(self, stack: tuple[Frame, ...]) -> int:
         """Return the number that identifies *stack* in the output file. A new stack is written to the file."""
@@ -69,12 +69,10 @@ class Output:
         counts = [[state, stack, count] for (state, stack), count in self.counts.items()]
         used_ns = time.process_time_ns()
         if self._file.tell() < MOST_BYTES:
-            self._write(
-                {"at": start_ns, "counts": counts, "missed": self.missed, "unread": self.unread, "cpu_ns": used_ns}
-            )
+            self._write({"at": start_ns, "counts": counts, "missed": self.missed, "cpu_ns": used_ns})
         self._file.flush()
         self.counts.clear()
-        self.missed = self.unread = 0
+        self.missed = 0
 
     def _write(self, line: dict[str, Any]) -> None:
         self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
@@ -89,23 +87,22 @@ def _new_file(path: str) -> IO[str]:
 
 
 class Sampler:
-    """A sampler that takes *rate_hz* samples per second, each at a random moment of its period to avoid aliasing."""
+    """A sampler that takes STACKS_HZ samples per second, each at a random moment of its period to avoid aliasing."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self._pid, self._rate_hz, self._has_gil = config["pid"], config.get("rate_hz", 100), config["has_gil"]
+        self._pid, self._has_gil = config["pid"], config["has_gil"]
         self._threads: dict[int, Thread] = {}
         self._is_parked = cache(is_parked_on_a_lock)
-        self._gil = self._find_gil_futex(config["ready"]) if self._has_gil else 0
+        self._gil = self._find_gil_futex(config["channel"]) if self._has_gil else 0
         self._reader: RemoteReader | AskingReader = RemoteReader(config) if IS_REMOTE else AskingReader(config)
-        head = {"reader": self._reader.name, "rate_hz": self._rate_hz}
-        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), head)
+        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), self._reader.name)
         self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
         self._stacks: dict[Key, tuple[Frame, int]] = {}
 
     def run(self) -> None:
         """Sample until the process ends."""
         process = os.pidfd_open(self._pid)
-        period_ns, began_ns = 10**9 // self._rate_hz, time.monotonic_ns()
+        period_ns, began_ns = 10**9 // STACKS_HZ, time.monotonic_ns()
         slice_ns, number = began_ns, 0
         while not select.select([process], [], [], 0)[0]:
             due_ns = began_ns + int((number + random.random()) * period_ns)
@@ -123,7 +120,7 @@ class Sampler:
     def _sample(self) -> None:
         states = self._states()
         stacks = self._reader.stacks(list(states))
-        self._output.unread += not stacks
+        self._output.missed += not stacks
         for tid, (kind, futex) in states.items():
             if tid in stacks:
                 innermost, stack = self._known(stacks[tid])
@@ -175,14 +172,14 @@ class Sampler:
     def _is_gil(self, futex: int) -> bool:
         return bool(futex) and abs(futex - self._gil) <= GIL_BYTES
 
-    def _find_gil_futex(self, ready: int) -> int:
+    def _find_gil_futex(self, channel: int) -> int:
         """Return the address of the GIL's futex, on which threads wait while stacks.py makes them contend."""
         seen: Counter[int] = Counter()
         until_ns = time.monotonic_ns() + LEARN_NS
         while time.monotonic_ns() < until_ns and (not seen or max(seen.values()) < ENOUGH_SEEN):
             seen.update(futex for _, futex in self._states().values() if futex)
             time.sleep(0.0005)
-        os.write(ready, b"learnt")
+        os.write(channel, b".")
         if not seen:  # otherwise waits for the GIL would be counted as waits for a lock
             raise RuntimeError("no thread was seen waiting for the GIL, so its futex is not known")
         return seen.most_common(1)[0][0]
@@ -191,14 +188,12 @@ class Sampler:
 def main(words: str) -> None:
     """Sample the process that the JSON text *words* describes. Append a failure's traceback to `failed-PID`."""
     config = json.loads(words)
-    kept = sorted({config["ready"], config["ask"], config["answer"]})
-    for low, high in zip([2, *kept], [*kept, 1 << 16], strict=True):
-        os.closerange(low + 1, high)
+    channel = config["channel"]
+    os.closerange(3, channel)
+    os.closerange(channel + 1, 1 << 16)
     try:
-        os.write(config["ready"], str(os.getpid()).encode())
-        sampler = Sampler(config)
-        os.close(config["ready"])
-        sampler.run()
+        os.write(channel, str(os.getpid()).encode())
+        Sampler(config).run()
     except (ProcessLookupError, FileNotFoundError, BrokenPipeError):
         return  # the process has ended
     except Exception:

@@ -190,7 +190,7 @@ class AskingReader:
     name = "sys._current_frames"
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self._ask, self._answers = config["ask"], os.fdopen(config["answer"], "rb")
+        self._answers = os.fdopen(config["channel"], "rb")
         self._known: dict[int, tuple[Frame, ...]] = {}
         self._is_asked = False
         self._waiting = select.poll()
@@ -203,7 +203,7 @@ class AskingReader:
         """
         if self._is_asked and self._read_answer() is None:
             return {}
-        os.write(self._ask, json.dumps(tids).encode())
+        os.write(self._answers.fileno(), json.dumps(tids).encode())
         self._is_asked = True
         at = self._read_answer() or {}
         return {int(tid): (number,) for tid, number in at.items()}

@@ -6,10 +6,9 @@ source only if `build` is given.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
@@ -29,8 +28,7 @@ NO_WHEEL, NEEDS, NOT_INSTALLABLE = "no wheel", "needs", "not installable"
 BuildWatch = Callable[[Message], None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PackageFinding:
+class PackageFinding(NamedTuple):
     """The result of an audit for one package.
 
     version: the audited version, or "" if none was found
@@ -53,7 +51,7 @@ class PackageFinding:
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as `--json` prints it."""
-        return {**vars(self), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
+        return {**self._asdict(), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
 def read_requirements(packages: Path | Sequence[str]) -> Requirements:
@@ -96,14 +94,9 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
-    """Return all findings as the JSON document that `--json` prints and reports.terminal.audit shows."""
+    """Return all findings as the JSON document that `--json` prints."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
-
-
-def exit_status(findings: Sequence[PackageFinding]) -> int:
-    """Return the exit status of the command: 0 if all packages pass, 3 otherwise."""
-    return 0 if all(finding.passes for finding in findings) else 3
 
 
 class _Audit:

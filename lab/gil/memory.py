@@ -10,7 +10,6 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,35 +80,19 @@ class Symbol(NamedTuple):
     head: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
-class PythonBuild:
-    """The version and build (default or free-threaded) of a CPython interpreter.
+def build_in_file(path: Path) -> str:
+    """Return the version of the CPython interpreter in an ELF file, with the suffix t for a free-threaded build.
 
-    version: such as 3.14.7 or 3.15.0rc2
-    """
-
-    version: str
-    free_threaded: bool
-
-    @property
-    def label(self) -> str:
-        """The CPython version, with the suffix t for a free-threaded build: 3.14.7 or 3.14.7t."""
-        return self.version + "t" * self.free_threaded
-
-
-def build_in_file(path: Path) -> PythonBuild | None:
-    """Return the version and build of the CPython interpreter in an ELF file.
-
-    It is None if the file is not a CPython, or if the interpreter is in a shared library instead. The version is the
-    value of the variable Py_Version (3.11 and later).
+    Examples are 3.14.7 and 3.15.0rc2t. It is "" if the file is not a CPython, or if the interpreter is in a shared
+    library instead. The version is the value of the variable Py_Version (3.11 and later).
     """
     try:
         known = read_symbols(path, ("Py_Version", _RUNTIME))
         version = version_text(word(known["Py_Version"].head, 0))
         cookie, _, free_threaded = _HEAD.unpack(known[_RUNTIME].head)
     except (*READ_ERRORS, KeyError):
-        return None
-    return PythonBuild(version=version, free_threaded=cookie == _COOKIE and free_threaded == 1)
+        return ""
+    return f"{version}t" if cookie == _COOKIE and free_threaded == 1 else version
 
 
 def version_text(number: int) -> str:
@@ -255,13 +238,13 @@ def read_gil_state(pid: int) -> bool | None:
         return None
 
 
-def read_build(pid: int, executable: Path) -> PythonBuild | None:
-    """Return the CPython version and build of process *pid*, read from the interpreter's file or shared library.
+def read_build(pid: int, executable: Path) -> str:
+    """Return the CPython version and build of process *pid* (see build_in_file); "" if it is not CPython.
 
     executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the
     interpreter is in a shared library.
     """
-    return next(filter(None, map(build_in_file, [executable, *_interpreter_files(pid)])), None)
+    return next(filter(None, map(build_in_file, [executable, *_interpreter_files(pid)])), "")
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:

@@ -12,10 +12,10 @@ import os
 import re
 import select
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 from time import monotonic
+from typing import NamedTuple
 
 from lab.gil.memory import read_build, read_gil_state
 from lab.python.interpreters import scrubbed_environment
@@ -34,8 +34,7 @@ os.replace({answer!r} + ".new", {answer!r})
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class PythonProcess:
+class PythonProcess(NamedTuple):
     """A process that runs Python.
 
     label: version of its interpreter, such as 3.14.7t; gil_enabled: whether its GIL is on, None if unknown
@@ -52,14 +51,14 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     may_ask: whether the process may be made to run a line that reports its GIL's state
     """
     executable = _find_executable(pid)
-    build = read_build(pid, executable) if executable else None
-    if executable is None or build is None:
+    label = read_build(pid, executable) if executable else ""
+    if not executable or not label:
         return None
-    enabled = read_gil_state(pid) if build.free_threaded else True
-    can_ask = may_ask and int(build.version.split(".")[1]) >= REMOTE_EXEC_MINOR
+    enabled = read_gil_state(pid) if label.endswith("t") else True
+    can_ask = may_ask and int(label.split(".")[1]) >= REMOTE_EXEC_MINOR
     if enabled is None and can_ask and not may_execute(executable):
         enabled = ask_gil_state(pid, executable, deadline_s)
-    return PythonProcess(label=build.label, gil_enabled=enabled)
+    return PythonProcess(label=label, gil_enabled=enabled)
 
 
 def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:

@@ -7,12 +7,11 @@ import json
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
 from lab.environments.environment import distributions
@@ -39,8 +38,7 @@ print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """A problem that the audit found in a package, such as a failed import.
 
     kind: GIL, IMPORT_FAILS or WARNS, or a kind of lab.gil.audit
@@ -58,7 +56,7 @@ class Problem:
 
         The object has the description twice: as plain text, and as a template with values, which can be translated.
         """
-        return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
+        return {**self._asdict(), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
 def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> list[Problem]:

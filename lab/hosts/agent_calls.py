@@ -6,7 +6,6 @@ import time
 import zlib
 from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +104,10 @@ class AgentCalls:
         """Begin to profile process *pid*."""
         self._watching.enter_context(self._watcher.watch(pid))
 
-    def watched(self) -> dict[str, Any] | None:
+    def watched(self) -> Any:
         """Stop profiling the first service, and return the profiler's results."""
         self._watching.close()
-        facts = self._watcher.facts
-        return asdict(facts) if is_dataclass(facts) and not isinstance(facts, type) else facts
+        return self._watcher.facts
 
     def awake(self) -> None:
         """Keep idle cores of this host awake."""
@@ -126,9 +124,9 @@ class AgentCalls:
         self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
 
-    def inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
+    def inside_files(self, folder: str, part: str) -> dict[str, str]:
         """Return {file name: content} of the files that one part of the instrumentation wrote, compressed."""
-        files = self._instruments[folder].files(part, most_bytes)
+        files = self._instruments[folder].files(part)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
     def inside_end(self, folder: str) -> None:

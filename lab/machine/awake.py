@@ -1,7 +1,7 @@
-"""Keep an idle CPU core from sleeping (Linux only). With few connections, wake-up latency would dominate the result.
+"""Keep idle CPU cores from sleeping (Linux only). With few connections, wake-up latency would dominate the result.
 
-Usage: awake.py PARENT CPU, as a child process of the orchestrator. It ends with its parent. It spins on the core with
-the scheduling policy SCHED_IDLE; any other thread preempts it at once.
+Usage: awake.py PARENT CPU..., as a child process of the orchestrator. It ends when its stdin is closed, or with its
+parent. One process with the scheduling policy SCHED_IDLE spins on each core; any other thread preempts it at once.
 Source: sched(7).
 """
 
@@ -17,10 +17,23 @@ NICEST = 19  # /proc/stat counts niced processes separately
 
 
 def main() -> None:
-    """Run an empty loop on the CPU with the lowest priority until this process is killed."""
-    parent, cpu = map(int, sys.argv[1:])
+    """Start one spinning process per CPU, print the processes' pids, and kill the processes when stdin is closed."""
+    parent, *cpus = map(int, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    die_with_parent(parent, signal.SIGKILL)
+    spinning = [spin(cpu, os.getpid()) for cpu in cpus]
+    print(*spinning, flush=True)
+    sys.stdin.read()
+    for pid in spinning:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def spin(cpu: int, parent: int) -> int:
+    """Start a process that runs an empty loop on *cpu* with the lowest priority until it is killed. Return its pid."""
+    if pid := os.fork():
+        return pid
     die_with_parent(parent, signal.SIGKILL)
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

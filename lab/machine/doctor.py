@@ -5,7 +5,7 @@ below 3 %, the smallest difference that a verdict can detect.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -39,25 +39,21 @@ SETTINGS: Mapping[str, Message] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """The result of inspecting one property of the machine.
 
-    code: a key of DISTURBANCES or SETTINGS
+    name: of the property, such as frequency governor
     value: what was found; if the inspection was not possible, the reason or NOTHING
     good: whether the value is good; None if the inspection was not possible
     remedy: what to do; NOTHING if nothing needs to be done
+    code: a key of DISTURBANCES or SETTINGS
     """
 
-    code: str
+    name: Message
     value: Message
     good: bool | None
-    remedy: Message = NOTHING
-
-    @property
-    def name(self) -> Message:
-        """The name of the inspected property, such as frequency governor."""
-        return {**DISTURBANCES, **SETTINGS}[self.code]
+    remedy: Message
+    code: str
 
 
 class Check(NamedTuple):
@@ -76,10 +72,10 @@ class Check(NamedTuple):
     def apply(self, facts: Mapping[str, Any]) -> Finding:
         """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
         judged, *others = map(facts.get, signature(self.judge).parameters)
-        if judged is None or not all(others):
-            return Finding(code=self.code, value=NOTHING, good=None)
-        good, value = self.judge(judged, *others)
-        return Finding(code=self.code, value=value, good=good, remedy=NOTHING if good else self.remedy)
+        is_known = judged is not None and all(others)
+        good, value = self.judge(judged, *others) if is_known else (None, NOTHING)
+        name = {**DISTURBANCES, **SETTINGS}[self.code]
+        return Finding(name, value, good, self.remedy if good is False else NOTHING, self.code)
 
 
 def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
@@ -91,7 +87,7 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     findings = [check.apply(window if check.during_runs else facts) for check in CHECKS]
     hidden = HIDDEN_IN_VIRTUAL_MACHINES if facts.get("virtual") else ()
     return [
-        replace(finding, value=message("cannot be read in a virtual machine"))
+        finding._replace(value=message("cannot be read in a virtual machine"))
         if finding.good is None and finding.code in hidden
         else finding
         for finding in findings

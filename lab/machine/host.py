@@ -8,10 +8,9 @@ import platform
 import resource
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from subprocess import TimeoutExpired
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import BadInput
 from lab.processes import run
@@ -21,8 +20,7 @@ _CGROUPS = "sys/fs/cgroup"
 _LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "memlock": resource.RLIMIT_MEMLOCK}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reader:
+class Reader(NamedTuple):
     """A reader of the files in /proc and /sys below *root*. It returns None for an unreadable file."""
 
     root: Path = Path("/")
@@ -179,10 +177,10 @@ def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
     )
 
 
-def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
+def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
     """Return the folders of this process's control group and its parent groups for *controller*, innermost first.
 
-    files: a folder counts if it has one of these files
+    file: a folder counts if it has this file
     In a container, the path of our group may exist only on the host. Then the root of the mount stands for our group.
     """
     for line in (reader.text("proc/self/cgroup") or "").splitlines():
@@ -194,7 +192,7 @@ def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
         own = PurePosixPath("/", path)
         for mount in mounts:
             folders = [f"{mount}{group}" for group in (own, *own.parents)]
-            if known := [folder for folder in folders if any(reader.exists(f"{folder}/{file}") for file in files)]:
+            if known := [folder for folder in folders if reader.exists(f"{folder}/{file}")]:
                 return known
     return []
 

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,8 +55,7 @@ class ProcessTimes(NamedTuple):
 Processes = Mapping[tuple[int, int], ProcessTimes]  # by pid and start time, because the kernel reuses pids
 
 
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """The counters of the machine at one moment.
 
     cpus: the CPUs that this process may use; busy_ticks: CPU time of all processes on these CPUs
@@ -72,11 +70,11 @@ class Snapshot:
 
     at_ns: int
     cores: int
-    cpus: frozenset[int] = frozenset()
-    busy_ticks: int = 0
-    processes: Processes = field(default_factory=dict)
-    sees_all: bool = True
-    counts: Mapping[str, int] = field(default_factory=dict)
+    cpus: frozenset[int]
+    busy_ticks: int
+    processes: Processes
+    sees_all: bool
+    counts: Mapping[str, int]
 
 
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:

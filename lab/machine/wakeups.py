@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -33,23 +33,25 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
     process_group: the process group that they join
     Raises BadInput if no process can be started.
     """
-    pids = []
-    with ExitStack() as keepers:
-        for cpu in sorted(os.sched_getaffinity(0)) if wanted else ():
-            command = [sys.executable, "-I", "-S", str(_SCRIPT), str(os.getpid()), str(cpu)]
-            nothing = subprocess.DEVNULL
-            try:
+    pids: list[int] = []
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), str(os.getpid())]
+    with ExitStack() as keeping:
+        if wanted:
+            with suppress(OSError):
                 keeper = subprocess.Popen(
-                    command, stdin=nothing, stdout=nothing, stderr=nothing, process_group=process_group
+                    [*command, *map(str, sorted(os.sched_getaffinity(0)))],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    process_group=process_group,
                 )
-            except OSError as error:
+                keeping.enter_context(keeper)
+                pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
+            if not pids:
                 raise BadInput(
                     "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End some processes, "
                     "or raise the limit (ulimit -u)."
-                ) from error
-            keepers.enter_context(keeper)
-            keepers.callback(keeper.kill)
-            pids.append(keeper.pid)
+                )
         yield pids
 
 

@@ -11,14 +11,13 @@ import re
 import struct
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.memory import READ_ERRORS, PythonMemory, mappings, word
+from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
-TYPES = "PyType_Type", "PyCode_Type"  # every interpreter exports them
+TYPES = "PyType_Type", "PyCode_Type"
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
@@ -49,8 +48,7 @@ class ThreadStack(NamedTuple):
     frames: tuple[RawFrame, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     """A line of Python source code."""
 
     file: str
@@ -70,7 +68,11 @@ class StackReader(PythonMemory):
         names: other wanted symbols
         """
         super().__init__(pid, (*TYPES, *SHARED_COUNTS, *names))
-        self._type, self._code_type = (self.symbols[name].address for name in TYPES)
+        try:
+            self._type, self._code_type = (self.symbols[name].address for name in TYPES)
+        except KeyError as missing:
+            self.close()
+            raise NotReadable(f"process {pid}: {self.file} does not export {missing}") from missing
         counts = [self.symbols[name] for name in SHARED_COUNTS if name in self.symbols]
         self.shared_counts = [range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts]
         self.place = cache(self._find_line)

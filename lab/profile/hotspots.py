@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -47,8 +46,7 @@ class Sample(NamedTuple):
     stack: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class HotFunction:
+class HotFunction(NamedTuple):
     """A function with its share of the service's CPU time and context switches.
 
     symbol: the function's name; dso: the program or library that contains it, or [kernel]
@@ -64,8 +62,7 @@ class HotFunction:
     lock: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class HotSpots:
+class HotSpots(NamedTuple):
     """The hot spots of a service, hottest first. Each sample counts for one hot spot, so the shares add up to 1.
 
     samples: the number of CPU time samples
@@ -80,8 +77,8 @@ class HotSpots:
 
     def to_json(self, limit: int = 20) -> dict[str, Any]:
         """Return the content for result.json: a summary sentence, and up to *limit* hottest functions and locks."""
-        hot = [asdict(function) for function in self.hot[:limit]]
-        return {**asdict(self), "hot": hot, "sentence": self.sentence().to_json()}
+        hot = [function._asdict() for function in self.hot[:limit]]
+        return {**self._asdict(), "hot": hot, "sentence": self.sentence().to_json()}
 
     def sentence(self) -> Message:
         """Return a sentence that names the hottest function, the hottest lock, and the number of samples."""

@@ -24,10 +24,10 @@ def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> dict[str,
     requests: the number of requests served during the profile; in_flight_ns: the sum of their latencies
     """
     return {
-        **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},
+        **facts._asdict(),
         "requests": round(requests),
         "in_flight_ns": round(in_flight_ns),
-        "contended": _lines(facts.waits, facts.waiting_ns / max(1.0, in_flight_ns)),
+        "contended": _lines(facts.contended, facts.waiting_ns / max(1.0, in_flight_ns)),
         "stopping": _lines(facts.stopping, facts.stopping_ns / max(1.0, in_flight_ns)),
         "sentence": sentence(facts, requests, in_flight_ns).to_json(),
     }
@@ -71,8 +71,8 @@ def _describe_stops(facts: LockFacts, requests: float) -> Message:
 
 def _describe_waits(facts: LockFacts, in_flight_ns: float) -> Message:
     share = facts.waiting_ns / max(1.0, in_flight_ns)
-    margin = share * _relative_margin(facts.waits)
-    if not facts.waits or share - margin < LEAST_SHARE:
+    margin = share * _relative_margin(facts.contended)
+    if not facts.contended or share - margin < LEAST_SHARE:
         return NOTHING
     return message(
         "requests spend {share} [{low}, {high}] of their time waiting for contended locks; {of_these} of the "
@@ -80,9 +80,9 @@ def _describe_waits(facts: LockFacts, in_flight_ns: float) -> Message:
         share=percent(min(1.0, share)),
         low=percent(min(1.0, share - margin)),
         high=percent(min(1.0, share + margin)),
-        of_these=_percent_of_first(facts.waits),
-        owner=describe_owner(facts.waits[0].owner),
-        place=_describe_place(facts.waits[0]),
+        of_these=_percent_of_first(facts.contended),
+        owner=describe_owner(facts.contended[0].owner),
+        place=_describe_place(facts.contended[0]),
     )
 
 
@@ -151,7 +151,7 @@ def _describe_line(line: SourceLine) -> Message:
 
 
 def _shown(line: SourceLine) -> dict[str, Any]:
-    return {**vars(line), "file": short_name(line.file)}
+    return line._replace(file=short_name(line.file))._asdict()
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:

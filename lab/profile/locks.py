@@ -16,11 +16,11 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns
+from typing import NamedTuple
 
-from core.errors import GilscopeError
+from core.errors import ChildFailed
 from core.messages import NOTHING, Message, listed, message
 from core.processtree import tree
 from lab.gil.memory import KNOWN, NotReadable
@@ -62,12 +62,7 @@ NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here wa
 Stack = tuple[SourceLine, ...]
 
 
-class LocksFailed(GilscopeError):
-    """The error that the locks of a service could not be profiled."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Waiting:
+class Waiting(NamedTuple):
     """Samples of threads that wait at one source line for mutexes of objects of one type, such as dict, or of one file.
 
     owner: the owner of the mutex, as lab.profile.waits.wait_samples() yields it
@@ -81,31 +76,30 @@ class Waiting:
     by_time: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class LockFacts:
+class LockFacts(NamedTuple):
     """The contended locks and stop-the-world pauses of a service, observed for *watched_ns* nanoseconds.
 
     waiting_ns: time that all threads together waited for contended mutexes
     stops: number of stop-the-world pauses, which only a free-threaded build has
     stopping_ns: time that the threads that caused the pauses spent on them, all together
     stood_ns: time that the other threads of a process were paused, for the process with the longest such time
-    waits, stopping: the lines that wait and the lines that cause pauses, most samples first
+    contended, stopping: the lines that wait and the lines that cause pauses, most samples first
     count_share: share of the service's CPU time in functions that count references of shared objects, 0..1
     waiting_cpu_share: share of the service's CPU time in threads that wait for locks, 0..1
     lost: probe hits that were lost because the ring buffer was full
     """
 
-    watched_ns: int = 0
-    waiting_ns: int = 0
-    waits: tuple[Waiting, ...] = ()
-    stops: int = 0
-    stopping_ns: int = 0
-    stood_ns: int = 0
-    stopping: tuple[Waiting, ...] = ()
-    cpu_samples: int = 0
-    count_share: float = 0.0
-    waiting_cpu_share: float = 0.0
-    lost: int = 0
+    watched_ns: int
+    waiting_ns: int
+    contended: tuple[Waiting, ...]
+    stops: int
+    stopping_ns: int
+    stood_ns: int
+    stopping: tuple[Waiting, ...]
+    cpu_samples: int
+    count_share: float
+    waiting_cpu_share: float
+    lost: int
 
 
 class LockRecording:
@@ -115,7 +109,7 @@ class LockRecording:
     """
 
     def __init__(self, pid: int, held: ExitStack) -> None:
-        """Find the Python processes among *pid* and its descendants, and set probes. Raises LocksFailed.
+        """Find the Python processes among *pid* and its descendants, and set probes. Raises ChildFailed.
 
         held: closes the probes and the processes' memory
         """
@@ -132,20 +126,20 @@ class LockRecording:
         self._other_pids: set[int] = set()
         self._find_processes()
         if not self._processes:
-            raise LocksFailed(
+            raise ChildFailed(
                 "the service has no process with CPython {known} whose memory gilscope may read", known=listed(KNOWN)
             )
         programs = {process.file.stat().st_ino: process for process in self._processes.values()}
         probes = [probe for process in programs.values() for probe in _probes_of(process)]
         if not probes:
-            raise LocksFailed(
+            raise ChildFailed(
                 "the service's interpreter has no symbols, so its functions that take a lock cannot be found; use an "
                 "interpreter that was not stripped"
             )
         try:
             self._probes = held.enter_context(Probes(probes))
         except OSError as error:
-            raise LocksFailed(_explain_refusal(error)) from error
+            raise ChildFailed(_explain_refusal(error)) from error
         self._started_ns = self._ended_ns = monotonic_ns()
 
     def wait_for(self, rounds: int, timeout_s: float) -> None:
@@ -208,7 +202,7 @@ class LockRecording:
         return LockFacts(
             watched_ns=watched_ns,
             waiting_ns=round(sum(waiting.samples for waiting in contended) * per_sample_ns),
-            waits=tuple(contended),
+            contended=tuple(contended),
             stops=len(timeline.stops),
             stopping_ns=sum(span.end_ns - span.start_ns for span in timeline.stops),
             stood_ns=max(timeline.stood_ns.values(), default=0),
@@ -240,7 +234,7 @@ class LockRecording:
 
 @contextmanager
 def record_locks(pid: int) -> Iterator[LockRecording]:
-    """Record lock waits in Python process *pid* and its descendants during the `with` block. Raises LocksFailed."""
+    """Record lock waits in Python process *pid* and its descendants during the `with` block. Raises ChildFailed."""
     with ExitStack() as held:
         recording = LockRecording(pid, held)
         thread = threading.Thread(target=recording.run, name="locks", daemon=True)
@@ -268,24 +262,24 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
 def run_self_test(executable: Path) -> None:
     """Run the self-test: record a test program in which threads contend for the locks of a list and a dict.
 
-    Raises LocksFailed if the recording shows anything else.
+    Raises ChildFailed if the recording shows anything else.
     """
     seen: set[tuple[str, str]] = set()
     with guarded([executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
-            raise LocksFailed(
+            raise ChildFailed(
                 "{executable} could not run the self-test {script}", executable=str(executable), script=SELF_TEST.name
             )
         for _ in range(MOST_SELF_TESTS):
             with record_locks(guard.process.pid) as recording:
                 recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
-            waits = recording.facts.waits if recording.facts else ()
+            waits = recording.facts.contended if recording.facts else ()
             seen |= {(line.stack[0].function, line.owner) for line in waits if line.stack and line.owner != UNREAD}
             if len(seen) >= len(EXPECTED):
                 break
     if seen != EXPECTED:
         pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
-        raise LocksFailed(
+        raise ChildFailed(
             "the self-test of --profile locks failed with {executable}: it must see lock waits for a dict in "
             "copy_dict and for a list in copy_list, but it saw {seen}",
             executable=str(executable),

@@ -16,12 +16,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from socket import socket, socketpair
 from typing import IO
 
-from core.errors import GilscopeError
+from core.errors import ChildFailed
 from core.messages import NOTHING, Message, message
 from core.processtree import tree
 from lab.machine.host import Reader
@@ -40,10 +39,6 @@ PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 INSTALL = "apt-get install linux-perf (Debian), linux-tools-$(uname -r) (Ubuntu), dnf install perf (Fedora)"
 
 _LOST = re.compile(r"lost ([\d.]+)%")
-
-
-class ProfileFailed(GilscopeError):
-    """The error that perf could not be started, or that its recording has no samples."""
 
 
 def obstacle() -> Message:
@@ -98,12 +93,16 @@ def _last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2].strip() or "-"
 
 
+def _describe_last_line(output: str) -> Message:
+    return message("The last line of perf's output: {output}", output=_last_line(output))
+
+
 @contextmanager
 def recording(pid: int, file: Path, process_group: int | None = None) -> Iterator[int]:
     """Record process *pid* and its descendants into *file* during the `with` block. Yield perf's pid once perf records.
 
     process_group: the process group that perf joins, such as the sandbox's; perf is killed with this group
-    Raises ProfileFailed if perf does not start counting, or does not end after the `with` block.
+    Raises ChildFailed if perf does not start counting, or does not end after the `with` block.
     """
     ours, theirs = socketpair()
     # Keep our end open until perf has ended, because perf 6.1 loses its samples otherwise.
@@ -152,20 +151,20 @@ def _start_counting(control: socket) -> bool:
     return False
 
 
-def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
+def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ChildFailed:
     output.seek(0)
-    last = message("The last line of perf's output: {output}", output=_last_line(last_text(output.read(), 1000)))
-    return ProfileFailed("perf failed to record process {pid}: {failure}. {last}", pid=pid, failure=failure, last=last)
+    last = _describe_last_line(last_text(output.read(), 1000))
+    return ChildFailed("perf failed to record process {pid}: {failure}. {last}", pid=pid, failure=failure, last=last)
 
 
-def _start_error(error: OSError) -> ProfileFailed:
-    return ProfileFailed(
+def _start_error(error: OSError) -> ChildFailed:
+    return ChildFailed(
         "perf could not be started: {error}. Install it with: {command}", error=error.strerror, command=INSTALL
     )
 
 
 def read_hot_spots(perf_data: Path) -> HotSpots:
-    """Return the hot spots in a perf recording. Raises ProfileFailed if the recording has no CPU time sample."""
+    """Return the hot spots in a perf recording. Raises ChildFailed if the recording has no CPU time sample."""
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
     with tempfile.TemporaryFile("w+", errors="replace") as stderr:
         try:
@@ -180,9 +179,7 @@ def read_hot_spots(perf_data: Path) -> HotSpots:
         stderr.seek(0)
         output = stderr.read()
     if status != 0 or not profile.samples:
-        last = message("The last line of perf's output: {output}", output=_last_line(output))
-        raise ProfileFailed(
-            "perf could not read any sample of CPU time from {file}. {last}", file=str(perf_data), last=last
-        )
+        last = _describe_last_line(output)
+        raise ChildFailed("perf could not read any sample of CPU time from {file}. {last}", file=perf_data, last=last)
     lost = _LOST.search(output)
-    return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile
+    return profile._replace(lost_share=float(lost[1]) / 100) if lost else profile

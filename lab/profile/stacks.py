@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from core.inside import SLICE_NS, STACKS_HZ
 from core.messages import Message, message
 
-SLICE_NS = 100_000_000
 WORK = ("run", "ready", "gil", "lock", "io")
 WAITS = ("lock", "gil")
 MOST_SLICES = 6_000
@@ -65,7 +65,6 @@ class Samples:
     batches: list[Counter[tuple[str, StackFrame]]]
     total: Counter[tuple[str, Stack]] = field(default_factory=Counter)
     reader: str = ""
-    rate_hz: int = 0
     processes: int = 0
     missed: int = 0
     cpu_ns: int = 0
@@ -80,13 +79,11 @@ class _FileLine(msgspec.Struct):
     """A line of the file that a stack sampler writes. Each line has only some of the fields."""
 
     reader: str = ""
-    rate_hz: int = 0
     frame: tuple[str, int, str] | None = None
     stack: list[int] | None = None
     at: int = 0
     counts: list[tuple[str, int, int]] = []
     missed: int = 0
-    unread: int = 0
     cpu_ns: int = 0
 
 
@@ -120,7 +117,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
         elif line.stack is not None:
             stacks.append(tuple(frames[number] for number in line.stack if 0 <= number < len(frames)))
         elif line.reader:
-            samples.reader, samples.rate_hz = line.reader[:LONGEST_NAME], line.rate_hz
+            samples.reader = line.reader[:LONGEST_NAME]
             samples.processes += 1
         elif line.at < start_ns:
             used_ns = [line.cpu_ns]
@@ -131,7 +128,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
                 if stack and 0 < count < MOST_COUNT and state in (*WORK, "idle"):
                     samples.total[state, stack] += count
                     batch[state, stack[0]] += count
-            samples.missed += line.missed + line.unread
+            samples.missed += line.missed
             used_ns.append(line.cpu_ns)
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
 
@@ -158,10 +155,10 @@ def to_json(samples: Samples) -> dict[str, Any]:
     """
     at_work, everything = samples.at_work, samples.total.total()
     total = at_work.total()
-    due = samples.rate_hz * samples.processes * samples.slices * SLICE_NS // 10**9
+    due = STACKS_HZ * samples.processes * samples.slices * SLICE_NS // 10**9
     return {
         "reader": samples.reader,
-        "rate_hz": samples.rate_hz,
+        "rate_hz": STACKS_HZ,
         "processes": samples.processes,
         "samples": total,
         "idle_share": _share(everything - total, everything),
@@ -290,6 +287,6 @@ def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, 
         [numbers.setdefault(frame, len(numbers)) for frame in (*reversed(stack), UNKNOWN._replace(function=f"[{of}]"))]
         for of, stack in mine
     ]
-    weights = [round(count * 1000 / max(1, samples.rate_hz), 3) for count in mine.values()]
+    weights = [round(count * 1000 / STACKS_HZ, 3) for count in mine.values()]
     title = {"type": "sampled", "name": f"{name} {state}".strip(), "unit": "milliseconds"}
     return {**title, "startValue": 0, "endValue": sum(weights), "samples": stacks, "weights": weights}

@@ -16,19 +16,18 @@ import struct
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from fcntl import ioctl
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.machine.host import usable_cpus
+
 RING_BYTES = 1 << 23  # room for about 200 000 hits
 CLOCK_HZ = 499  # no divisor of the kernel timer's frequency, so that samples do not stay in step with the timer
 CLOCK = "clock"  # name of CPU time samples, CLOCK_HZ per second of CPU time; the value is the instruction's address
-ONLINE = Path("/sys/devices/system/cpu/online")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Architecture:
+class _Architecture(NamedTuple):
     """System call numbers of a CPU architecture, and offsets in its struct pt_regs.
 
     first_argument, instruction: offsets of the first argument and of the instruction's address
@@ -55,8 +54,7 @@ _WORD, _HEAD, _HIT = struct.Struct("<Q"), struct.Struct("<II"), struct.Struct("<
 _UNFINISHED = 1 << 31
 
 
-@dataclass(frozen=True, kw_only=True)
-class Probe:
+class Probe(NamedTuple):
     """A probe (uprobe) on one function of a program or library.
 
     name: the name of its hits; file, offset: where the function's first byte is
@@ -148,7 +146,7 @@ class Probes(ExitStack):
         machine = MACHINES[platform.machine()]
         program = self._program(_PERF_EVENT, 0, machine.instruction)
         attributes = struct.pack("<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY) + bytes(16)
-        for cpu in _cores():
+        for cpu in usable_cpus():
             arguments = (ctypes.create_string_buffer(attributes), -1, cpu, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
             event = self._keep(_called(machine.perf_event_open, *arguments))
             ioctl(event, _SET_BPF, program)
@@ -230,8 +228,3 @@ def _called(number: int, *arguments: object) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
-
-
-def _cores() -> list[int]:
-    ranges = (part.partition("-") for part in ONLINE.read_text().strip().split(","))
-    return [cpu for low, _, high in ranges for cpu in range(int(low), int(high or low) + 1)]

@@ -63,10 +63,9 @@ class _Threads:
         self._pids = pids
         self._files: dict[str, int] = {}  # open files by path, because opening them costs more than reading them
         self._last: dict[str, tuple[int, int]] = {}
-        self._is_new = True
 
     def look(self) -> dict[Hashable, tuple[int, int]]:
-        """Return how long the threads of each group ran and waited since the last call, in ns.
+        """Return how long the threads of each group ran and waited since the last call, or since their start, in ns.
 
         Raises OSError if there are more than MOST_THREADS threads.
         """
@@ -88,10 +87,9 @@ class _Threads:
             except (FileNotFoundError, ProcessLookupError, ValueError):
                 self._forget(path)
                 continue
-            before = self._last.get(path, (ran, waited) if self._is_new else (0, 0))
+            before = self._last.get(path, (0, 0))
             since[name] = since[name][0] + ran - before[0], since[name][1] + waited - before[1]
             self._last[path] = ran, waited
-        self._is_new = False
         return since
 
     def close(self) -> None:

@@ -11,25 +11,22 @@ import shutil
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.inside import FOLDER, OPTIONS
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
 MOST_FILES = 512  # per part and service
-MOST_BYTES = 4 << 20
-MOST_COMPLAINT_BYTES = 4096
+MOST_BYTES = 16 << 20  # of one file
 FAILED = "failed"
 _PID = r"-[0-9]{1,10}(\.[0-9]{1,2})?"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimeWindow:
+class TimeWindow(NamedTuple):
     """The timed part of a cell, in times of the host's monotonic clock. It is empty if the cell failed too early."""
 
     start_ns: int = 0
@@ -56,21 +53,21 @@ class Instrumentation:
         source = self.root / SOURCE.relative_to(REPOSITORY)
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
-    def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
+    def files(self, part: str) -> dict[str, bytes]:
         """Return {file name: content} of the files that one instrumentation, such as `pauses`, has written.
 
-        part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
+        part: the name of the instrumentation; at most MOST_FILES files are read, each up to MOST_BYTES
         """
         names: list[str] = []
         with suppress(OSError):
             names = sorted(os.listdir(self.folder)) if self.folder else []
         wanted = islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)
-        contents = {name: self._content(name, most_bytes) for name in wanted}
+        contents = {name: self._content(name) for name in wanted}
         return {name: content for name, content in contents.items() if content is not None}
 
     def complaints(self) -> list[str]:
         """Return one line for each process in which a part of the instrumentation failed, with the reason."""
-        texts = self.files(FAILED, MOST_COMPLAINT_BYTES).values()
+        texts = self.files(FAILED).values()
         return [text.decode(errors="replace").strip().rpartition("\n")[2] for text in texts]
 
     def remove(self) -> None:
@@ -78,13 +75,13 @@ class Instrumentation:
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _content(self, name: str, most_bytes: int) -> bytes | None:
+    def _content(self, name: str) -> bytes | None:
         assert self.folder
         try:
             descriptor = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             return None
         try:
-            return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return os.read(descriptor, MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
         finally:
             os.close(descriptor)

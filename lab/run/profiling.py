@@ -1,20 +1,19 @@
 """Measures each setting and runtime once more, under a profiler. No figure includes these extra measurements."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.cell import Cell
-from core.errors import BadInput, ChildFailed, GilscopeError
+from core.errors import BadInput, ChildFailed
 from core.messages import NOTHING, listed, message, verbatim
 from core.method import Warmup
 from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, memory, stacks
-from lab.profile.locks import LocksFailed
 from lab.run.cell_run import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
@@ -23,40 +22,25 @@ from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
 STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and prefixes of their files' names
 OURS_BEFORE_A_COMMAND = 2  # the two processes of lab.user_service.child above a user's command
-RATE_HZ = 100
-MOST_STACK_BYTES = 16 << 20
-
-
-class NotProfiled(GilscopeError):
-    """The error that a cell could not be profiled. Its message says why."""
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
     """Profile each cell of the plan with each profiler that *order* names. Return `profiles` of result.json."""
-    bench = replace(bench, inside={})
-    return [
-        {
-            "kind": kind,
-            "cell_id": cell.cell_id,
-            "system": cell.system,
-            "runtime": cell.runtime,
-            "params": cell.params,
-            **_profile(kind, CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)),
-        }
-        for kind in order.profiles
-        for cell in order.plan.cells()
-    ]
-
-
-def _profile(kind: str, profiler: "CellProfiler") -> dict[str, Any]:
-    try:
-        return PROFILERS[kind](profiler)
-    except (NotProfiled, ChildFailed, LocksFailed) as failed:
-        return {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
+    bench, found = replace(bench, inside={}), []
+    for kind in order.profiles:
+        for cell in order.plan.cells():
+            profiler = CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)
+            try:
+                profile = getattr(profiler, kind)()
+            except ChildFailed as failed:
+                profile = {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
+            named = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
+            found.append({"kind": kind, **named, **profile})
+    return found
 
 
 class CellProfiler(NamedTuple):
-    """A profiler of one cell (runtime and setting), which measures the cell once more.
+    """A profiler of one cell (runtime and setting), which measures the cell once more. It has a method for each kind.
 
     folder: where stacks are written for other tools
     """
@@ -79,16 +63,16 @@ class CellProfiler(NamedTuple):
         complaints: list[str] = []
 
         def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
-            files = (content for inside in instruments for content in inside.files(STACKS, MOST_STACK_BYTES).values())
+            files = (content for inside in instruments for content in inside.files(STACKS).values())
             seen.append(
                 stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or instruments[0].root))
             )
             complaints.extend(complaint for inside in instruments for complaint in inside.complaints())
 
-        self._measure(replace(self.bench, inside={STACKS: {"rate_hz": RATE_HZ}}, after=after))
+        self._measure(replace(self.bench, inside={STACKS: {}}, after=after))
         if not seen[0].at_work:
             complaint = verbatim(complaints[0]) if complaints else NOTHING
-            raise NotProfiled(complaint or message("no Python process of the service was sampled"))
+            raise ChildFailed(complaint or message("no Python process of the service was sampled"))
         _write(seen[0], self.cell, self.folder / PROFILES)
         return stacks.to_json(seen[0])
 
@@ -106,7 +90,7 @@ class CellProfiler(NamedTuple):
         _, sizes = self._watch("memory", bench, skipped=OURS_BEFORE_A_COMMAND if self.system.hosted else 0)
         total = sum(sizes["after"][kind] for kind in memory.KINDS)
         if not total:
-            raise NotProfiled("the operating system does not report the memory maps of processes")
+            raise ChildFailed("the operating system does not report the memory maps of processes")
         taken = message("{size:.1f} MiB of memory in use after the load", size=total / 2**20)
         started, answers = texts
         return {"moments": memory.merge_moments(sizes, started, answers), "sentence": taken.to_json()}
@@ -122,32 +106,32 @@ class CellProfiler(NamedTuple):
     def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
         """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
 
-        Raises NotProfiled. Raises ChildFailed or LocksFailed if the profiler cannot be started.
+        Raises ChildFailed, for example if the profiler cannot be started.
         """
         watcher = bench.cell_places().watcher(kind, options)
         result = self._measure(replace(bench, listening=watcher.listening, watch=watcher.watch))
         return result, watcher.facts
 
     def _measure(self, bench: Bench) -> CellResult:
-        """Measure the cell, and return its result. Raises NotProfiled if the result is not ok."""
+        """Measure the cell, and return its result. Raises ChildFailed if the result is not ok."""
         result = measure(self.cell, self.system, 0, bench)
         if result.status != "ok":
-            raise NotProfiled(result.reason)
+            raise ChildFailed(result.reason)
         return result
 
 
 def _known_interpreter(runtime: AnyRuntime) -> str:
     """Return the path of a free-threaded interpreter. Return "" for an interpreter with a GIL.
 
-    Raises NotProfiled if the interpreter's memory layout is unknown.
+    Raises ChildFailed if the interpreter's memory layout is unknown.
     """
     python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
     if not isinstance(python, Runtime):
-        raise NotProfiled(
+        raise ChildFailed(
             "locks can be profiled only in services that gilscope starts with CPython {known}", known=listed(KNOWN)
         )
     if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
-        raise NotProfiled(
+        raise ChildFailed(
             "locks can be profiled only in CPython {known}, but the service runs {version}",
             known=listed(KNOWN),
             version=python.version,
@@ -168,11 +152,3 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
             folder=str(folder),
             error=error.strerror or str(error),
         ) from error
-
-
-PROFILERS: Mapping[str, Callable[[CellProfiler], dict[str, Any]]] = {
-    "perf": CellProfiler.perf,
-    "python": CellProfiler.python,
-    "locks": CellProfiler.locks,
-    "memory": CellProfiler.memory,
-}

@@ -35,7 +35,6 @@ FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong") 
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 
 WHEN = {"ready": message("after the process had started"), "end": message("at the end of the measurement")}
-MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
@@ -254,4 +253,4 @@ def note_jit_states(
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
     unexpected = b"%s %d" % (version, not promised)
     for service, inside in zip(services, instruments, strict=True):
-        service.noted[key] = promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values())
+        service.noted[key] = promised ^ (unexpected in inside.files(JIT).values())

@@ -37,7 +37,7 @@ UNKNOWN: Collections = ({}, ())
 
 def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
     """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
-    heads = [inside.files(PART, HEADER_BYTES) for inside in instruments]
+    heads = [inside.files(PART) for inside in instruments]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
@@ -52,7 +52,7 @@ def collections_within(
     before: the result of read_counters() at the window's start
     to_service_clock: converts a time to the clock of the services' host; *window* is on this clock
     """
-    contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
+    contents = [inside.files(PART) for inside in instruments]
     now_ns = to_service_clock(perf_counter_ns())
     return [_collections(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 
@@ -162,10 +162,8 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
 
     The timed window is that of the services or clients of these requests.
     """
-    length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
-    whole = {
-        over: sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns for *_, over in laid
-    }
+    length_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in windows))
+    whole = {over: sum(over.within_ns(*window) for window in windows) / length_ns for *_, over in laid}
     total_ns = sum(latency_ns for _, latency_ns, _, _ in laid)
     taken_ns = sum(overlap_ns for _, _, overlap_ns, _ in laid)
     usual_ns = sum(whole[over] * latency_ns for _, latency_ns, _, over in laid)
@@ -192,7 +190,7 @@ def _elsewhere(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> Iterat
 
     The copies show how often a request overlaps a garbage collection by chance.
     """
-    ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
+    ends_ns = [*accumulate(end_ns - start_ns for start_ns, end_ns in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])
         for start_ns, latency_ns, overlap_ns, over in laid:

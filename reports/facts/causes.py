@@ -4,11 +4,9 @@ Pure: no input or output. docs/why.md derives the bounds. reports/topics/advice.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
-from core.messages import Message
 from core.result import Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
@@ -24,8 +22,7 @@ LEAST_BUSY = 0.01
 LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bound:
+class Bound(NamedTuple):
     """The most that removing a cause can gain, in throughput and in p99, as shares (0.1 = 10 %); None if unknown."""
 
     throughput: Estimate | None
@@ -40,92 +37,6 @@ class Bound:
         known = [one for one in (self.throughput, self.p99) if one]
         is_little = all(most(one) < LEAST_GAIN for one in known)
         return estimate(self.throughput, percent) if self.throughput and is_little else ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fact:
-    """A finding about a measured service or client, as a sentence.
-
-    bound: how much removing its cause can gain at most; None if unknown
-    """
-
-    found: Message
-    bound: Bound | None = None
-
-    @property
-    def is_little(self) -> bool:
-        """Whether it is known that removing the cause of this finding gains next to nothing."""
-        return bool(self.bound and self.bound.little)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CostlyFact(Fact):
-    """A finding about something that takes a *share* of time, 0..1."""
-
-    share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Collecting(CostlyFact):
-    """A finding about the garbage collections of a service.
-
-    share: of the time of the service's processes
-
-    holds_up: whether the collections were found to delay slow requests (reports.topics.pauses)
-    """
-
-    longest_ns: int
-    holds_up: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class LockWait(CostlyFact):
-    """A finding that threads wait for a contended lock at a line of code.
-
-    share: of request time, or of threads' working time
-
-    owner:     type of the object that has the lock, or [FILE] if the lock is a C variable; "" if unknown
-    files:     the file of the line, then the files of its callers
-    under_gil: whether the runtime has a GIL; containers then have no locks, so the lock belongs to the program or
-        to an extension module
-    """
-
-    owner: str
-    files: tuple[str, ...] = ()
-    under_gil: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stops(CostlyFact):
-    """A finding that a line of code causes stop-the-world pauses.
-
-    share: of request time
-    function: contains the line
-    """
-
-    runtime: str
-    per_request: float
-    function: str = ""
-
-
-class SharedCounts(CostlyFact):
-    """A finding that several threads change the same reference counts.
-
-    share: a lower bound of their share of CPU time
-    """
-
-
-class SlowRelease(Fact):
-    """A patch release of the free-threaded build that is slower than another runtime and has stop-the-world pauses."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stressed(Fact):
-    """A finding of a stress test: its kind (KINDS in reports.terminal.stress), and the lines that show it."""
-
-    kind: str
-    only_without_gil: bool
-    lines: tuple[str, ...] = ()
 
 
 def most(bound: Estimate) -> float:

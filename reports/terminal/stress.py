@@ -9,8 +9,7 @@ from core.stress import Round, Stress
 from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
 from reports.document.values import whole
-from reports.facts.causes import Stressed
-from reports.topics.advice import advice_table, advise
+from reports.topics.advice import Fact, advice_table, advise, stress_rules
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
@@ -25,17 +24,21 @@ RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confiden
 
 
 @dataclass(frozen=True, kw_only=True)
-class StressFinding(Stressed):
+class StressFinding(Fact):
     """All findings of one kind in a stress test.
 
+    kind: a key of KINDS
     counts: number of occurrences by runtime
     rounds: the rounds with occurrences, rounds without the GIL first
     only_without_gil: whether the arm with the GIL has no occurrence
     lines:  failures by code, or printed warnings
     """
 
+    kind: str
     counts: Mapping[str, int]
     rounds: Sequence[Round]
+    only_without_gil: bool
+    lines: tuple[str, ...]
 
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
@@ -89,15 +92,18 @@ def findings(stress: Stress) -> list[StressFinding]:
         rounds = sorted(filter(count, stress.rounds), key=lambda one: one.gil_enabled)
         notices = dict.fromkeys(line for one in rounds for line in one.notices)
         codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
-        lines = notices if kind == "notice" else (f"{number} x {code}" for code, number in sorted(codes.items()))
+        failures = (f"{number} x {code}" for code, number in sorted(codes.items()))
+        lines = tuple(notices if kind == "notice" else failures)
+        only_without_gil = is_compared and not any(one.gil_enabled for one in rounds)
         if rounds:
             seen = StressFinding(
                 found=name,
                 kind=kind,
                 counts=by_runtime(stress, count),
                 rounds=rounds,
-                only_without_gil=is_compared and not any(one.gil_enabled for one in rounds),
-                lines=tuple(lines),
+                only_without_gil=only_without_gil,
+                lines=lines,
+                rules=stress_rules(kind, lines, only_without_gil=only_without_gil),
             )
             found.append(seen)
     return found

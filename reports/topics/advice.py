@@ -1,11 +1,12 @@
 """Give advice on the causes of lost time that a run found. Each piece of advice names the web page that supports it.
 
-A rule is general: it applies to every program for which its fact was found. Without a fact there is no advice.
+A rule is general: it applies to every program for which a fact was found. Without a fact there is no advice.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.messages import AND, NOTHING, SENTENCES, Message, listed, message, verbatim
 from core.program import PROGRAM
@@ -13,21 +14,7 @@ from core.runtime import RuntimeName
 from reports.document.model import ABSENT, Section, Table, estimate
 from reports.document.shapes import Col, col, table
 from reports.document.values import milliseconds, percent, tenths
-from reports.facts.causes import (
-    LOCKS,
-    Collecting,
-    CostlyFact,
-    Fact,
-    LockWait,
-    SharedCounts,
-    SlowRelease,
-    Stops,
-    Stressed,
-    bound,
-    bound_of_lock,
-    most,
-    row_of,
-)
+from reports.facts.causes import LOCKS, Bound, bound, bound_of_lock, most, row_of
 from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
 from reports.topics.pauses import DELAYED, pauses
 from reports.topics.waits import Profile, settings, waits
@@ -59,109 +46,72 @@ QUEUES = ("list", "collections.deque")
 INTERPRETERS = ("[python", "[libpython")
 
 
-class Rule(NamedTuple):
-    """A rule that gives a piece of advice if a fact about a run meets its condition.
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A finding about a measured service or client, as a sentence.
 
-    about: the type of fact that the rule looks at
-    holds: returns whether the advice applies to a fact
-    source: the web page that supports the advice
+    rules: the names of the rules of advice that apply to it
+    bound: how much removing its cause can gain at most; None if unknown
     """
 
-    name: str
-    about: type[Fact]
-    holds: Callable[[Any], bool]
-    advice: Message
-    source: str
+    found: Message
+    rules: tuple[str, ...]
+    bound: Bound | None = None
 
 
 class Advice(NamedTuple):
-    """A piece of advice: a rule, together with the facts about a run to which the rule applies."""
+    """A piece of advice: a rule of RULES, together with the facts about a run to which the rule applies."""
 
-    rule: Rule
+    rule: str
+    advice: Message
+    source: str
     facts: list[Fact]
 
 
-def _is_always(fact: Fact) -> bool:
-    return True
-
-
-def _logs(fact: LockWait) -> bool:
-    return any("logging/" in file for file in fact.files)
-
-
-def _holds_long(fact: LockWait) -> bool:
-    return not _logs(fact) and (fact.owner in LOCKS or (fact.under_gil and not fact.owner))
-
-
-def _decorates(fact: Stops) -> bool:
-    return fact.function == "update_wrapper"
-
-
-RULES = (
-    Rule(
-        "compare patch releases",
-        SlowRelease,
-        _is_always,
+RULES: Mapping[str, tuple[Message, str]] = {  # by name: the advice, and the web page that supports it
+    "compare patch releases": (
         message(
             "The cause of the slowdown may be this patch release of CPython, not free threading. Patch releases differ "
             "in which operations stop all threads. Measure the previous patch release, too."
         ),
         FUNCTIONS,
     ),
-    Rule(
-        "one for each thread",
-        LockWait,
-        lambda fact: fact.owner in CONTAINERS,
+    "one for each thread": (
         message(
             "Without the GIL, every dict, list or other container object has its own lock. Give each thread its own "
             "object (threading.local), or split the object into several by key."
         ),
         f"{GUIDE}/porting/#converting-global-state-to-thread-local-state",
     ),
-    Rule(
-        "queue",
-        LockWait,
-        lambda fact: fact.owner in QUEUES,
+    "queue": (
         message(
             "If threads pass work to each other through the contended list or deque, replace it with a queue, such as "
             "queue.SimpleQueue."
         ),
         f"{LIBRARY}/queue.html",
     ),
-    Rule(
-        "hold it for less",
-        LockWait,
-        _holds_long,
+    "hold it for less": (
         message(
             "Threads wait for a lock that another thread holds. Use one lock per key or per part of the data, and hold "
             "each lock only while shared data is accessed."
         ),
         f"{GUIDE}/porting/#making-mutable-global-caches-thread-safe-with-locking",
     ),
-    Rule(
-        "logging",
-        LockWait,
-        _logs,
+    "logging": (
         message(
             "A logging handler writes while it holds its lock, so threads wait for each other. Let the threads put "
             "records into a queue (QueueHandler), and let one thread write the records (QueueListener)."
         ),
         "https://docs.python.org/3/howto/logging-cookbook.html#dealing-with-handlers-that-block",
     ),
-    Rule(
-        "extension",
-        LockWait,
-        lambda fact: fact.owner.startswith("[") and not fact.owner.startswith(INTERPRETERS),
+    "extension": (
         message(
             "The contended mutex belongs to an extension module, so only the authors of the extension can split the "
             "mutex. Report the line that waits for the mutex to the authors."
         ),
         f"{GUIDE}/porting-extensions/",
     ),
-    Rule(
-        "decorate once",
-        Stops,
-        _decorates,
+    "decorate once": (
         message(
             "functools.wraps sets a function's name, docstring and other attributes. On a free-threaded build, most of "
             "these assignments stop all threads. Create decorated functions and views once at start-up, not in each "
@@ -169,34 +119,22 @@ RULES = (
         ),
         FUNCTIONS,
     ),
-    Rule(
-        "set attributes once",
-        Stops,
-        lambda fact: not _decorates(fact),
+    "set attributes once": (
         message(
             "On a free-threaded build, setting a function's name, docstring, defaults or code stops all threads. If "
             "the line of code that stops the threads runs such an assignment, move the assignment to start-up."
         ),
         FUNCTIONS,
     ),
-    Rule(
-        "freeze",
-        Collecting,
-        lambda fact: fact.longest_ns >= LONG_PAUSE_NS,
+    "freeze": (
         message("Call gc.freeze() after all long-lived objects are loaded. Later collections then skip these objects."),
         f"{LIBRARY}/gc.html#gc.freeze",
     ),
-    Rule(
-        "collect less often",
-        Collecting,
-        _is_always,
+    "collect less often": (
         message("Raise the threshold (gc.set_threshold) to make collections less frequent."),
         f"{LIBRARY}/gc.html#gc.set_threshold",
     ),
-    Rule(
-        "constants",
-        SharedCounts,
-        _is_always,
+    "constants": (
         message(
             "All threads change the reference counts of the objects that they share. Since 3.14, constants in the code "
             "(numbers, strings and tuples of them) and strings from sys.intern() are immortal, so nothing counts their "
@@ -204,30 +142,21 @@ RULES = (
         ),
         f"{HOWTO}#immortalization",
     ),
-    Rule(
-        "lock",
-        Stressed,
-        lambda fact: fact.kind == "wrong" and fact.only_without_gil,
+    "lock": (
         message(
             "Use a threading.Lock to guard data that several threads read and write. The locks of dict and list "
             "protect only single operations, not sequences of operations."
         ),
         f"{HOWTO}#thread-safety",
     ),
-    Rule(
-        "iteration",
-        Stressed,
-        lambda fact: fact.kind == "notice" and any("during iteration" in line for line in fact.lines),
+    "iteration": (
         message(
             "One thread iterated over a container while another thread added or removed entries. Guard both with one "
             "lock, or iterate over a copy that was made under the lock."
         ),
         f"{LIBRARY}/stdtypes.html#dictionary-view-objects",
     ),
-    Rule(
-        "audit",
-        Stressed,
-        lambda fact: fact.kind == "notice" and any("GIL) has been enabled" in line for line in fact.lines),
+    "audit": (
         message(
             "An extension module that does not declare support for free threading switches the GIL on. `{program} "
             "audit` finds this module.",
@@ -235,38 +164,88 @@ RULES = (
         ),
         "https://docs.python.org/3/howto/free-threading-extensions.html",
     ),
-    Rule(
-        "sanitizer",
-        Stressed,
-        lambda fact: fact.kind == "crash" and fact.only_without_gil,
+    "sanitizer": (
         message(
             "A crash that occurs only without the GIL comes from an extension module or from CPython. Run the service "
             "on a build with ThreadSanitizer, which names the two conflicting accesses."
         ),
         f"{GUIDE}/thread_sanitizer/",
     ),
-)
+}
 
 
-def advise(facts: Iterable[Fact]) -> list[Advice]:
-    """Return the advice of each rule that applies to any of *facts*, in the order of RULES."""
-    notable = list(filter(_is_notable, facts))
-    applying = (
-        Advice(rule, [one for one in notable if isinstance(one, rule.about) and rule.holds(one)]) for rule in RULES
+def lock_rules(share: float, owner: str, files: Sequence[str] = (), *, under_gil: bool = False) -> tuple[str, ...]:
+    """Return the names of the rules that apply if threads wait for a contended lock at a line of code.
+
+    share:     of request time, or of threads' working time
+    owner:     type of the object that has the lock, or [FILE] if the lock is a C variable; "" if unknown
+    files:     the file of the line, then the files of its callers
+    under_gil: whether the runtime has a GIL; containers then have no locks, so the lock belongs to the program or
+        to an extension module
+    """
+    logs = any("logging/" in file for file in files)
+    names = {
+        "one for each thread": owner in CONTAINERS,
+        "queue": owner in QUEUES,
+        "hold it for less": not logs and (owner in LOCKS or (under_gil and not owner)),
+        "logging": logs,
+        "extension": owner.startswith("[") and not owner.startswith(INTERPRETERS),
+    }
+    return _chosen(names) if share >= NOTABLE_SHARE else ()
+
+
+def stop_rules(share: float, per_request: float, function: str) -> tuple[str, ...]:
+    """Return the name of the rule that applies if a line of code in *function* causes stop-the-world pauses.
+
+    share: of request time
+    """
+    if share < NOTABLE_SHARE or per_request < OFTEN:
+        return ()
+    return ("decorate once" if function == "update_wrapper" else "set attributes once",)
+
+
+def collection_rules(share: float, longest_ns: int, *, holds_up: bool = False) -> tuple[str, ...]:
+    """Return the names of the rules that apply to the garbage collections of a service.
+
+    share: of the time of the service's processes
+    holds_up: whether the collections were found to delay slow requests (reports.topics.pauses)
+    """
+    is_notable = holds_up or share >= MUCH_COLLECTING
+    return _chosen({"freeze": is_notable and longest_ns >= LONG_PAUSE_NS, "collect less often": is_notable})
+
+
+def count_rules(share: float) -> tuple[str, ...]:
+    """Return the name of the rule that applies if several threads change the same reference counts.
+
+    share: a lower bound of their share of CPU time
+    """
+    return _chosen({"constants": share >= NOTABLE_SHARE})
+
+
+def stress_rules(kind: str, lines: Sequence[str], *, only_without_gil: bool) -> tuple[str, ...]:
+    """Return the names of the rules that apply to a finding of a stress test.
+
+    kind: a key of KINDS in reports.terminal.stress; lines: what shows the finding
+    """
+    noticed = lines if kind == "notice" else ()
+    return _chosen(
+        {
+            "lock": kind == "wrong" and only_without_gil,
+            "iteration": any("during iteration" in line for line in noticed),
+            "audit": any("GIL) has been enabled" in line for line in noticed),
+            "sanitizer": kind == "crash" and only_without_gil,
+        }
     )
-    return [advice for advice in applying if advice.facts]
 
 
-def _is_notable(fact: Fact) -> bool:
-    """Return whether the event that *fact* reports takes enough time, or occurs often enough, to be worth advice."""
-    match fact:
-        case Collecting():
-            return fact.holds_up or fact.share >= MUCH_COLLECTING
-        case Stops():
-            return fact.share >= NOTABLE_SHARE and fact.per_request >= OFTEN
-        case CostlyFact():
-            return fact.share >= NOTABLE_SHARE
-    return True
+def _chosen(names: Mapping[str, bool]) -> tuple[str, ...]:
+    return tuple(name for name, applies in names.items() if applies)
+
+
+def advise(facts: Sequence[Fact]) -> list[Advice]:
+    """Return the advice of each rule that applies to any of *facts*, in the order of RULES."""
+    by_rule = {name: [fact for fact in facts if name in fact.rules] for name in RULES}
+    return [Advice(name, *RULES[name], found) for name, found in by_rule.items() if found]
 
 
 # ---- the section ---------------------------------------------------------------------------------------------------
@@ -275,7 +254,8 @@ def _is_notable(fact: Fact) -> bool:
 def section(view: View) -> Section:
     """Return the report's section of advice, one line per piece of advice; empty if no cause of lost time was found."""
     found = facts(view)
-    useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
+    of_little = [fact for fact in found if fact.bound and fact.bound.little]
+    useful, little = advise([fact for fact in found if fact not in of_little]), advise(of_little)
     cannot = table(
         message("Causes of lost time whose removal would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)]
     )
@@ -298,12 +278,11 @@ def section(view: View) -> Section:
     )
 
 
-def advice_table(advice: Iterable[Advice]) -> Table:
+def advice_table(advice: Sequence[Advice]) -> Table:
     """Return a table of advice, each piece with its findings, its largest possible gain, and its source page."""
-    helps: Col[Advice] = col(message("Suggested improvements"), lambda piece: piece.rule.advice)
     return table(
         message("Suggested improvements"),
-        [FOUND, helps, *BOUNDS, col(message("Source of the advice"), lambda piece: piece.rule.source)],
+        [FOUND, col("Suggested improvements", "advice"), *BOUNDS, col("Source of the advice", "source")],
         [(NOTHING, advice)],
     )
 
@@ -331,9 +310,7 @@ BOUNDS: tuple[Col[Advice], ...] = (
 
 def _sentence(piece: Advice) -> Message:
     """Return a piece of advice as text, with its findings, its source and how much it can gain at most."""
-    said = message(
-        "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
-    )
+    said = message("{found}. {advice} ({source})", found=_found(piece), advice=piece.advice, source=piece.source)
     more, less = _bound(piece, "throughput"), _bound(piece, "p99")
     gain = message("If you follow this advice, throughput rises by at most {more}.", more=more)
     if str(less) != ABSENT:
@@ -347,15 +324,14 @@ def _sentence(piece: Advice) -> Message:
 
 def facts(view: View) -> list[Fact]:
     """Return the causes of lost time in a run's measurements and profiles, each with an upper bound of the gain."""
-    found = [*_collecting(view), *_waiting(view), *_of_locks(view)]
-    return [*found, *_slow_releases(found, view)]
+    return [*_collecting(view), *_waiting(view), *_of_locks(view), *_slow_releases(view)]
 
 
 def _collecting(view: View) -> Iterator[Fact]:
     """Yield a fact per runtime and setting: the share of time in garbage collections, and the longest collection."""
     for each in chain.from_iterable(map(pauses, view.groups)):
         slow = each.shares.get("collection")
-        yield Collecting(
+        yield Fact(
             found=message(
                 "{runtime}: garbage collections take {share} of the time, and up to {longest} ms each",
                 runtime=each.row.runtime,
@@ -363,9 +339,7 @@ def _collecting(view: View) -> Iterator[Fact]:
                 longest=milliseconds(each.longest_ns),
             ),
             bound=bound(each.row, view.run, each.share, None, slow.estimate if slow else None),
-            share=each.share,
-            longest_ns=each.longest_ns,
-            holds_up=DELAYED in each.findings,
+            rules=collection_rules(each.share, each.longest_ns, holds_up=DELAYED in each.findings),
         )
 
 
@@ -374,13 +348,15 @@ def _waiting(view: View) -> Iterator[Fact]:
     for profiles in settings(view.run):
         for profile in profiles:
             for wait in waits(profile, profiles)[:MOST_LINES]:
-                yield LockWait(
+                yield Fact(
                     found=_wait(wait.runtime, wait.share.value, f"{wait.place} in {wait.function}"),
                     bound=bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)),
-                    share=wait.share.value,
-                    owner="",
-                    files=(wait.file, wait.caller),
-                    under_gil=RuntimeName(wait.runtime).gil_enabled,
+                    rules=lock_rules(
+                        wait.share.value,
+                        "",
+                        (wait.file, wait.caller),
+                        under_gil=RuntimeName(wait.runtime).gil_enabled,
+                    ),
                 )
 
 
@@ -402,17 +378,16 @@ def _of_locks(view: View) -> Iterator[Fact]:
     for profile in profiles_of(view.run):
         runtime = profile["runtime"]
         for line in _sampled(profile["contended"]):
-            yield LockWait(
+            yield Fact(
                 found=_wait(runtime, line["share"], _place(line), line["owner"]),
                 bound=bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]),
-                share=line["share"],
-                owner=line["owner"],
-                files=tuple(frame["file"] for frame in line.get("stack", ())),
+                rules=lock_rules(line["share"], line["owner"], [frame["file"] for frame in line.get("stack", ())]),
             )
         for line in _sampled(profile["stopping"])[:1]:
             per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
             stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # the other threads are paused
-            yield Stops(
+            function = next((frame["function"] for frame in line.get("stack", ())), "")
+            yield Fact(
                 found=message(
                     "{runtime}: each request causes {times} stop-the-world pauses, most of them at {place}",
                     runtime=runtime,
@@ -420,10 +395,7 @@ def _of_locks(view: View) -> Iterator[Fact]:
                     place=_place(line),
                 ),
                 bound=bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
-                runtime=runtime,
-                per_request=per_request,
-                share=share,
-                function=next((frame["function"] for frame in line.get("stack", ())), ""),
+                rules=stop_rules(share, per_request, function),
             )
         counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
         if profile["cpu_samples"] * counted >= LEAST_SAMPLES:
@@ -431,7 +403,7 @@ def _of_locks(view: View) -> Iterator[Fact]:
                 "{runtime}: counting references to shared objects takes at least {share} of CPU time",
                 runtime=runtime, share=percent(counted),
             )  # fmt: skip
-            yield SharedCounts(found=found, share=counted)
+            yield Fact(found=found, rules=count_rules(counted))
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:
@@ -444,24 +416,29 @@ def _place(line: Profile) -> str:
     return str(frame_text(line.get("stack", ()), NOTHING))
 
 
-def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
+def _slow_releases(view: View) -> Iterator[Fact]:
     """Yield the free-threaded patch releases that are slower than another runtime and have stop-the-world pauses.
 
-    found: the facts of the run. If the run compares patch releases, yield nothing, because its verdict says it.
+    If the run compares patch releases, yield nothing, because its verdict says it.
     """
     if any(one.step == "patch" for one in view.comparisons):
         return
-    stopped = {fact.runtime for fact in found if isinstance(fact, Stops) and fact.share >= NOTABLE_SHARE}
+    stopped = {
+        profile["runtime"]
+        for profile in profiles_of(view.run)
+        if _sampled(profile["stopping"]) and share_of_time(profile, "stopping_ns") >= NOTABLE_SHARE
+    }
     slower = {one.numerator: one.denominator for one in view.comparisons if one.verdict == "slower"}
     for runtime, than in slower.items():
         name = RuntimeName(runtime).of_release(str(view.run.runtimes.get(runtime, {}).get("version", "")))
         if runtime in stopped and name.free_threaded and name.patch.isdecimal() and int(name.patch):
-            yield SlowRelease(
+            yield Fact(
+                rules=("compare patch releases",),
                 found=message(
                     "{release} is slower than {than}, possibly because of its stop-the-world pauses; to check, compare "
                     "patch releases with --runtime {before},{release}",
                     release=name,
                     than=than,
                     before=name.having(patch=str(int(name.patch) - 1)),
-                )
+                ),
             )

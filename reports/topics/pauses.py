@@ -1,9 +1,9 @@
 """The section "Pauses" of a report: garbage collections of the services, and the causes of slow requests."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ points = scaled("{:+.0%}")  # a difference of shares, in percentage points
 FINDINGS = {DELAYED: message("slow requests delayed by garbage collections"), **WITHOUT_A_CORE}
 
 
-@dataclass(frozen=True)
-class SlowShare:
+class SlowShare(NamedTuple):
     """The share of slow requests, or of their time, that one cause explains in each block.
 
     usual: the share that is expected for requests at random times
@@ -63,8 +62,7 @@ class SlowShare:
         return not self.excess.is_range and self.excess.low >= LEAST_FINDING
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArmPauses:
+class ArmPauses(NamedTuple):
     """The garbage collections of one setting's services under one runtime, and the causes of slow requests.
 
     per_s: collections of all services per second, median over the blocks

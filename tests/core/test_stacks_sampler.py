@@ -93,7 +93,7 @@ def states(runtime: Runtime, folder: Path, threads: dict[str, int]) -> dict[str,
     """How often each function was in which state, in a process that has *threads* and is killed at the end."""
     written = folder / "written"
     written.mkdir()
-    (written / inside.OPTIONS).write_text(json.dumps({"stacks": {"rate_hz": 100}}))
+    (written / inside.OPTIONS).write_text(json.dumps({"stacks": {}}))
     (folder / "known.py").write_text(KNOWN)
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), inside.FOLDER: str(written)}
     environment |= runtime.variables

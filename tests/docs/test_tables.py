@@ -67,13 +67,17 @@ MORE = {  # pages on commands and plans
     "loadgen": "experiments.md#load-generators",
     "league": "experiments.md#the-league-of-servers",
 }
-FINDINGS = {
-    "SlowRelease": "a free-threaded build that is slower by its verdict, and stop-the-world pauses",
-    "LockWait": "a lock that takes 2 % of the time or more",
-    "Stops": "stop-the-world pauses in at least every second request, for 2 % of its time or more",
-    "Collecting": "collections that delay slow requests, or take 5 % of the time or more",
-    "SharedCounts": "contended reference counts, 2 % of the CPU time or more",
-    "Stressed": "a finding of `stress`",
+LOCK = "a lock that takes 2 % of the time or more"
+STOPS = "stop-the-world pauses in at least every second request, for 2 % of its time or more"
+COLLECTIONS = "collections that delay slow requests, or take 5 % of the time or more"
+STRESS = "a finding of `stress`"
+FINDINGS = {  # what a rule of advice is about
+    "compare patch releases": "a free-threaded build that is slower by its verdict, and stop-the-world pauses",
+    **dict.fromkeys(("one for each thread", "queue", "hold it for less", "logging", "extension"), LOCK),
+    **dict.fromkeys(("decorate once", "set attributes once"), STOPS),
+    **dict.fromkeys(("freeze", "collect less often"), COLLECTIONS),
+    "constants": "contended reference counts, 2 % of the CPU time or more",
+    **dict.fromkeys(("lock", "iteration", "audit", "sanitizer"), STRESS),
 }
 REFUSED = [
     [", ".join(map(str, MACHINE.values())), "the machine"],
@@ -105,7 +109,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("report", "figures"): [_figure_row(one) for one in FIGURES],
     ("compare", "what compare refuses"): REFUSED,
     ("why", "advice"): [
-        [f"`{one.name}`", FINDINGS[one.about.__name__], str(one.advice), f"<{one.source}>"] for one in RULES
+        [f"`{name}`", FINDINGS[name], str(advice), f"<{source}>"] for name, (advice, source) in RULES.items()
     ],
 }
 

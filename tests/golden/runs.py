@@ -8,18 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from commands.audit import audit_document
 from core.messages import verbatim
 from core.result import Run, load
 from reports.document.model import Document
 from reports.several import side_by_side
-from reports.terminal.audit import audit_document
 from reports.terminal.stress import stress_document
+from tests.commands import test_audit_document as audit
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.facts.timed_cells import steady
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.several.trio import trio
-from tests.reports.terminal import test_audit as audit
 from tests.reports.terminal import test_stress as stress
 from tests.reports.topics import test_pauses as pauses
 from tests.reports.topics import test_sweeps as sweeps
@@ -169,5 +169,5 @@ DOCUMENTS: Mapping[str, Callable[[], Document]] = {
             stress.one("3.14t+gil", failures={"closed": 2}),
         )
     ),
-    "audit": lambda: audit_document(audit.MIXED),
+    "audit": lambda: audit_document(audit.MIXED, "3.14t", "3.14.7"),
 }

@@ -20,9 +20,7 @@ def test_the_file_says_what_the_interpreter_says(name: str) -> None:
     interpreter = runtime_or_skip(name).interpreter
     libraries = sorted(interpreter.executable.parent.parent.glob("lib/libpython3.*.so.1.0"))
     build = build_in_file(interpreter.executable) or build_in_file(libraries[0])
-    assert build
-    facts = interpreter.facts
-    assert (build.version, build.free_threaded) == (facts["version"], facts["gil_disabled_build"])
+    assert build == interpreter.facts["version"] + "t" * interpreter.facts["gil_disabled_build"]
 
 
 def test_versions_are_those_of_py_version_hex() -> None:
@@ -36,8 +34,8 @@ def test_versions_are_those_of_py_version_hex() -> None:
 def test_a_file_that_is_no_interpreter_is_none(tmp_path: Path, junk: bytes) -> None:
     path = tmp_path / "python3.14"
     path.write_bytes(junk)
-    assert build_in_file(path) is None
-    assert build_in_file(tmp_path / "none") is None
+    assert build_in_file(path) == ""
+    assert build_in_file(tmp_path / "none") == ""
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

@@ -1,7 +1,6 @@
 """How quiet the machine is, read from /proc and /sys trees that the tests write."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +139,9 @@ BEFORE = Snapshot(
     at_ns=10_000_000_000,
     cores=2,
     cpus=frozenset({0, 1}),
+    busy_ticks=0,
+    processes={},
+    sees_all=True,
     counts={
         **dict.fromkeys(quiet.TICKS, 1000),
         "swapped_pages": 10,
@@ -162,7 +164,7 @@ def two_seconds_later(**changes: Any) -> Snapshot:
         "memory_stalled_us": 20_000,
         "quota_stalled_ns": 1_005,
     }
-    return replace(BEFORE, **{"at_ns": BEFORE.at_ns + 2_000_000_000, "counts": counts, **changes})
+    return BEFORE._replace(**{"at_ns": BEFORE.at_ns + 2_000_000_000, "counts": counts, **changes})
 
 
 def test_a_window_holds_shares_and_differences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +231,7 @@ def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.Monk
     Others: 40 of a loop, 8 of its child, which ended after 10 before; 20 of a database; a number that was used again.
     """
     monkeypatch.setattr("os.sysconf", lambda name: 100)
-    before, after = replace(BEFORE, processes=processes(EARLIER)), two_seconds_later(processes=processes(LATER))
+    before, after = BEFORE._replace(processes=processes(EARLIER)), two_seconds_later(processes=processes(LATER))
     used = {"cores": 2, "window_ns": 2_000_000_000}
     assert between(before, after)["others"] == {
         **used,
@@ -244,7 +246,7 @@ def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.Monk
         "neighbours": {"postgres": 0.05, "redis": 0.0},
     }
     assert between(before, after, also_ours=[60])["others"]["share"] == 0.055
-    hidden = replace(after, sees_all=False, busy_ticks=300)  # of which 10 + 170 + 33 are ours
+    hidden = after._replace(sees_all=False, busy_ticks=300)  # of which 10 + 170 + 33 are ours
     assert between(before, hidden)["others"]["share"] == 0.2175
 
 

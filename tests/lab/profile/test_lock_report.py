@@ -1,7 +1,5 @@
 """What a profile of locks comes to: sentences and shares of facts made by hand."""
 
-from dataclasses import replace
-
 import pytest
 
 from core.decode import decoded
@@ -16,7 +14,19 @@ PUT = (
     SourceLine(file="/home/me/shop/app.py", line=40, function="view"),
     SourceLine(file="/v/lib/python3.14t/site-packages/flask/app.py", line=9, function="dispatch"),
 )
-QUIET = LockFacts(watched_ns=2 * SECOND, cpu_samples=900)
+QUIET = LockFacts(
+    watched_ns=2 * SECOND,
+    waiting_ns=0,
+    contended=(),
+    stops=0,
+    stopping_ns=0,
+    stood_ns=0,
+    stopping=(),
+    cpu_samples=900,
+    count_share=0.0,
+    waiting_cpu_share=0.0,
+    lost=0,
+)
 
 
 LITTLE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(20,) * 20),)
@@ -32,26 +42,26 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
     ("facts", "told"),
     [
         (QUIET, "contended locks, stop-the-world pauses"),
-        (replace(QUIET, waiting_ns=5 * SECOND, waits=ONCE), "contended locks, stop-the-world pauses"),
-        (replace(QUIET, waiting_ns=SECOND // 6, waits=LITTLE), "contended locks, stop-the-world pauses"),
-        (replace(QUIET, waiting_ns=SECOND, waits=LITTLE), "requests spend 10 %"),
+        (QUIET._replace(waiting_ns=5 * SECOND, contended=ONCE), "contended locks, stop-the-world pauses"),
+        (QUIET._replace(waiting_ns=SECOND // 6, contended=LITTLE), "contended locks, stop-the-world pauses"),
+        (QUIET._replace(waiting_ns=SECOND, contended=LITTLE), "requests spend 10 %"),
         (  # the type of the object, the line and its caller
-            replace(QUIET, waiting_ns=5 * SECOND, waits=DICT),
+            QUIET._replace(waiting_ns=5 * SECOND, contended=DICT),
             (
                 "requests spend 50 % [45 %, 55 %] of their time waiting for contended locks; 62 % of the waiting time "
                 "is for the mutex of a dict object, at app.py:31 in Cache.put, called from flask/app.py:9 in dispatch"
             ),
         ),
         (
-            replace(QUIET, stops=900, stood_ns=9 * SECOND // 10, stopping=STOPPING),
+            QUIET._replace(stops=900, stood_ns=9 * SECOND // 10, stopping=STOPPING),
             (
                 "each request causes 9.0 stop-the-world pauses of 1.0 ms, so threads are paused 45 % of the time; "
                 "75 % of the pause time is caused by code at the source line app.py:31 in Cache.put"
             ),
         ),
-        (replace(QUIET, stops=3, stood_ns=SECOND // 2, stopping=STOPPING), "each request causes 0.03 stop-the-world"),
+        (QUIET._replace(stops=3, stood_ns=SECOND // 2, stopping=STOPPING), "each request causes 0.03 stop-the-world"),
         (  # a lower bound
-            replace(QUIET, count_share=0.124, lost=1200),
+            QUIET._replace(count_share=0.124, lost=1200),
             "at least 12 % of CPU time is spent on counting references to objects that threads share; 1,200 probed ",
         ),
     ],
@@ -70,7 +80,7 @@ def test_mutexes_of_no_object_and_files_have_short_names() -> None:
 
 def test_what_is_kept_fits_the_schema_and_its_shares_are_of_the_time_that_requests_took() -> None:
     waits = (Waiting(owner="dict", stack=PUT, samples=60), Waiting(owner="list", stack=(), samples=20))
-    facts = replace(QUIET, waiting_ns=4 * SECOND, waits=waits)
+    facts = QUIET._replace(waiting_ns=4 * SECOND, contended=waits)
     told = to_json(facts, 100, 10 * SECOND)
     decoded({"kind": "locks", "system": "4", "runtime": "3.14t", "params": {}, **told}, Profile)
     assert [line["share"] for line in told["contended"]] == [0.3, 0.1]

@@ -6,17 +6,19 @@ import platform
 import shutil
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
+from core.errors import ChildFailed
+from lab.gil import memory
 from lab.gil.memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import locks
 from lab.profile.frames import NO_OWNER, StackReader
-from lab.profile.locks import LockFacts, LocksFailed, obstacle, record_locks
+from lab.profile.locks import LockFacts, obstacle, record_locks
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension
@@ -36,7 +38,7 @@ def python() -> Path:
 
 
 def has_waits(facts: LockFacts) -> bool:
-    return sum(line.samples for line in (*facts.waits, *facts.stopping)) >= ENOUGH
+    return sum(line.samples for line in (*facts.contended, *facts.stopping)) >= ENOUGH
 
 
 def watched(pid: int, is_enough: Callable[[LockFacts], bool] = has_waits) -> LockFacts:
@@ -55,7 +57,7 @@ def watched(pid: int, is_enough: Callable[[LockFacts], bool] = has_waits) -> Loc
 def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path) -> None:
     with started(python, PLANTED / "services.py", "shared_dict_under_one_key") as service:
         facts = watched(service.pid)
-    first = facts.waits[0]
+    first = facts.contended[0]
     assert (first.owner, first.stack[0].function) == ("dict", "shared_dict_under_one_key")
     assert (len(first.by_time), sum(first.by_time)) == (locks.PARTS, first.samples)
     assert first.by_time[-1] < first.samples  # each sample is of the interval in which its reading began
@@ -75,7 +77,7 @@ def test_functions_that_are_given_attributes_stop_all_threads_at_their_line(pyth
 def test_an_object_that_all_threads_refer_to_costs_counts_and_no_lock(python: Path) -> None:
     with started(python, PLANTED / "services.py", "counter_object") as service:
         facts = watched(service.pid, lambda facts: facts.cpu_samples >= ENOUGH_CPU_SAMPLES)
-    assert facts.waits == ()
+    assert facts.contended == ()
     assert facts.count_share > 0.01
 
 
@@ -83,7 +85,7 @@ def test_the_mutex_of_an_extension_is_no_objects(python: Path, tmp_path: Path) -
     extension(runtime_or_skip("3.14t").interpreter, tmp_path, "_planted", (PLANTED / "_planted.c").read_text())
     with started(python, PLANTED / "services.py", "own_mutex", cwd=tmp_path / "built") as service:
         facts = watched(service.pid)
-    assert (facts.waits[0].owner, facts.waits[0].stack[0].function) == ("[_planted.so]", "own_mutex")
+    assert (facts.contended[0].owner, facts.contended[0].stack[0].function) == ("[_planted.so]", "own_mutex")
 
 
 HOLDER = """
@@ -120,12 +122,12 @@ def programs_in_kernel() -> set[int]:
 
 
 def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
-    with pytest.raises(LocksFailed, match="could not run the self-test self_test"):
+    with pytest.raises(ChildFailed, match="could not run the self-test self_test"):
         locks.run_self_test(Path(shutil.which("true") or "/bin/true"))
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             StackReader(service.pid)
-        with pytest.raises(LocksFailed, match="the service has no process with CPython"), record_locks(service.pid):
+        with pytest.raises(ChildFailed, match="the service has no process with CPython"), record_locks(service.pid):
             pass
 
 
@@ -143,6 +145,22 @@ def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_
         ("服务.py", 2, "等待"),
         ("服务.py", 4, "<module>"),
     ]
+
+
+def test_an_interpreter_that_does_not_export_its_types_is_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read_symbols(path: Path, names: Collection[str], base: int | None = None) -> dict[str, memory.Symbol]:
+        return memory_read_symbols(path, {*names} - {"PyCode_Type"}, base)
+
+    memory_read_symbols = memory.read_symbols
+    monkeypatch.setattr(memory, "read_symbols", read_symbols)
+    executable = runtime_or_skip("3.14").interpreter.executable
+    with (
+        started(executable, "-c", "input('ready\\n')") as service,
+        pytest.raises(NotReadable, match=rf"process {service.pid}: .* does not export 'PyCode_Type'$"),
+    ):
+        StackReader(service.pid)
 
 
 def test_a_kernel_that_refuses_is_told_in_one_line_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

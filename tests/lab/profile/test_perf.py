@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import ChildFailed
 from core.processtree import descendants
 from lab.profile import perf as profile
-from lab.profile.perf import ProfileFailed, obstacle, read_hot_spots, recording
+from lab.profile.perf import obstacle, read_hot_spots, recording
 from tests.lab.python.fake_pythons import script
 from tests.started import started
 
@@ -31,9 +32,9 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     install = "apt-get install linux-perf"
     assert install in str(obstacle())
-    with pytest.raises(ProfileFailed, match=install), recording(1, tmp_path / "x"):
+    with pytest.raises(ChildFailed, match=install), recording(1, tmp_path / "x"):
         pass
-    with pytest.raises(ProfileFailed, match=install):
+    with pytest.raises(ChildFailed, match=install):
         read_hot_spots(tmp_path / "x")
     monkeypatch.setattr(sys, "platform", "darwin")
     assert "Linux" in str(obstacle())
@@ -70,7 +71,7 @@ def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
     make_perf(perf)
     before = descendants(os.getpid())
     with (
-        pytest.raises(ProfileFailed, match=f"process 77: perf did not start counting{end}"),
+        pytest.raises(ChildFailed, match=f"process 77: perf did not start counting{end}"),
         recording(77, tmp_path / "x"),
     ):
         pass
@@ -83,7 +84,7 @@ def test_perf_that_does_not_stop_is_killed(
     monkeypatch.setattr(profile, "STOP_DEADLINE_S", 0.05)
     make_perf(f'trap "" INT\n{ACKNOWLEDGE}exec bash -c "echo ack >&${{ends#*,}}; exec sleep 60"')
     before = descendants(os.getpid())
-    with pytest.raises(ProfileFailed, match="did not end within"), recording(77, tmp_path / "x"):
+    with pytest.raises(ChildFailed, match="did not end within"), recording(77, tmp_path / "x"):
         pass
     assert descendants(os.getpid()) == before
 
@@ -92,7 +93,7 @@ def test_a_recording_without_samples_is_refused_and_samples_that_perf_lost_are_t
     make_perf: MakePerf, tmp_path: Path
 ) -> None:
     make_perf("echo the file has no samples >&2")
-    with pytest.raises(ProfileFailed, match="the file has no samples"):
+    with pytest.raises(ChildFailed, match="the file has no samples"):
         read_hot_spots(tmp_path / "x")
     make_perf(r"printf '  1 cycles: \n\t 1 f (/x)\n\n'; echo 'Processed 1036 samples and lost 5.12%!' >&2")
     assert str(read_hot_spots(tmp_path / "x").sentence()).endswith("based on 1 sample (5 % of all samples were lost)")

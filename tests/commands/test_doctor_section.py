@@ -5,17 +5,18 @@ import re
 
 import pytest
 
+from commands.doctor import findings_section
 from core.languages import ENGLISH
 from core.messages import verbatim
-from lab.machine import doctor
+from core.result import DISTURBANCES
+from lab.machine.doctor import SETTINGS, Finding
 from reports.render.console import terminal
 from reports.render.terminal import print_section
-from reports.terminal.doctor import Finding, findings_section
 
 
 def finding(code: str, value: str, good: bool | None, remedy: str = "") -> Finding:
-    name = doctor.Finding(code=code, value=verbatim(value), good=good).name
-    return name, verbatim(value), good, verbatim(remedy)
+    name = {**DISTURBANCES, **SETTINGS}[code]
+    return Finding(name, verbatim(value), good, verbatim(remedy), code)
 
 
 PIN = "Keep services and clients on cores of their own with --pin, or turn it off."
