@@ -198,23 +198,21 @@ def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequenc
     """
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
-    entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
     while wanted := [*wanted_of(run)]:
         shuffled.shuffle(wanted)
         for one in wanted:
-            entry = entries[one.arm, one.cell.cell_id]
-            block = 1 + sum(cell.arm == one.arm and _is_probe_of(cell, entry) for cell in run.cells)
-            if one.rate:
-                entry = replace(entry, cell=replace(entry.cell, rate=max(1, round(one.rate / entry.cell.num_clients))))
+            entry = Entry(arm=one.arm, cell=one.cell, system=plan.systems[one.cell.system])
+            block = 1 + sum(cell.arm == one.arm and _is_alike(cell, one.cell) for cell in run.cells)
             total = len(run.cells) + len(wanted)
-            under_way.progress.cell_started(entry.cell, block, len(run.cells), total)
+            under_way.progress.cell_started(one.cell, block, len(run.cells), total)
             (result,) = under_way.measure([entry], block, length(one.rate, one.purpose, plan.objectives))
             under_way.keep(replace(result, probe=one.purpose), total)
     under_way.finish()
 
 
-def _is_probe_of(cell: CellResult, entry: Entry) -> bool:
-    return cell.system == entry.cell.system and {**cell.params, "RATE": entry.cell.rate} == entry.cell.params
+def _is_alike(measured: CellResult, cell: Cell) -> bool:
+    """Return whether a measurement has the same setting as *cell*, at any rate."""
+    return measured.system == cell.system and {**measured.params, "RATE": cell.rate} == cell.params
 
 
 def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
