@@ -148,11 +148,10 @@ def _stress(order: Order, sandbox: Sandbox, given: Flags, output: Output) -> int
     """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
     plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
-    stressed = stress.run_stress(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
-    text = stress.write_report(stressed, order.folder, output)
+    _, text, status = stress.run_stress(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
     if not (given["quiet"] or given["json"]):
         print(f"\n{text}")
-    return stress.exit_status(stressed)
+    return status
 
 
 def _epilog(output: Output) -> str:
