@@ -11,7 +11,6 @@ from subprocess import TimeoutExpired
 from typing import Any
 
 from config.plan import Plan
-from config.user_service import service
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.errors import BadInput
@@ -92,9 +91,8 @@ def run_folder(plan: Plan) -> Path:
 def titles(*runs: Run) -> dict[str, str]:
     """Return the systems' titles by number or name: those of built-in systems, and of systems that *runs* used."""
     titles = {system.key: str(system.title) for system in built_in()}
-    for plan in (SavedPlan.from_json(run.plan) for run in runs):
-        titles |= {name: system.title for name, system in plan.outside.items()}
-        titles |= {one.key: str(one.title) for one in (service.systems(plan.user_service) if plan.user_service else ())}
+    for run in runs:
+        titles |= {name: system.title for name, system in SavedPlan.from_json(run.plan).outside.items()}
     return titles
 
 
