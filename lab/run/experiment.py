@@ -13,7 +13,7 @@ from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import listed, message
+from core.messages import message
 from core.method import Method
 from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Objective, Wanted
 from core.program import PROGRAM
@@ -109,16 +109,16 @@ class RunInProgress:
 
     def _with_fingerprint(self, entry: Entry, earlier: Fingerprint, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
-        known = replace(result, code=earlier.code, environment=earlier.environment)
-        if earlier != later and result.status == "ok":
-            states = self.run.fingerprints[CODE]
-            changes = code_changes(states[earlier.code], states[later.code])
-            reason = message(
-                "the code or the environment changed during the measurement: {changes}",
-                changes=listed(changes or [message("the interpreter, packages or programs changed")]),
-            )
-            known = replace(known, status="invalid", reason=reason)
-        return known
+        result = replace(result, code=earlier.code, environment=earlier.environment)
+        if earlier == later or result.status != "ok":
+            return result
+        states = self.run.fingerprints[CODE]
+        changes = code_changes(states[earlier.code], states[later.code])
+        reason = message(
+            "the code or the environment changed during the measurement: {changes}",
+            changes=changes or [message("the interpreter, packages or programs changed")],
+        )
+        return replace(result, status="invalid", reason=reason)
 
     def keep(self, result: CellResult, total: int) -> None:
         """Add a result to the run and save the run.

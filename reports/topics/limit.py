@@ -37,22 +37,16 @@ class Share(NamedTuple):
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
+    clients: the kind of clients that call the Python service, for a table and for a sentence
+    cells: the ids of the cells (measurements) of the native and the Python service, for links on the page
     """
 
     row: Row
     limit: Row
     value: Estimate
     setting: str
-
-    @property
-    def clients(self) -> tuple[Message, Message]:
-        """Return the kind of clients that call the Python service, for a table and for a sentence."""
-        return CLIENTS[self.row.good[0].client_runtime == NATIVE]
-
-    @property
-    def cells(self) -> str:
-        """Return the ids of the cells (measurements) of the Python and the native service, for links on the page."""
-        return of_rows([self.limit, self.row])
+    clients: tuple[Message, Message]
+    cells: str
 
 
 def section(view: View) -> Section:
@@ -98,7 +92,8 @@ def _shares(view: View) -> Iterator[Share]:
     for row in view.rows:
         limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
-            yield Share(row, limit, value, parameter_values(row.params, names))
+            clients = CLIENTS[row.good[0].client_runtime == NATIVE]
+            yield Share(row, limit, value, parameter_values(row.params, names), clients, of_rows([limit, row]))
 
 
 def _rate(row: Row) -> Datum:
