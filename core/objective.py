@@ -47,12 +47,14 @@ class Wanted:
     """A measurement (probe) that a search for a service's capacity needs next.
 
     cell: the measurement, whose RATE is *rate* divided among the clients
+    block: the number of the probe among those of its arm and setting, from 1
     rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK or SCAN for a short probe; SEARCH or CONFIRM
     for a long one
     """
 
     arm: str
     cell: Cell
+    block: int
     rate: float
     purpose: str
 

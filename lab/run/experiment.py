@@ -202,17 +202,11 @@ def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequenc
         shuffled.shuffle(wanted)
         for one in wanted:
             entry = Entry(arm=one.arm, cell=one.cell, system=plan.systems[one.cell.system])
-            block = 1 + sum(cell.arm == one.arm and _is_alike(cell, one.cell) for cell in run.cells)
             total = len(run.cells) + len(wanted)
-            under_way.progress.cell_started(one.cell, block, len(run.cells), total)
-            (result,) = under_way.measure([entry], block, length(one.rate, one.purpose, plan.objectives))
+            under_way.progress.cell_started(one.cell, one.block, len(run.cells), total)
+            (result,) = under_way.measure([entry], one.block, length(one.rate, one.purpose, plan.objectives))
             under_way.keep(replace(result, probe=one.purpose), total)
     under_way.finish()
-
-
-def _is_alike(measured: CellResult, cell: Cell) -> bool:
-    """Return whether a measurement has the same setting as *cell*, at any rate."""
-    return measured.system == cell.system and {**measured.params, "RATE": cell.rate} == cell.params
 
 
 def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:

@@ -199,15 +199,17 @@ def candidates(run: Run) -> list[Capacity]:
 def wanted(run: Run) -> list[Wanted]:
     """Return the next probe for each runtime whose search for the capacity has not ended."""
     picked = capacities(run) if SavedPlan.from_json(run.plan).picks else []
-    return [_wanted(one, *one.wanted) for one in (*candidates(run), *picked) if one.wanted]
+    return [_wanted(one, *one.wanted, run) for one in (*candidates(run), *picked) if one.wanted]
 
 
-def _wanted(one: Capacity, rate: float, purpose: str) -> Wanted:
+def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     runtime = one.arm.removesuffix(AGAIN)
     cell = Cell.build(system=one.system, runtime=runtime, reads=(*one.params, RATE), values=one.params)
     if rate:
         cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
-    return Wanted(arm=one.arm, cell=cell, rate=rate, purpose=PICK if one.is_candidate and rate else purpose)
+    block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
+    purpose = PICK if one.is_candidate and rate else purpose
+    return Wanted(arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose)
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
