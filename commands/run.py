@@ -65,14 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_group("the run", *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
-        _expect_saved_plan(given, parser)
-        folder = Path(given["resume"])
-        saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
-        require_limits(SavedPlan.from_json(saved.plan).method)
-        with run_lock(folder) as sandbox:
-            run, plan = _saved_plan(given, parser)
-            with opened(plan) as spread:
-                return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
+        return _resume(given, parser, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
     asked = complete_from_project(given, output.note)
@@ -82,6 +75,29 @@ def main(arguments: Sequence[str]) -> int:
         with run_lock(order.folder) as sandbox:
             expect_no_run(order.folder)
             expect_no_foreign_files(order.folder, names_in_folder(options.VIEWS))
+            return _measured(order, run, sandbox, given, output)
+
+
+def _resume(given: Flags, parser: flags.Parser, output: Output) -> int:
+    """Continue the run that --resume names, and report it. Return the exit status."""
+    _expect_saved_plan(given, parser)
+    folder = Path(given["resume"])
+    saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+    require_limits(SavedPlan.from_json(saved.plan).method)
+    with run_lock(folder) as sandbox:
+        run = load_to_resume(folder)
+        stored = service_flags.restore_secrets(
+            run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
+        )
+        plan = extended(Plan.from_json(stored), run, given["blocks"])
+        with opened(plan) as spread:
+            plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
+            order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
+            if not given["accept_changes"]:
+                check_same_runtimes(run, runtimes)
+                check_unchanged(run, order)
+            preflight(plan)
+            run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
             return _measured(order, run, sandbox, given, output)
 
 
@@ -103,13 +119,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags, output: Ou
             )
         )
     slower = _report_slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
-    failed = _has_unanswered_search(written) if order.plan.objectives else bool(run.failed_cells)
+    failed = bool(run.failed_cells)
+    if order.plan.objectives:  # then a probe may fail, but each arm must have a capacity
+        failed = not all(one.crossing for one in written.view.capacities)
     return slower or (1 if failed or missing or found or not written.is_complete else 0)
-
-
-def _has_unanswered_search(written: Written) -> bool:
-    """Return whether the search for the highest rate found no rate for at least one arm (runtime or service)."""
-    return any(one.crossing is None for one in written.view.capacities)
 
 
 def _report_slower(written: Written, share: float, output: Output) -> int:
@@ -126,11 +139,8 @@ def _report_slower(written: Written, share: float, output: Output) -> int:
             "denominator": one.denominator,
             "share": whole_percent(share),
         }
-        line = message(
-            "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.", why=one.why, **pair
-        )
         if one in slower:
-            line = message(
+            output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}: it "
                 "serves {ratio}x [{low}, {high}] the throughput.",
                 ratio=ratio(one.ratio or 0.0),
@@ -138,7 +148,12 @@ def _report_slower(written: Written, share: float, output: Output) -> int:
                 high=ratio(one.high or 0.0),
                 **pair,
             )
-        output.note(line)
+        else:
+            output.note(
+                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
+                why=one.why,
+                **pair,
+            )
     if slower:
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear or not compared else 0
@@ -229,26 +244,6 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
         raise BadInput(
             "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=changing
         )
-
-
-def _saved_plan(given: Flags, parser: flags.Parser) -> tuple[Run, Plan]:
-    run = load_to_resume(Path(given["resume"]))
-    stored = service_flags.restore_secrets(
-        run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
-    )
-    return run, extended(Plan.from_json(stored), run, given["blocks"])
-
-
-def _resumed_order(run: Run, plan: Plan, given: Flags, output: Output, spread: HostCluster | None) -> Order:
-    plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
-    folder = Path(given["resume"])
-    order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
-    if not given["accept_changes"]:
-        check_same_runtimes(run, runtimes)
-        check_unchanged(run, order)
-    preflight(plan)
-    run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
-    return order
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:

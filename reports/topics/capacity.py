@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
-from core.result import CellResult
 from reports.document.drawing import Axis, Panel
 from reports.document.model import Datum, Figure, Form, Section, interval, number, words
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
@@ -22,25 +21,25 @@ TITLE = message("Capacity")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 MEGABYTE, GIB = 1e6, 2**30
 LOAD = 1000.0  # requests/s for which the cost is shown
-Reader = Callable[[CellResult], float | None]
+Reader = Callable[[Probed], float | None]
 Metric = tuple[Message, Reader, Form]  # label of an axis and a column, reader and format of the value
 
 
-def _cores(cell: CellResult) -> float:
-    return (cpu_ns(cell.services) or 0) / cell.wall_ns
+def _cores(probe: Probed) -> float:
+    return (cpu_ns(probe.cell.services) or 0) / probe.cell.wall_ns
 
 
 def _milliseconds(name: str) -> Reader:
-    """Return a function that reads a latency percentile of a cell."""
-    return lambda cell: cell.latency[name] / 1e6 if name in cell.latency else None  # type: ignore[literal-required]
+    """Return a function that reads a latency percentile of a probe."""
+    return lambda one: one.cell.latency[name] / 1e6 if name in one.cell.latency else None  # type: ignore[literal-required]
 
 
-def _bytes(cell: CellResult) -> int | None:
-    return memory_bytes(cell.services)
+def _bytes(probe: Probed) -> int | None:
+    return memory_bytes(probe.cell.services)
 
 
-def _megabytes(cell: CellResult) -> float | None:
-    return (_bytes(cell) or 0) / MEGABYTE or None
+def _megabytes(probe: Probed) -> float | None:
+    return (_bytes(probe) or 0) / MEGABYTE or None
 
 
 P50: Metric = (message("p50 [ms]"), _milliseconds("p50_ns"), hundredths)
@@ -209,7 +208,7 @@ def _topology(one: Capacity) -> str:
 
 def _near(one: Capacity, read: Reader) -> float | None:
     """Return the value that *read* returns for the measurement nearest below the capacity."""
-    return read(one.nearest.cell) if one.nearest else None
+    return read(one.nearest) if one.nearest else None
 
 
 def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
@@ -223,10 +222,6 @@ def _per(one: Capacity, read: Reader, unit: float = 1) -> float | None:
     return one.crossing.rate / used * unit if used and one.crossing else None
 
 
-def _probe_col(head: Message, read: Reader, form: Form) -> Col[Probed]:
-    return col(head, lambda one: read(one.cell), form)
-
-
 STEP_COLUMNS: Sequence[Col[Ratio]] = (
     col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
     col("capacity ratio", lambda one: number(one.ratio, ratio, low=one.low, high=one.high), ratio),
@@ -235,7 +230,7 @@ STEP_COLUMNS: Sequence[Col[Ratio]] = (
 PROBE_COLUMNS: Sequence[Col[Probed]] = (
     col("rate [requests/s]", "rate", whole),
     col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),
-    *(_probe_col(*metric) for metric in METRICS),
+    *(col(*metric) for metric in METRICS),
     col("failed or unsent requests", lambda one: float(failures(one.cell) + unsent(one.cell)), whole),
     col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
     col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
@@ -262,7 +257,7 @@ def _figures(view: View) -> Iterator[Figure]:
 def _panel(group: Sequence[Capacity], view: View, label: Message, read: Reader, form: Form) -> Panel | None:
     curves, most = [], [0.0, 0.0]
     for one in group:
-        points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe.cell)) is not None)
+        points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe)) is not None)
         spots = (Spot(rate, [value], "", one.arm) for rate, value in points)
         curves.append(line(one.arm, view.looks[one.arm], spots, form))
         most = [max(values) for values in zip(most, *points, strict=True)]
