@@ -68,13 +68,32 @@ def main(arguments: Sequence[str]) -> int:
         return _resume(given, parser, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
+    return _begin(given, arguments, output)
+
+
+def _begin(given: Flags, arguments: Sequence[str], output: Output) -> int:
+    """Measure and report a new run. Return the exit status."""
     asked = complete_from_project(given, output.note)
-    with planned(asked) as (plan, spread):
-        require_limits(plan.method)
-        order, run = _new_order(plan, asked, arguments, output, spread)
-        with run_lock(order.folder) as sandbox:
-            expect_no_run(order.folder)
-            expect_no_foreign_files(order.folder, names_in_folder(options.VIEWS))
+    with planned(asked) as (wanted, spread):
+        require_limits(wanted.method)
+        seed = flags.value_of(options.SEED, asked)
+        plan, runtimes, missing = choose_runtimes(wanted, asked, output, spread)
+        plan = choose_arm_order(without_absent(plan, runtimes, output))
+        if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
+            output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
+        _expect_end(plan)
+        _expect_search(plan, asked)
+        if asked["stress"]:
+            stress.with_two_arms(plan)
+        folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
+        profiles = _profiles(asked, output, spread)
+        order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+        hosts = {"hosts": spread.facts()} if spread else {}
+        preflight(plan)
+        run = new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing, **hosts)
+        with run_lock(folder) as sandbox:
+            expect_no_run(folder)
+            expect_no_foreign_files(folder, names_in_folder(options.VIEWS))
             return _measured(order, run, sandbox, given, output)
 
 
@@ -173,31 +192,6 @@ def _epilog(output: Output) -> str:
     """Return the last part of the --help text: one line per command."""
     lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
-
-
-def _new_order(
-    plan: Plan, given: Flags, arguments: Sequence[str], output: Output, spread: HostCluster | None
-) -> tuple[Order, Run]:
-    seed = flags.value_of(options.SEED, given)
-    plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
-    plan = choose_arm_order(without_absent(plan, runtimes, output))
-    if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
-        output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
-    _expect_end(plan)
-    _expect_search(plan, given)
-    if given["stress"]:
-        stress.with_two_arms(plan)
-    folder = Path(given["out"]) if given["out"] else run_folder(plan)
-    order = Order(
-        plan=plan,
-        runtimes=runtimes,
-        folder=folder,
-        profiles=_profiles(given, output, spread),
-        places=spread,
-        hosts=spread.facts() if spread else {},
-    )
-    preflight(plan)
-    return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
 def _expect_search(plan: Plan, given: Flags) -> None:
