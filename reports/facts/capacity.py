@@ -16,7 +16,7 @@ import numpy as np
 from core.cell import Cell, Value
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, Message, message
-from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Objective, Wanted
+from core.objective import CLOSED, PICK, SCAN, Objective, Wanted
 from core.result import CellResult, Run
 from core.saved import SavedPlan
 from reports.facts.cells import Key, grouped, number, runtimes, setting_key
@@ -81,10 +81,10 @@ class Capacity:
 
         If no answer was correct, all answers are counted.
         """
-        closed = next((cell for cell in self.cells if not cell.params[RATE] and cell.clients), None)
-        if not closed or not closed.wall_ns:
-            return 0.0
-        return (closed.requests - failures(closed) or closed.answered) / closed.wall_ns * 1e9
+        for cell in self.cells:
+            if cell.clients and cell.wall_ns and not cell.params[RATE]:
+                return (cell.requests - failures(cell) or cell.answered) / cell.wall_ns * 1e9
+        return 0.0
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:
@@ -230,11 +230,9 @@ def _best(some: Sequence[Capacity], run: Run) -> Capacity:
     A topology may have been selected only because it was lucky in those measurements.
     """
     best = max(some, key=attrgetter("rough_rate"))
-    closed = [cell for cell in best.cells if cell.probe == CLOSED]
-    later = [
-        cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == (best.setting, best.arm)
-    ]
-    return replace(best, cells=[*closed, *later], is_candidate=False, start_rate=best.rough_rate)
+    place = best.setting, best.arm
+    cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
+    return replace(best, cells=cells, is_candidate=False, start_rate=best.rough_rate)
 
 
 def _place(cell: CellResult) -> tuple[Key, str]:

@@ -197,7 +197,7 @@ def _columns(view: View) -> list[Col[Capacity]]:
         col("requests/s per core", lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
         col("requests/s per GiB", lambda one: _per(one, _bytes, GIB), whole, brief=message("rps/GiB"), rank=2),
         *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
-        col("load probes", lambda one: float(len(one.probes)), whole, rank=3),
+        col("load probes", lambda one: len(one.probes), whole, rank=3),
     ]
 
 
@@ -231,7 +231,7 @@ PROBE_COLUMNS: Sequence[Col[Probed]] = (
     col("rate [requests/s]", "rate", whole),
     col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),
     *(col(*metric) for metric in METRICS),
-    col("failed or unsent requests", lambda one: float(failures(one.cell) + unsent(one.cell)), whole),
+    col("failed or unsent requests", lambda one: failures(one.cell) + unsent(one.cell), whole),
     col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
     col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
 )

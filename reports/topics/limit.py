@@ -7,7 +7,7 @@ from typing import NamedTuple
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document.shapes import arm_col, col, table
 from reports.document.values import hundredths, whole
 from reports.facts.cells import Row
 from reports.facts.measures import THROUGHPUT
@@ -53,21 +53,6 @@ def section(view: View) -> Section:
     """Return the report's section that shows each Python service's throughput as a share of a native service's."""
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
-    cols: list[Col[Share]] = [
-        arm_col(attrgetter("row.runtime"), view.looks, lambda one: of_row(one.row)),
-        col(message("System"), attrgetter("row.system")),
-        col(message("Setting"), attrgetter("setting")),
-        col(message("Clients"), lambda one: one.clients[0]),
-        col(message("requests/s"), lambda one: _rate(one.row), whole),
-        col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
-        col(
-            message("share of throughput limit [95 % interval]"),
-            attrgetter("value"),
-            hundredths,
-            attrgetter("cells"),
-            "limit share",
-        ),
-    ]
     return Section(
         key="limit",
         folded=True,
@@ -76,7 +61,21 @@ def section(view: View) -> Section:
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),
-                cols,
+                [
+                    arm_col("row.runtime", view.looks, lambda one: of_row(one.row)),
+                    col("System", "row.system"),
+                    col("Setting", "setting"),
+                    col("Clients", lambda one: one.clients[0]),
+                    col("requests/s", lambda one: _rate(one.row), whole),
+                    col("machine's limit [requests/s]", lambda one: _rate(one.limit), whole),
+                    col(
+                        "share of throughput limit [95 % interval]",
+                        "value",
+                        hundredths,
+                        attrgetter("cells"),
+                        "limit share",
+                    ),
+                ],
                 [(NOTHING, shares)],
                 folded=True,
             ),
