@@ -65,23 +65,58 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_group("the run", *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
-        _expect_saved_plan(given, parser)
-        folder = Path(given["resume"])
-        saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
-        require_limits(SavedPlan.from_json(saved.plan).method)
-        with run_lock(folder) as sandbox:
-            run, plan = _saved_plan(given, parser)
-            with opened(plan) as spread:
-                return _measured(_resumed_order(run, plan, given, spread), run, sandbox, given)
+        return _resume(given, parser)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
+    return _begin(given, arguments)
+
+
+def _begin(given: Flags, arguments: Sequence[str]) -> int:
+    """Measure and report a new run. Return the exit status."""
     asked = complete_from_project(given, output.note)
-    with planned(asked) as (plan, spread):
-        require_limits(plan.method)
-        order, run = _new_order(plan, asked, arguments, spread)
-        with run_lock(order.folder) as sandbox:
-            expect_no_run(order.folder)
-            expect_no_foreign_files(order.folder, names_in_folder(options.VIEWS))
+    with planned(asked) as (wanted, spread):
+        require_limits(wanted.method)
+        seed = flags.value_of(options.SEED, asked)
+        plan, runtimes, missing = choose_runtimes(wanted, asked, spread)
+        plan = choose_arm_order(without_absent(plan, runtimes))
+        if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
+            output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
+        _expect_end(plan)
+        _expect_search(plan, asked)
+        if asked["stress"]:
+            stress.with_two_arms(plan)
+        folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
+        profiles = _profiles(asked, spread)
+        order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+        hosts = {"hosts": spread.facts()} if spread else {}
+        preflight(plan)
+        run = new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing, **hosts)
+        with run_lock(folder) as sandbox:
+            expect_no_run(folder)
+            expect_no_foreign_files(folder, names_in_folder(options.VIEWS))
+            return _measured(order, run, sandbox, given)
+
+
+def _resume(given: Flags, parser: flags.Parser) -> int:
+    """Continue the run that --resume names, and report it. Return the exit status."""
+    _expect_saved_plan(given, parser)
+    folder = Path(given["resume"])
+    saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+    require_limits(SavedPlan.from_json(saved.plan).method)
+    with run_lock(folder) as sandbox:
+        run = load_to_resume(folder)
+        stored = service_flags.restore_secrets(
+            run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
+        )
+        plan = extended(Plan.from_json(stored), run, given["blocks"])
+        with opened(plan) as spread:
+            plan, runtimes, _ = choose_runtimes(plan, given, spread)
+            order = Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=folder, places=spread)
+            if not given["accept_changes"]:
+                check_same_runtimes(run, runtimes)
+                check_unchanged(run, order)
+            preflight(plan)
+            run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
             return _measured(order, run, sandbox, given)
 
 
@@ -104,8 +139,8 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
     failed = bool(run.failed_cells)
-    if order.plan.objectives:  # the search for the highest rate may find no rate for an arm (runtime or service)
-        failed = any(one.crossing is None for one in written.view.capacities)
+    if order.plan.objectives:  # then a probe may fail, but each arm must have a capacity
+        failed = not all(one.crossing for one in written.view.capacities)
     return slower or (1 if failed or missing or found or not written.is_complete else 0)
 
 
@@ -123,11 +158,8 @@ def _report_slower(written: Written, share: float) -> int:
             "denominator": one.denominator,
             "share": whole_percent(share),
         }
-        line = message(
-            "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.", why=one.why, **pair
-        )
         if one in slower:
-            line = message(
+            output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}: it "
                 "serves {ratio}x [{low}, {high}] the throughput.",
                 ratio=ratio(one.ratio or 0.0),
@@ -135,7 +167,12 @@ def _report_slower(written: Written, share: float) -> int:
                 high=ratio(one.high or 0.0),
                 **pair,
             )
-        output.note(line)
+        else:
+            output.note(
+                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
+                why=one.why,
+                **pair,
+            )
     if slower:
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear or not compared else 0
@@ -145,40 +182,16 @@ def _stress(order: Order, sandbox: Sandbox, given: Flags) -> int:
     """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
     plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
-    stressed = stress.run_stress(plan, stress.SECONDS, bench, order.folder, quiet=given["quiet"])
-    text = stress.write_report(stressed, order.folder)
+    _, text, status = stress.run_stress(plan, stress.SECONDS, bench, order.folder, quiet=given["quiet"])
     if not (given["quiet"] or given["json"]):
         print(f"\n{text}")
-    return stress.exit_status(stressed)
+    return status
 
 
 def _epilog() -> str:
     """Return the last part of the --help text: one line per command."""
     lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
-
-
-def _new_order(plan: Plan, given: Flags, arguments: Sequence[str], spread: HostCluster | None) -> tuple[Order, Run]:
-    seed = flags.value_of(options.SEED, given)
-    plan, runtimes, missing = choose_runtimes(plan, given, spread)
-    plan = choose_arm_order(without_absent(plan, runtimes))
-    if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
-        output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
-    _expect_end(plan)
-    _expect_search(plan, given)
-    if given["stress"]:
-        stress.with_two_arms(plan)
-    folder = Path(given["out"]) if given["out"] else run_folder(plan)
-    order = Order(
-        plan=plan,
-        runtimes=runtimes,
-        folder=folder,
-        profiles=_profiles(given, spread),
-        places=spread,
-        hosts=spread.facts() if spread else {},
-    )
-    preflight(plan)
-    return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
 def _expect_search(plan: Plan, given: Flags) -> None:
@@ -225,26 +238,6 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
         raise BadInput(
             "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=changing
         )
-
-
-def _saved_plan(given: Flags, parser: flags.Parser) -> tuple[Run, Plan]:
-    run = load_to_resume(Path(given["resume"]))
-    stored = service_flags.restore_secrets(
-        run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
-    )
-    return run, extended(Plan.from_json(stored), run, given["blocks"])
-
-
-def _resumed_order(run: Run, plan: Plan, given: Flags, spread: HostCluster | None) -> Order:
-    plan, runtimes, _ = choose_runtimes(plan, given, spread)
-    folder = Path(given["resume"])
-    order = Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=folder, places=spread)
-    if not given["accept_changes"]:
-        check_same_runtimes(run, runtimes)
-        check_unchanged(run, order)
-    preflight(plan)
-    run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
-    return order
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:

@@ -62,8 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         if (folder / STRESS).exists():
             raise BadInput("{folder} already contains a stress report. Name another folder with --out.", folder=folder)
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
-        stress = run_stress(plan, seconds, bench, folder, quiet=given["quiet"])
-        text = write_report(stress, folder)
+        stress, text, status = run_stress(plan, seconds, bench, folder, quiet=given["quiet"])
     if given["json"]:
         print(json.dumps(stress.to_json(), indent=1))
     elif given["quiet"]:
@@ -71,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
     else:
         print(text)
         output.print_line("Page of the stress report: {path}", path=short(folder / STRESS_PAGE))
-    return exit_status(stress)
+    return status
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
@@ -117,9 +116,15 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ..
     return without, (same_binary or beside)[0] if beside else without.having(suffixes=(GIL,))
 
 
-def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet: bool) -> Stress:
-    """Stress the plan's service for *seconds*, and return the result. Write *folder*/stress.json after every round."""
+def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet: bool) -> tuple[Stress, str, int]:
+    """Stress the plan's service for *seconds*. Write *folder*/stress.json after every round, and finally the report.
+
+    Return the results, the report as text, and the exit status: 1 if a problem was found, else 0.
+    """
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
+    from reports.render.html import page
+    from reports.render.markdown import markdown
+    from reports.terminal.stress import findings, stress_document
 
     entries = plan.entries()
     stress = Stress(
@@ -144,28 +149,12 @@ def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet:
 
     with standing(plan, bench.runtimes) as beside:
         carry_out(entries, replace(bench, beside=beside), stress, keep)
-    return stress
+    document = stress_document(stress)
+    text = markdown(document, output.language)
+    written({folder / STRESS_TEXT: text, folder / STRESS_PAGE: page(document, output.language)})
+    return stress, text.rstrip("\n"), 1 if findings(stress) else 0
 
 
 def _connections(params: Mapping[str, Any]) -> int:
     each = params.get("NUM_CONNECTIONS_PER_CLIENT", params.get("NUM_THREADS_PER_CLIENT", 1))
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
-
-
-def write_report(stress: Stress, folder: Path) -> str:
-    """Write the report next to stress.json as text and as a page. Return the text."""
-    from reports.render.html import page
-    from reports.render.markdown import markdown
-    from reports.terminal.stress import stress_document
-
-    document = stress_document(stress)
-    text = markdown(document, output.language)
-    written({folder / STRESS_TEXT: text, folder / STRESS_PAGE: page(document, output.language)})
-    return text.rstrip("\n")
-
-
-def exit_status(stress: Stress) -> int:
-    """Return the exit status of a stress run: 1 if a problem was found, else 0."""
-    from reports.terminal.stress import findings
-
-    return 1 if findings(stress) else 0

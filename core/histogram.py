@@ -7,7 +7,7 @@ Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
 """
 
 from collections.abc import Iterable, Mapping
-from math import ceil
+from math import ceil, sqrt
 from sys import intern
 from typing import Any
 
@@ -82,6 +82,13 @@ class Histogram:
     def count(self) -> int:
         """Return the number of recorded latencies."""
         return sum(self._counts)
+
+    @property
+    def deviation_ns(self) -> float:
+        """Return the standard deviation in ns. Each latency counts as the middle of its bucket."""
+        mean_ns = self.total_ns / self.count
+        squares = (number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in self.filled())
+        return sqrt(sum(squares) / self.count)
 
     def filled(self) -> Iterable[tuple[int, int]]:
         """Yield (bucket, count) for every bucket that is not empty, lowest bucket first."""

@@ -1,14 +1,11 @@
 """Service level objectives (--slo): the share of requests that may exceed a latency, or fail; and prices (--price)."""
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 from core.cell import Cell
 from core.errors import BadInput
-from core.histogram import Histogram, bounds_ns
 
 CLOSED, PICK, SCAN, SEARCH, CONFIRM = "closed", "pick", "scan", "search", "confirm"
 _NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,4})?"
@@ -46,58 +43,18 @@ class Objective:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load:
-    """The numbers of sent, failed and unsent requests in a measurement whose clients sent at a fixed rate.
-
-    rate: requests/s. sent: requests that were sent. failures: those of them that failed or had a wrong answer
-    unsent: requests that were due but were not sent before the cell ended. They are always the latest ones
-    """
-
-    rate: float
-    sent: int
-    failures: int
-    unsent: int
-    latency: Histogram
-
-    def counted(self, objective: Objective) -> tuple[int, int]:
-        """Return how many requests miss *objective*, and how many requests are known to miss or to meet it.
-
-        An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise it is not known.
-        """
-        if not objective.latency_ns:
-            return self.failures + self.unsent, self.sent + self.unsent
-        slow = sum(count for bucket, count in self.latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns)
-        too_old = max(0, self.unsent - round(self.rate * objective.latency_ns / 1e9))
-        known = self.sent + too_old
-        return min(known, slow + self.failures + too_old), known
-
-    def excess(self, objective: Objective) -> float:
-        """Return the share of requests that miss *objective*, divided by the allowed share: 1 exactly at the limit."""
-        misses, known = self.counted(objective)
-        return misses / (objective.share * max(1, known))
-
-
-def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogram) -> Load:
-    """Add up the numbers of requests that each client reported in the last line of its output."""
-    return Load(
-        rate=rate,
-        sent=sum(client["requests"] for client in clients),
-        failures=sum(sum(client["errors"].values()) + client["wrong"] for client in clients),
-        unsent=sum(client.get("overdue", 0) for client in clients),
-        latency=latency,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Wanted:
     """A measurement (probe) that a search for a service's capacity needs next.
 
+    cell: the measurement, whose RATE is *rate* divided among the clients
+    block: the number of the probe among those of its arm and setting, from 1
     rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK or SCAN for a short probe; SEARCH or CONFIRM
     for a long one
     """
 
     arm: str
     cell: Cell
+    block: int
     rate: float
     purpose: str
 

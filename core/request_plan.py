@@ -69,9 +69,6 @@ class Wrong:
     got: str
     expected: str
 
-    def __str__(self) -> str:
-        return f"{self.got}, expected {self.expected}"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:

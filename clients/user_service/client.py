@@ -304,7 +304,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
     """Return the plan's requests as bytes for the service at *address*."""
     message = PROTOCOLS[service["protocol"]][1]
-    return with_templates(plan, [message(request, address, service["prefix"]) for request in plan.requests])
+    return with_templates([(request, message(request, address, service["prefix"])) for request in plan.requests])
 
 
 def connector(service: Mapping[str, Any]) -> Connect:

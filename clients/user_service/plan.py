@@ -1,13 +1,13 @@
 """Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of requests."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
 
 from clients.tally import MOST, Tally
 from clients.user_service.session import Session, Template
-from core.request_plan import Request, RequestPlan, Wrong, wrong
+from core.request_plan import Request, Wrong, wrong
 
 BURST = 16
 
@@ -45,15 +45,15 @@ class PreparedRequest:
         return difference
 
 
-def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[PreparedRequest]:
-    """Return the plan's requests, prepared for sending.
+def with_templates(pairs: Sequence[tuple[Request, bytes]]) -> list[PreparedRequest]:
+    """Return the requests of a plan, prepared for sending.
 
-    messages: the bytes of each request, with placeholders
+    pairs: each request, and its bytes with placeholders
     """
-    saved = frozenset(name for request in plan.requests for name in request.save)
-    keeps_cookies = any(request.first for request in plan.requests)
+    saved = frozenset(name for request, _ in pairs for name in request.save)
+    keeps_cookies = any(request.first for request, _ in pairs)
     prepared = []
-    for request, sent in zip(plan.requests, messages, strict=True):
+    for request, sent in pairs:
         template = Template(request, sent, saved, keeps_cookies=keeps_cookies)
         prepared.append(PreparedRequest(request, sent, template if template.is_needed else None))
     return prepared

@@ -12,7 +12,6 @@ from reports.document.values import hundredths, microseconds, tenths, whole
 from reports.facts.builds import service_version
 from reports.facts.cells import Row, setting_key
 from reports.facts.cells import number as parameter
-from reports.facts.curves import deviation_ns
 from reports.facts.settings import about
 from reports.facts.traces import of_row
 from reports.topics import contest as shared
@@ -191,7 +190,7 @@ def _block(standing: Standing) -> str:
     """
     row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
-    mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6
+    mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, latency.deviation_ns / 1e6
     shares = [share for share in SHARES if share != SHARES[-1] or latency.count >= SAMPLES_FOR_LAST]
     below = "; ".join(f"{share}% under {latency.quantile(float(share) / 100) / 1e6:.3f}ms" for share in shares)
     buffers = row.params["BUFFER_BYTES"] or "as the kernel has them"

@@ -16,7 +16,6 @@ from pathlib import Path
 from signal import Signals
 from subprocess import TimeoutExpired
 from time import monotonic
-from typing import Any
 
 from config.plan import Plan
 from core.beside import HOST, PORT, SOCKET, Beside, filled
@@ -190,14 +189,12 @@ def _started(beside: Beside, made: Standing, environment: Mapping[str, str], fol
 
 
 def _is_ready(ready: str, shell: _Shell) -> bool:
-    addresses: dict[str, tuple[int, Any]] = {
-        PORT: (socket.AF_INET, (HOST, int(shell.values[PORT]))),
-        SOCKET: (socket.AF_UNIX, shell.values[SOCKET]),
-    }
-    if ready in addresses:
-        family, address = addresses[ready]
-        with socket.socket(family) as probe:
-            return not probe.connect_ex(address)
+    if ready == PORT:
+        with socket.socket() as probe:
+            return not probe.connect_ex((HOST, int(shell.values[PORT])))
+    if ready == SOCKET:
+        with socket.socket(socket.AF_UNIX) as probe:
+            return not probe.connect_ex(shell.values[SOCKET])
     with suppress(BesideFailed):
         shell.run(ready, ASK_DEADLINE_S)
         return True

@@ -13,7 +13,7 @@ from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import listed, message
+from core.messages import message
 from core.method import Method
 from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Objective, Wanted
 from core.program import PROGRAM
@@ -109,16 +109,16 @@ class RunInProgress:
 
     def _with_fingerprint(self, entry: Entry, earlier: Fingerprint, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
-        known = replace(result, code=earlier.code, environment=earlier.environment)
-        if earlier != later and result.status == "ok":
-            states = self.run.fingerprints[CODE]
-            changes = code_changes(states[earlier.code], states[later.code])
-            reason = message(
-                "the code or the environment changed during the measurement: {changes}",
-                changes=listed(changes or [message("the interpreter, packages or programs changed")]),
-            )
-            known = replace(known, status="invalid", reason=reason)
-        return known
+        result = replace(result, code=earlier.code, environment=earlier.environment)
+        if earlier == later or result.status != "ok":
+            return result
+        states = self.run.fingerprints[CODE]
+        changes = code_changes(states[earlier.code], states[later.code])
+        reason = message(
+            "the code or the environment changed during the measurement: {changes}",
+            changes=changes or [message("the interpreter, packages or programs changed")],
+        )
+        return replace(result, status="invalid", reason=reason)
 
     def keep(self, result: CellResult, total: int) -> None:
         """Add a result to the run and save the run.
@@ -198,23 +198,15 @@ def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequenc
     """
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
-    entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
     while wanted := [*wanted_of(run)]:
         shuffled.shuffle(wanted)
         for one in wanted:
-            entry = entries[one.arm, one.cell.cell_id]
-            block = 1 + sum(cell.arm == one.arm and _is_probe_of(cell, entry) for cell in run.cells)
-            if one.rate:
-                entry = replace(entry, cell=replace(entry.cell, rate=max(1, round(one.rate / entry.cell.num_clients))))
+            entry = Entry(arm=one.arm, cell=one.cell, system=plan.systems[one.cell.system])
             total = len(run.cells) + len(wanted)
-            under_way.progress.cell_started(entry.cell, block, len(run.cells), total)
-            (result,) = under_way.measure([entry], block, length(one.rate, one.purpose, plan.objectives))
+            under_way.progress.cell_started(one.cell, one.block, len(run.cells), total)
+            (result,) = under_way.measure([entry], one.block, length(one.rate, one.purpose, plan.objectives))
             under_way.keep(replace(result, probe=one.purpose), total)
     under_way.finish()
-
-
-def _is_probe_of(cell: CellResult, entry: Entry) -> bool:
-    return cell.system == entry.cell.system and {**cell.params, "RATE": entry.cell.rate} == entry.cell.params
 
 
 def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:

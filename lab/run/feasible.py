@@ -121,15 +121,10 @@ def preflight(plan: Plan) -> None:
     """
     if any(system.hosted for system in plan.systems.values()) and not (plan.user_service and plan.user_service.targets):
         expect_proc()
-    if not plan.layout and any(cell.keep_awake for cell in plan.cells()):
+    cells = plan.cells()
+    if not plan.layout and any(cell.keep_awake for cell in cells):
         require_idle_class()
-    _expect_calls(plan)
-    host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
-
-
-def _expect_calls(plan: Plan) -> None:
-    """Raise BadInput if HTTP clients have fewer connections than there are services."""
-    for cell in plan.cells():
+    for cell in cells:
         connections = cell.num_clients * cell.num_connections_per_client
         if plan.systems[cell.system].group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
             raise BadInput(
@@ -139,6 +134,7 @@ def _expect_calls(plan: Plan) -> None:
                 services=cell.num_api_services,
                 uncalled=cell.num_api_services - connections,
             )
+    host.raise_open_files(max(map(files_needed, cells)))
 
 
 def files_needed(cell: Cell) -> int:

@@ -4,14 +4,13 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any
 
 from config.plan import Plan
-from config.user_service import service
 from config.user_service.options import masked_arguments
 from core.errors import BadInput
 from core.files import BESIDE, is_there
@@ -44,7 +43,7 @@ class Order:
     runtimes: the plan's runtimes that are installed
     folder: where the run is saved
     profiles: kinds of profiles to take after the blocks
-    places, hosts: for a run across hosts, where children run, and the facts about these hosts
+    places: for a run across hosts, where children run
     """
 
     plan: Plan
@@ -52,20 +51,23 @@ class Order:
     folder: Path
     profiles: tuple[str, ...] = ()
     places: CellPlaces | None = None
-    hosts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
-    """Return a new run that has no results yet. Raises BadInput if its folder already holds a run."""
+def new_run(
+    order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message], **facts: Any
+) -> Run:
+    """Return a new run that has no results yet. Raises BadInput if its folder already holds a run.
+
+    facts: more facts about the machine, such as those about the `hosts` of a run across hosts
+    """
     expect_no_run(order.folder)
-    now, hosts = datetime.now(UTC), {"hosts": dict(order.hosts)} if order.hosts else {}
     return Run(
         run_id=order.folder.name,
-        started_at=now.isoformat(timespec="seconds"),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=secrets.randbelow(2**32) if seed is None else seed,
         command=masked_arguments(command, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))),
         plan=order.plan.to_json(),
-        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **hosts},
+        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **facts},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
@@ -89,9 +91,8 @@ def run_folder(plan: Plan) -> Path:
 def titles(*runs: Run) -> dict[str, str]:
     """Return the systems' titles by number or name: those of built-in systems, and of systems that *runs* used."""
     titles = {system.key: str(system.title) for system in built_in()}
-    for plan in (SavedPlan.from_json(run.plan) for run in runs):
-        titles |= {name: system.title for name, system in plan.outside.items()}
-        titles |= {one.key: str(one.title) for one in (service.systems(plan.user_service) if plan.user_service else ())}
+    for run in runs:
+        titles |= {name: system.title for name, system in SavedPlan.from_json(run.plan).outside.items()}
     return titles
 
 

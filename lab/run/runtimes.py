@@ -84,13 +84,12 @@ class Runtime:
 
     def to_json(self) -> dict[str, Any]:
         """Return the runtime's facts for result.json."""
-        paths = {name: path for name, path in self.pythons.items() if isinstance(path, Path)}
         return {
             "executable": str(self.interpreter.executable),
             "source": self.interpreter.source,
             **self.interpreter.facts,
             **self.name.promises,
-            "packages": {name: self.installed(path) for name, path in paths.items()},
+            "packages": {name: self.installed(path) for name, path in self.pythons.items() if isinstance(path, Path)},
         }
 
     def installed(self, python: Path) -> Mapping[str, str]:

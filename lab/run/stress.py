@@ -21,9 +21,7 @@ from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.user_service.client import Connect, connector, prepare, session_of
-from clients.user_service.plan import PreparedRequest
-from clients.user_service.session import Session
+from clients.user_service.client import connector, prepare, session_of
 from config.plan import Entry
 from core.errors import GilscopeError
 from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
@@ -32,7 +30,6 @@ from core.processtree import descendants
 from core.request_plan import ANY, Request, RequestPlan
 from core.secret import Redactor
 from core.stress import Check, Round, Stress
-from core.system import System
 from lab.environments.environment import site_packages
 from lab.run.cell_run import NOT_READY, Bench, CellRun, redactor_of
 from lab.run.instrumentation import Instrumentation, TimeWindow
@@ -60,17 +57,17 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
     keep: is called after each round, to save the rounds
     """
     start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
-    systems = _systems(entries, bench, stress, round_s + 2 * LATE_S)
+    entries = _prepared(entries, bench, stress, round_s + 2 * LATE_S)
     for number, entry in enumerate(cycle(entries)):
         if number >= len(entries) and stress.spent_s >= stress.seconds:
             break
-        stress.rounds.append(_round(entry, systems[entry.system.key], number, bench, round_s, stress.switch_interval_s))
+        stress.rounds.append(_round(entry, number, bench, round_s, stress.switch_interval_s))
         stress.spent_s = monotonic() - start_s
         keep()
 
 
-def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return the systems of the planned measurements by key. Users' services get the settings of a stress test.
+def _prepared(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> list[Entry]:
+    """Return the planned measurements. Users' services get the settings of a stress test, and expected answers.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """
@@ -83,11 +80,11 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
                 system.child_config["own"], list(first.values()), bench, deadline_s
             )
             systems[key] = replace(system, child_config={**system.child_config, "own": {**own, **how}})
-    return systems
+    return [replace(entry, system=systems[entry.system.key]) for entry in entries]
 
 
-def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
-    redactor = redactor_of(system)
+def _round(entry: Entry, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
+    redactor = redactor_of(entry.system)
     method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
     parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
@@ -97,7 +94,7 @@ def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: flo
 
     watch = partial(_stacks_when_late, bench.sandbox.folder, round_s + LATE_S)
     bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
-    result = measure(entry.cell, system, number, bench)
+    result = measure(entry.cell, entry.system, number, bench)
     crashes, is_ready = traces[CRASH], result.reason.code != NOT_READY
     is_hung = TIMEOUT in result.errors or (not result.clients and not crashes and is_ready)
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
@@ -172,25 +169,23 @@ def learn_expected_answers(
     entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
     """
     plan = RequestPlan.from_json(own["requests"])
-    starts = [_answers(entry, bench, deadline_s) for entry in entries]
+    answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
     has_session = any(one.needs_session for one in prepare(own, plan, ""))
     pairs = [
-        learn_check(
-            request, [answer for start in starts if start for answer in start[number]], compares_bodies=not has_session
-        )
+        learn_check(request, [answer for place, answer in answers if place == number], compares_bodies=not has_session)
         for number, request in enumerate(plan.requests)
     ]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
     return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
 
 
-def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]]:
-    """Start the user's service of a plan entry, and send each of its requests TIMES times. Return the answers to each.
+def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, Answer]]:
+    """Start the user's service of a plan entry, and send each of its requests TIMES times.
 
-    Failed attempts are left out. The list is empty if the service does not start. The first round under that arm then
-    reports that the service does not start.
+    Return the answers, each with the index of its request. Failed attempts are left out. The list is empty if the
+    service does not start. The first round under that arm then reports that the service does not start.
     """
-    own = entry.system.child_config["own"]
+    own, answers = entry.system.child_config["own"], []
     try:
         if entry.system.requirements:  # of clients, as which this process asks
             python = orchestrator().python(entry.system.requirements)
@@ -199,24 +194,15 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
         with CellRun(entry, 0, replace(bench, inside={})) as run:
             address = run.serve()[0][0]
             connect, session = connector(own), session_of(own, address, 0)
-            return [
-                [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]
-                for request in prepare(own, RequestPlan.from_json(own["requests"]), address)
-            ]
+            for number, prepared in enumerate(prepare(own, RequestPlan.from_json(own["requests"]), address)):
+                for _ in range(TIMES):
+                    with suppress(CallFailed), closing(connect(address, deadline_s)) as connection:
+                        status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
+                        session.take(prepared.request, connection.head, status, body)
+                        answers.append((number, (status, body)))
     except GilscopeError:
         return []
-
-
-def _answer(
-    connect: Connect, address: str, session: Session, prepared: PreparedRequest, deadline_s: float
-) -> Answer | None:
-    try:
-        with closing(connect(address, deadline_s)) as connection:
-            status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
-            session.take(prepared.request, connection.head, status, body)
-            return status, body
-    except CallFailed:
-        return None
+    return answers
 
 
 def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:

@@ -13,7 +13,6 @@ from core.errors import BadInput
 from core.histogram import SUB_BITS, Histogram, bounds_ns
 from core.messages import message
 from reports.exports import Exported, written
-from reports.facts.curves import deviation_ns
 from reports.facts.settings import shown, varying
 from reports.view import View
 
@@ -51,7 +50,7 @@ def distribution(latency: Histogram) -> str:
     for value_ns, share, count in steps(latency):
         inverse = f" {1 / (1 - share):14.2f}" if share < 1 else ""
         lines.append(f"{value_ns / NS_PER_US:12.3f} {share:14.12f} {count:10d}{inverse}\n")
-    mean_us, deviation_us = latency.total_ns / latency.count / NS_PER_US, deviation_ns(latency) / NS_PER_US
+    mean_us, deviation_us = latency.total_ns / latency.count / NS_PER_US, latency.deviation_ns / NS_PER_US
     return "".join(
         [
             HEAD,

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
 
 from core.cell import Cell, Value
-from core.histogram import Histogram
+from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, Message, message
-from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Load, Objective, Wanted, load_of
+from core.objective import CLOSED, PICK, SCAN, Objective, Wanted
 from core.result import CellResult, Run
 from core.saved import SavedPlan
 from reports.facts.cells import Key, grouped, number, runtimes, setting_key
@@ -33,7 +33,7 @@ from reports.statistics.capacity import (
 )
 from reports.statistics.verdict import Word
 
-RATE = "RATE"
+RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
 DRAWS = 2000
 MOST_PROBES = 20
 MOST_FAILED = 3  # probes that failed to start or lost a process, until the search of an arm ends
@@ -50,7 +50,6 @@ class Probed(Probe):
     """
 
     cell: CellResult
-    load: Load
     is_limited: bool
 
 
@@ -82,11 +81,10 @@ class Capacity:
 
         If no answer was correct, all answers are counted.
         """
-        closed = next((cell for cell in self.cells if not cell.params[RATE] and cell.clients), None)
-        if not closed or not closed.wall_ns:
-            return 0.0
-        load = load_of(0.0, closed.clients, Histogram())
-        return (load.sent - load.failures or closed.answered) / closed.wall_ns * 1e9
+        for cell in self.cells:
+            if cell.clients and cell.wall_ns and not cell.params[RATE]:
+                return (cell.requests - failures(cell) or cell.answered) / cell.wall_ns * 1e9
+        return 0.0
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:
@@ -191,7 +189,7 @@ def candidates(run: Run) -> list[Capacity]:
     for row in plan.rows:
         params = _without_rate(row.params)
         planned = [name for name in runtimes(run) if row.runtimes is None or name in row.runtimes]
-        again = [f"{planned[-1]} again"] if plan.aa and planned else []
+        again = [planned[-1] + AGAIN] if plan.aa and planned else []
         for arm in (*planned, *again):
             mine = cells.get((setting_key(row.system, params), arm), [])
             found.append(Capacity(row.system, params, arm, mine, plan.objectives, is_candidate=plan.picks))
@@ -205,10 +203,13 @@ def wanted(run: Run) -> list[Wanted]:
 
 
 def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
-    values = {**one.params, RATE: 0}
-    runtime = one.arm if one.arm in run.runtimes else runtimes(run)[-1]
-    cell = Cell.build(system=one.system, runtime=runtime, reads=tuple(values), values=values)
-    return Wanted(arm=one.arm, cell=cell, rate=rate, purpose=PICK if one.is_candidate and rate else purpose)
+    runtime = one.arm.removesuffix(AGAIN)
+    cell = Cell.build(system=one.system, runtime=runtime, reads=(*one.params, RATE), values=one.params)
+    if rate:
+        cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
+    block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
+    purpose = PICK if one.is_candidate and rate else purpose
+    return Wanted(arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose)
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
@@ -229,11 +230,9 @@ def _best(some: Sequence[Capacity], run: Run) -> Capacity:
     A topology may have been selected only because it was lucky in those measurements.
     """
     best = max(some, key=attrgetter("rough_rate"))
-    closed = [cell for cell in best.cells if cell.probe == CLOSED]
-    later = [
-        cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == (best.setting, best.arm)
-    ]
-    return replace(best, cells=[*closed, *later], is_candidate=False, start_rate=best.rough_rate)
+    place = best.setting, best.arm
+    cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
+    return replace(best, cells=cells, is_candidate=False, start_rate=best.rough_rate)
 
 
 def _place(cell: CellResult) -> tuple[Key, str]:
@@ -253,7 +252,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
     pairs, plan = [], SavedPlan.from_json(run.plan)
     for group in grouped(found, lambda one: plan.picks or one.setting).values():
         by_arm = {one.arm: one for one in group if one.crossing}
-        again = {arm: arm.removesuffix(" again") for arm in by_arm if arm not in run.runtimes}
+        again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}
         found_steps = steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes)
         pairs += [(by_arm[step.denominator], by_arm[step.numerator]) for step in found_steps]
     return [_ratio(below, above, plan.margin, len(pairs)) for below, above in pairs]
@@ -276,19 +275,49 @@ def _ratio(below: Capacity, above: Capacity, margin: float, family: int) -> Rati
 
 
 def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
-    rate = float(number(cell, RATE) * number(cell, "NUM_CLIENTS"))
-    latency = Histogram.from_json(cell.latency) if cell.latency.get("count") else Histogram()
-    load = load_of(rate, cell.clients, latency)
-    worst = max(objectives, key=load.excess)
-    excess = load.excess(worst)
+    judged = []
+    for objective in objectives:
+        misses, known = counted(cell, objective)
+        allowed = objective.share * max(1, known)
+        judged.append((misses / allowed, allowed, objective.latency_ns))
+    excess, allowed, limit_ns = max(judged, key=itemgetter(0))
     lag_ns = cell.lag.get("p99_ns", cell.lag.get("max_ns", 0))
     return Probed(
         cell=cell,
-        rate=rate,
-        offered=max(1, load.sent + load.unsent) / cell.wall_ns * 1e9,
-        load=load,
+        rate=rate_of(cell),
+        offered=max(1, cell.requests + unsent(cell)) / cell.wall_ns * 1e9,
         purpose=cell.probe,
         excess=excess,
-        allowed=max(1, load.counted(worst)[1]) * worst.share,
-        is_limited=excess > 1 and bool(worst.latency_ns) and lag_ns > LAG_SHARE * worst.latency_ns,
+        allowed=allowed,
+        is_limited=excess > 1 and lag_ns > LAG_SHARE * limit_ns > 0,
     )
+
+
+def counted(cell: CellResult, objective: Objective) -> tuple[int, int]:
+    """Return how many requests of a probe miss *objective*, and how many requests are known to miss or to meet it.
+
+    An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise it is not known.
+    """
+    failed, not_sent = failures(cell), unsent(cell)
+    if not objective.latency_ns:
+        return failed + not_sent, cell.requests + not_sent
+    latency = Histogram.from_json(cell.latency) if cell.latency.get("count") else Histogram()
+    slow = sum(count for bucket, count in latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns)
+    too_old = max(0, not_sent - round(rate_of(cell) * objective.latency_ns / 1e9))
+    known = cell.requests + too_old
+    return min(known, slow + failed + too_old), known
+
+
+def rate_of(cell: CellResult) -> float:
+    """Return the requests/s that all clients of a probe together sent."""
+    return float(number(cell, RATE) * number(cell, "NUM_CLIENTS"))
+
+
+def failures(cell: CellResult) -> int:
+    """Return how many of the requests that were sent failed or had a wrong answer."""
+    return sum(cell.errors.values()) + cell.wrong
+
+
+def unsent(cell: CellResult) -> int:
+    """Return how many requests were due but were not sent before the cell ended. They are always the latest ones."""
+    return sum(client.get("overdue", 0) for client in cell.clients)

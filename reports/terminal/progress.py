@@ -25,10 +25,8 @@ from reports.render.console import terminal
 BAR_WIDTH = 12
 
 
-def time_left(left_s: float | None) -> Message:
-    """Return the remaining time as text, such as '45 s left' or '3 h 05 min left'; an empty message for None."""
-    if left_s is None:
-        return NOTHING
+def time_left(left_s: float) -> Message:
+    """Return the remaining time as text, such as '45 s left' or '3 h 05 min left'."""
     if left_s < 100:
         return message("{seconds:.0f} s left", seconds=left_s)
     minutes = round(left_s / 60)
@@ -81,7 +79,7 @@ class QuietDisplay(ExitStack):
         self._clock = clock
         self._failures = 0
         self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
-        self._ended = (0, 0.0)
+        self._done, self._total, self._ended_s = 0, 0, 0.0
         self._telling = {
             system: varying_names(cell.params for cell in some)
             for system, some in grouped(cells, attrgetter("system")).items()
@@ -92,33 +90,35 @@ class QuietDisplay(ExitStack):
 
         The first *done* of a resumed run is above 0.
         """
+        self._done, self._total = done, total
         if self._began is None:
-            self._began = self._ended = done, self._clock()
+            self._ended_s = self._clock()
+            self._began = done, self._ended_s
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Record that *done* measurements (cells) are completed now, and show the last of them."""
-        self._ended = done, self._clock()
+        self._done, self._total, self._ended_s = done, total, self._clock()
         self._failures += result.status != "ok"
-        self._show(result, done, total)
+        self._show(result)
 
-    def _show(self, result: CellResult, done: int, total: int) -> None:
+    def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell) if it failed or is invalid."""
         if result.status != "ok":
             self._print(cell_line(result), self._values(result.system, result.params))
 
-    def left_s(self, total: int) -> float | None:
-        """Return the seconds until *total* cells are completed; None if unknown. The value falls while a cell runs."""
-        (first, began_s), (done, ended_s) = self._began or self._ended, self._ended
-        if self._open_ended or done <= first:
-            return None
-        expected_s = (ended_s - began_s) / (done - first) * (total - done)
-        return max(0.0, expected_s - (self._clock() - ended_s))
+    def left(self) -> Message:
+        """Return the time until all cells are completed; empty if unknown. It falls while a cell runs."""
+        first, began_s = self._began or (self._done, 0.0)
+        if self._open_ended or self._done <= first:
+            return NOTHING
+        expected_s = (self._ended_s - began_s) / (self._done - first) * (self._total - self._done)
+        return time_left(max(0.0, expected_s - (self._clock() - self._ended_s)))
 
-    def place(self, done: int, total: int) -> Message:
+    def place(self) -> Message:
         """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
         if self._open_ended:
-            return message("cells done: {count}", count=done)
-        return verbatim(f"{done:>{len(str(total))}}/{total}")
+            return message("cells done: {count}", count=self._done)
+        return verbatim(f"{self._done:>{len(str(self._total))}}/{self._total}")
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
         """Return the parameters that distinguish a measurement (cell) from other measurements of the same system."""
@@ -138,10 +138,10 @@ class QuietDisplay(ExitStack):
 class PlainDisplay(QuietDisplay):
     """A display without control codes: one line per measurement (cell), with the time left and number of failures."""
 
-    def _show(self, result: CellResult, done: int, total: int) -> None:
+    def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell)."""
-        left = time_left(self.left_s(total)) if done < total else NOTHING
-        line = message("[{place}] {cell}", place=self.place(done, total), cell=cell_line(result))
+        left = self.left() if self._done < self._total else NOTHING
+        line = message("[{place}] {cell}", place=self.place(), cell=cell_line(result))
         self._print(line, self._values(result.system, result.params), left, self._failed())
 
 
@@ -151,7 +151,7 @@ class LiveDisplay(QuietDisplay):
     style = "red"
 
     def __enter__(self) -> Self:
-        self._place = self._rate = NOTHING
+        self._rate = NOTHING
         self._progress = Progress(  # a narrow terminal truncates the description, not the progress
             TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             BarColumn(bar_width=BAR_WIDTH),
@@ -169,9 +169,8 @@ class LiveDisplay(QuietDisplay):
 
         rich calls this whenever it draws the line, so the remaining time is up to date.
         """
-        total = self._progress.tasks[0].total
-        left = time_left(self.left_s(int(total))) if total else NOTHING
-        parts = ((self._place, ""), (self._rate, ""), (left, "dim"), (self._failed(), "red"))
+        place = self.place() if self._total else NOTHING
+        parts = ((place, ""), (self._rate, ""), (self.left(), "dim"), (self._failed(), "red"))
         return Text(" ").join(Text(self._text(part), style) for part, style in parts if part)
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
@@ -182,17 +181,17 @@ class LiveDisplay(QuietDisplay):
         )
         shown = listed(filter(None, [now, self._values(cell.system, cell.params)]))
         self._progress.update(self._task, description=self._text(shown))
-        self._advance(done, total)
+        self._advance()
 
-    def _show(self, result: CellResult, done: int, total: int) -> None:
+    def _show(self, result: CellResult) -> None:
         """Show the throughput of a completed measurement (cell), and print a line if it failed or is invalid."""
-        super()._show(result, done, total)
+        super()._show(result)
         self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
-        self._advance(done, total)
+        self._advance()
 
-    def _advance(self, done: int, total: int) -> None:
-        self._place = self.place(done, total)
-        self._progress.update(self._task, completed=done, total=None if self._open_ended else total)
+    def _advance(self) -> None:
+        total = None if self._open_ended else self._total
+        self._progress.update(self._task, completed=self._done, total=total)
 
 
 def display(

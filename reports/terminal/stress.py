@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.stress import Round, Stress
 from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
 from reports.document.values import whole
-from reports.topics.advice import Fact, advice_table, advise, stress_rules
+from reports.facts.cells import grouped
+from reports.topics.advice import advice_table, advise
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
@@ -43,15 +45,13 @@ class StressFinding(Fact):
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
     """Return the sum of *count* over all rounds of a stress test, by runtime."""
-    counts = dict.fromkeys((one.runtime for one in stress.rounds), 0)
-    for one in stress.rounds:
-        counts[one.runtime] += count(one)
-    return counts
+    of_runtimes = grouped(stress.rounds, attrgetter("runtime"))
+    return {runtime: sum(map(count, rounds)) for runtime, rounds in of_runtimes.items()}
 
 
 def answered(stress: Stress) -> dict[str, int]:
     """Return the number of answers that a stress test checked, by runtime."""
-    return by_runtime(stress, lambda one: one.answered)
+    return by_runtime(stress, attrgetter("answered"))
 
 
 def _crashes(one: Round) -> int:
@@ -76,7 +76,7 @@ def _failures(one: Round) -> int:
 KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
     "crash": (message("crashes"), lambda one: 0 if _hangs(one) else _crashes(one)),
     "hang": (message("no answer"), _hangs),
-    "wrong": (message("wrong answers"), lambda one: one.wrong),
+    "wrong": (message("wrong answers"), attrgetter("wrong")),
     "failure": (message("broken connections"), _failures),
     "notice": (message("warnings"), lambda one: len(one.notices)),
     "invalid": (message("GIL state not as requested"), lambda one: int(not one.valid)),
@@ -89,7 +89,7 @@ def findings(stress: Stress) -> list[StressFinding]:
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     found = []
     for kind, (name, count) in KINDS.items():
-        rounds = sorted(filter(count, stress.rounds), key=lambda one: one.gil_enabled)
+        rounds = sorted(filter(count, stress.rounds), key=attrgetter("gil_enabled"))
         notices = dict.fromkeys(line for one in rounds for line in one.notices)
         codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
         failures = (f"{number} x {code}" for code, number in sorted(codes.items()))
@@ -182,7 +182,8 @@ def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
         "invalid": message("The service could not be tested under one runtime: {reason}.", reason=reason),
         "silent": message("The service did not start under one runtime: {reason}", reason=reason),
     }[seen.kind]
-    for example in [one.first_wrong for one in seen.rounds if seen.kind == "wrong" and one.first_wrong][:1]:
+    example = next((one.first_wrong for one in seen.rounds if one.first_wrong), None)
+    if seen.kind == "wrong" and example:
         yield message("First example: {request} was answered with {got}, but {expected} was expected.", **example)
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
-from core.result import CellResult
-from reports.document.drawing import Axis, Curve, Mark, Panel
+from reports.document.drawing import Axis, Panel
 from reports.document.model import Datum, Figure, Form, Section, interval, number, words
-from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
-from reports.facts.capacity import Capacity, Probed, Ratio, ratios
+from reports.facts.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
 from reports.facts.cells import grouped, memory_bytes
 from reports.facts.figures import cpu_ns
 from reports.facts.settings import parameter_values
@@ -22,34 +21,32 @@ TITLE = message("Capacity")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 MEGABYTE, GIB = 1e6, 2**30
 LOAD = 1000.0  # requests/s for which the cost is shown
-Reader = Callable[[CellResult], float | None]
+Reader = Callable[[Probed], float | None]
 Metric = tuple[Message, Reader, Form]  # label of an axis and a column, reader and format of the value
 
 
-def _cores(cell: CellResult) -> float | None:
-    return (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None
+def _cores(probe: Probed) -> float:
+    return (cpu_ns(probe.cell.services) or 0) / probe.cell.wall_ns
 
 
 def _milliseconds(name: str) -> Reader:
-    """Return a function that reads a latency percentile of a cell."""
-    return lambda cell: cell.latency[name] / 1e6 if name in cell.latency else None  # type: ignore[literal-required]
+    """Return a function that reads a latency percentile of a probe."""
+    return lambda one: one.cell.latency[name] / 1e6 if name in one.cell.latency else None  # type: ignore[literal-required]
 
 
-def _memory(unit: float) -> Reader:
-    """Return a function that reads the memory of a cell's services, in units of *unit* bytes."""
+def _bytes(probe: Probed) -> int | None:
+    return memory_bytes(probe.cell.services)
 
-    def read(cell: CellResult) -> float | None:
-        size = memory_bytes(cell.services)
-        return size / unit if size else None
 
-    return read
+def _megabytes(probe: Probed) -> float | None:
+    return (_bytes(probe) or 0) / MEGABYTE or None
 
 
 P50: Metric = (message("p50 [ms]"), _milliseconds("p50_ns"), hundredths)
 P99: Metric = (message("p99 [ms]"), _milliseconds("p99_ns"), hundredths)
 P999: Metric = (message("p99.9 [ms]"), _milliseconds("p999_ns"), hundredths)
 CPU: Metric = (message("service CPU [cores]"), _cores, ratio)
-MEMORY: Metric = (message("memory [MB]"), _memory(MEGABYTE), whole)
+MEMORY: Metric = (message("memory [MB]"), _megabytes, whole)
 METRICS = (P50, P99, P999, CPU, MEMORY)
 
 
@@ -79,7 +76,7 @@ def section(view: View) -> Section:
             table(message("Probes"), PROBE_COLUMNS, probes, folded=True),
         ),
         figures=tuple(_figures(view)),
-        terminal=(capacity_table, step_table, *(answer if not steps else answer[-1:]), *notes),
+        terminal=(capacity_table, step_table, *(answer[-1:] if steps else answer), *notes),
     )
 
 
@@ -184,7 +181,7 @@ def _columns(view: View) -> list[Col[Capacity]]:
     price, method = view.plan.price, view.plan.method
 
     def cost(one: Capacity) -> float | None:
-        cores, size = _near(one, _cores), _near(one, _memory(1))
+        cores, size = _near(one, _cores), _near(one, _bytes)
         if not (price and one.crossing and cores and size):
             return None
         return price.cost(LOAD, one.crossing.rate, method.limit_cpus or cores, method.limit_memory_bytes or size)
@@ -198,9 +195,9 @@ def _columns(view: View) -> list[Col[Capacity]]:
         _near_col(CPU, brief=message("cores")),
         _near_col(MEMORY, brief=message("MB")),
         col("requests/s per core", lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
-        col("requests/s per GiB", lambda one: _per(one, _memory(GIB)), whole, brief=message("rps/GiB"), rank=2),
+        col("requests/s per GiB", lambda one: _per(one, _bytes, GIB), whole, brief=message("rps/GiB"), rank=2),
         *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
-        col("load probes", lambda one: float(len(one.probes)), whole, rank=3),
+        col("load probes", lambda one: len(one.probes), whole, rank=3),
     ]
 
 
@@ -211,7 +208,7 @@ def _topology(one: Capacity) -> str:
 
 def _near(one: Capacity, read: Reader) -> float | None:
     """Return the value that *read* returns for the measurement nearest below the capacity."""
-    return read(one.nearest.cell) if one.nearest else None
+    return read(one.nearest) if one.nearest else None
 
 
 def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
@@ -219,14 +216,10 @@ def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
     return col(head, lambda one: _near(one, read), form, **more)
 
 
-def _per(one: Capacity, read: Reader) -> float | None:
-    """Return the capacity per unit of a resource, such as cores. *read* returns how much of it a measurement used."""
+def _per(one: Capacity, read: Reader, unit: float = 1) -> float | None:
+    """Return the capacity per *unit* of a resource. *read* returns how much of it a measurement used."""
     used = _near(one, read)
-    return one.crossing.rate / used if used and one.crossing else None
-
-
-def _probe_col(head: Message, read: Reader, form: Form) -> Col[Probed]:
-    return col(head, lambda one: read(one.cell), form)
+    return one.crossing.rate / used * unit if used and one.crossing else None
 
 
 STEP_COLUMNS: Sequence[Col[Ratio]] = (
@@ -236,13 +229,9 @@ STEP_COLUMNS: Sequence[Col[Ratio]] = (
 )
 PROBE_COLUMNS: Sequence[Col[Probed]] = (
     col("rate [requests/s]", "rate", whole),
-    col(
-        "requests that missed the objective, divided by the number that may miss it",
-        "excess",
-        ratio,
-    ),
-    *(_probe_col(*metric) for metric in METRICS),
-    col("failed or unsent requests", lambda one: float(one.load.failures + one.load.unsent), whole),
+    col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),
+    *(col(*metric) for metric in METRICS),
+    col("failed or unsent requests", lambda one: failures(one.cell) + unsent(one.cell), whole),
     col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
     col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
 )
@@ -268,9 +257,9 @@ def _figures(view: View) -> Iterator[Figure]:
 def _panel(group: Sequence[Capacity], view: View, label: Message, read: Reader, form: Form) -> Panel | None:
     curves, most = [], [0.0, 0.0]
     for one in group:
-        points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe.cell)) is not None)
-        marks = tuple(Mark(x=x, y=y, tip=tip(one.arm, form(y))) for x, y in points)
-        curves.append(Curve(name=one.arm, look=view.looks[one.arm], line=tuple(points), marks=marks))
+        points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe)) is not None)
+        spots = (Spot(rate, [value], "", one.arm) for rate, value in points)
+        curves.append(line(one.arm, view.looks[one.arm], spots, form))
         most = [max(values) for values in zip(most, *points, strict=True)]
     if not most[0]:
         return None

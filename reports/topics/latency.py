@@ -1,8 +1,13 @@
-"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve per runtime."""
+"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve per runtime.
+
+The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a share of the requests is 1 / (1 - share):
+50 % is at 2, 99 % at 100.
+"""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
 
+from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Datum, Figure, Section, Table, words
@@ -10,7 +15,6 @@ from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
-from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.measures import loop_words
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
@@ -21,6 +25,8 @@ PLACE = 30
 LEFT_EDGE = 100 / 99  # percentile 1: to its left, the few fastest requests would take half of the panel
 PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99": 10_000.0}
 TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
+SLOWER_REQUESTS = 10
+POINTS_PER_NINE = 60
 GAP = 1.1  # between the curves and the edge of a panel, as a factor
 TITLE = message("Latency of requests")
 Points = Sequence[tuple[float, float]]
@@ -127,3 +133,50 @@ def _table(view: View) -> Table:
 
 def _percentile_col(name: str, place: float) -> Col[Row]:
     return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, of_row, f"latency {name}")
+
+
+# ---- curves ----------------------------------------------------------------------------------------------------------
+
+
+def curve(latency: Histogram) -> list[tuple[float, float]]:
+    """Return the curve's points (place on the axis, latency in us) up to the highest percentile that is reliable.
+
+    The place of a percentile is 1 divided by the share of slower requests.
+    A percentile is reliable if at least SLOWER_REQUESTS requests are slower: p999 needs 10,000 requests.
+    """
+    count = left = latency.count
+    if count <= SLOWER_REQUESTS:
+        return []
+    points: list[tuple[float, float]] = []
+    for bucket, number in latency.filled():
+        value_us = min(max((sum(bounds_ns(bucket)) - 1) // 2, latency.min_ns), latency.max_ns) / 1e3
+        points.append((count / max(left, SLOWER_REQUESTS), value_us))
+        left -= number
+        points.append((count / max(left, SLOWER_REQUESTS), value_us))
+        if left <= SLOWER_REQUESTS:
+            break
+    return sorted([*_thinned(points[:-1]), *percentiles(latency), points[-1]])
+
+
+def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the first point of a curve, and each later point that is visibly apart from the previous point."""
+    kept = [points[0]]
+    step = 10 ** (1 / POINTS_PER_NINE)
+    for point in points[1:]:
+        if point[0] >= kept[-1][0] * step or point[1] >= kept[-1][1] * 1.1:
+            kept.append(point)
+    return kept
+
+
+def percentiles(latency: Histogram) -> list[tuple[float, float]]:
+    """Return the points of a curve at 50 %, 90 %, 99 % and so on."""
+    places = (2.0, *(10.0**nines for nines in range(1, 10)))
+    return [(place, value_ns / 1e3) for place in places if (value_ns := percentile_ns(latency, place)) is not None]
+
+
+def percentile_ns(latency: Histogram, place: float) -> int | None:
+    """Return the latency in ns at a percentile; None if there are too few requests.
+
+    place: 1 divided by the share of slower requests, so 2 is the percentile 50 and 100 is the percentile 99
+    """
+    return latency.quantile(1 - 1 / place) if place <= latency.count / SLOWER_REQUESTS else None

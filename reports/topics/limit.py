@@ -7,7 +7,7 @@ from typing import NamedTuple
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document.shapes import arm_col, col, table
 from reports.document.values import hundredths, whole
 from reports.facts.cells import Row
 from reports.facts.measures import THROUGHPUT
@@ -37,43 +37,22 @@ class Share(NamedTuple):
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
+    clients: the kind of clients that call the Python service, for a table and for a sentence
+    cells: the ids of the cells (measurements) of the native and the Python service, for links on the page
     """
 
     row: Row
     limit: Row
     value: Estimate
     setting: str
-
-    @property
-    def clients(self) -> tuple[Message, Message]:
-        """Return the kind of clients that call the Python service, for a table and for a sentence."""
-        return CLIENTS[self.row.good[0].client_runtime == NATIVE]
-
-    @property
-    def cells(self) -> str:
-        """Return the ids of the cells (measurements) of the Python and the native service, for links on the page."""
-        return of_rows([self.limit, self.row])
+    clients: tuple[Message, Message]
+    cells: str
 
 
 def section(view: View) -> Section:
     """Return the report's section that shows each Python service's throughput as a share of a native service's."""
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
-    cols: list[Col[Share]] = [
-        arm_col(attrgetter("row.runtime"), view.looks, lambda one: of_row(one.row)),
-        col(message("System"), attrgetter("row.system")),
-        col(message("Setting"), attrgetter("setting")),
-        col(message("Clients"), lambda one: one.clients[0]),
-        col(message("requests/s"), lambda one: _rate(one.row), whole),
-        col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
-        col(
-            message("share of throughput limit [95 % interval]"),
-            attrgetter("value"),
-            hundredths,
-            attrgetter("cells"),
-            "limit share",
-        ),
-    ]
     return Section(
         key="limit",
         folded=True,
@@ -82,7 +61,21 @@ def section(view: View) -> Section:
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),
-                cols,
+                [
+                    arm_col("row.runtime", view.looks, lambda one: of_row(one.row)),
+                    col("System", "row.system"),
+                    col("Setting", "setting"),
+                    col("Clients", lambda one: one.clients[0]),
+                    col("requests/s", lambda one: _rate(one.row), whole),
+                    col("machine's limit [requests/s]", lambda one: _rate(one.limit), whole),
+                    col(
+                        "share of throughput limit [95 % interval]",
+                        "value",
+                        hundredths,
+                        attrgetter("cells"),
+                        "limit share",
+                    ),
+                ],
                 [(NOTHING, shares)],
                 folded=True,
             ),
@@ -98,7 +91,8 @@ def _shares(view: View) -> Iterator[Share]:
     for row in view.rows:
         limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
-            yield Share(row, limit, value, parameter_values(row.params, names))
+            clients = CLIENTS[row.good[0].client_runtime == NATIVE]
+            yield Share(row, limit, value, parameter_values(row.params, names), clients, of_rows([limit, row]))
 
 
 def _rate(row: Row) -> Datum:

@@ -6,12 +6,11 @@ from itertools import chain
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
-from core.result import Run
 from reports.document.drawing import Axis, Panel
 from reports.document.model import Figure, Section, interval, traced
 from reports.document.shapes import Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Cells, Row, by_system, grouped
+from reports.facts.cells import Row, by_system, grouped
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, labels, shown, value_text, varying
@@ -31,7 +30,7 @@ MOST_TICKS = 9
 
 def section(view: View) -> Section:
     """Return the report's section on parameter sweeps: charts, and whether throughput falls at the largest value."""
-    sentences = tuple(_end_sentences(view.run))
+    sentences = tuple(_end_sentences(view))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
         key="sweeps",
@@ -44,17 +43,17 @@ def section(view: View) -> Section:
 
 def is_measured(view: View) -> bool:
     """Return whether any sweep of the run has enough values to show how throughput grows."""
-    return bool(_end_sentences(view.run))
+    return bool(_end_sentences(view))
 
 
-def _end_sentences(run: Run) -> list[Message]:
+def _end_sentences(view: View) -> list[Message]:
     """Return a sentence per runtime and sweep of at least 6 values: whether throughput falls at the largest value.
 
     The p values of all comparisons with the largest value of a sweep are adjusted together.
     """
     swept = {}
     for name in GROWING:
-        every = [each for each in Cells(run).series((name,)) if len(each.values(name)) > 1]
+        every = [each for each in view.cells.series((name,)) if len(each.values(name)) > 1]
         for each, label in zip(every, labels(every), strict=True):
             for arm in each.arms:
                 cells = {value: mine for value, mine in each.by_value(name, arm).items() if value > 0}
@@ -64,7 +63,7 @@ def _end_sentences(run: Run) -> list[Message]:
         key: {value: {cell.block: requests_per_s(cell) for cell in mine} for value, mine in cells.items()}
         for key, cells in swept.items()
     }
-    found = falls(rates, anytime=is_anytime(run), seed=run.seed)
+    found = falls(rates, anytime=is_anytime(view.run), seed=view.run.seed)
     return [
         traced(about(_end_sentence(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
         for key, cells in swept.items()

@@ -4,7 +4,6 @@ import pytest
 
 from core.histogram import Histogram
 from core.result import CellResult
-from reports.facts.curves import deviation_ns
 from tests.reports.contestants import blocks_of, contest_run, lines_of, sentences, table_of
 
 FAST = [100_000, 100_000, 200_000, 200_000]
@@ -43,4 +42,4 @@ def test_the_deviation_of_small_values_is_that_of_the_textbook(values: list[int]
     latency = Histogram()
     for value in values:
         latency.record(value)
-    assert deviation_ns(latency) == pytest.approx(expected, rel=1e-5)
+    assert latency.deviation_ns == pytest.approx(expected, rel=1e-5)

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from core.request_plan import ANY, Request, wrong
+from core.request_plan import ANY, Request
 from lab.run.stress import learn_check
+from tests.core.test_request_plan import difference
 
 
 @pytest.mark.parametrize(
@@ -35,5 +36,5 @@ def test_what_was_declared_is_not_learned_anew() -> None:
 
 def test_an_answer_of_another_body_is_wrong_and_its_difference_is_shown() -> None:
     request, _ = learn_check(Request(), [(200, b'{"id": 3}')])
-    assert "id is 4, expected 3" in str(wrong(request, 200, b'{"id": 4}'))
-    assert "a body of 21 bytes with sha256 " in str(wrong(request, 200, b'{"id": 3, "extra": 1}'))
+    assert difference(request, 200, b'{"id": 4}').endswith("id is 4, expected 3")
+    assert "a body of 21 bytes with sha256 " in difference(request, 200, b'{"id": 3, "extra": 1}')

@@ -11,10 +11,10 @@ import pytest
 
 from core.histogram import Histogram
 from core.languages import ENGLISH
-from core.objective import Load, Objective, Wanted
+from core.objective import Objective, Wanted
 from core.result import CellResult, Run
 from lab.places import REPOSITORY
-from reports.facts.capacity import capacities, ratios, wanted
+from reports.facts.capacity import capacities, counted, ratios, wanted
 from reports.statistics.capacity import Probe, bracket
 from reports.topics.capacity import section
 from reports.view import View
@@ -62,7 +62,7 @@ def searched(late: Late, closed: float, seed: int, arms: tuple[str, ...] = ("3.1
 
 def answered(one: Wanted, late: Late, closed: float, generator: np.random.Generator, lag_ns: int) -> CellResult:
     """Return the cell of a probe."""
-    cell = replace(one.cell, rate=round(one.rate))
+    cell = one.cell
     sent = round((one.rate or closed) * SECONDS)
     misses = int(generator.binomial(sent, late(one.arm, one.rate))) if one.rate else 0
     latency, lag = Histogram(), Histogram()
@@ -139,7 +139,7 @@ def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(
 def test_the_first_rate_is_a_share_of_the_correct_answers() -> None:
     run = searched(lambda arm, rate: 0.0, closed=1000, seed=1, arms=("3.14",))
     closed, *_ = run.cells
-    refusing = replace(closed, clients=[{**closed.clients[0], "wrong": 4000}])  # of 5000 in 5 s
+    refusing = replace(closed, wrong=4000)  # of 5000 in 5 s
     (one,) = wanted(replace(run, cells=[refusing]))
     assert one.rate == pytest.approx(0.8 * 200)
 
@@ -176,9 +176,14 @@ def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so
     for value_ns in (10_000_000, 59_000_000, 61_000_000, 80_000_000):
         latency.record(value_ns)
     # 100 of 1000 requests/s: the oldest unsent request was due 100 ms before the end, so 40 of them for over 60 ms
-    load = Load(rate=1000.0, sent=4, failures=1, unsent=100, latency=latency)
-    assert load.counted(P99) == (2 + 1 + 40, 4 + 40)
-    assert load.counted(Objective.parse("errors<1%")) == (101, 104)
+    _, probe, *_ = searched(lambda arm, rate: 0.0, closed=700, seed=1, arms=("3.14",)).cells
+    cell = replace(
+        probe,
+        params={"RATE": 500, "NUM_CLIENTS": 2}, requests=4, errors={"closed": 1}, latency=latency.to_json(),
+        clients=[{**probe.clients[0], "overdue": 99}, {**probe.clients[0], "overdue": 1}],
+    )  # fmt: skip
+    assert counted(cell, P99) == (2 + 1 + 40, 4 + 40)
+    assert counted(cell, Objective.parse("errors<1%")) == (101, 104)
 
 
 def test_the_best_topology_is_picked_by_some_probes_and_judged_by_others() -> None:

@@ -131,40 +131,39 @@ def test_the_display_suits_standard_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("times_s", "done", "total", "left_s"),
+    ("times_s", "done", "total", "left"),
     [
-        ([0], (0, 0), 10, None),  # no cell has ended
-        ([0, 8, 8], (0, 2), 12, 40),  # what is left takes as long as what is behind
-        ([0, 5, 8], (0, 1), 3, 7),  # it counts down while a cell runs
-        ([0, 5, 38], (0, 1), 3, 0),
-        ([0, 6, 6], (90, 91), 100, 54),  # cells of a run that goes on do not count as fast
+        ([0], (0, 0), 10, ""),  # no cell has ended
+        ([0, 8, 8], (0, 2), 12, "40 s left"),  # what is left takes as long as what is behind
+        ([0, 5, 8], (0, 1), 3, "7 s left"),  # it counts down while a cell runs
+        ([0, 5, 38], (0, 1), 3, "0 s left"),
+        ([0, 6, 6], (90, 91), 100, "54 s left"),  # cells of a run that goes on do not count as fast
     ],
 )
 def test_what_is_left_takes_as_long_as_what_is_behind_and_counts_down(
-    times_s: list[float], done: tuple[int, int], total: int, left_s: float | None
+    times_s: list[float], done: tuple[int, int], total: int, left: str
 ) -> None:
     shown = QuietDisplay(terminal(io.StringIO()), clock=iter(times_s).__next__)
-    assert shown.left_s(total) is None
+    assert not shown.left()
     first, last = done
     shown.cell_started(CELL, 1, first, total)
     if last > first:
         shown.cell_ended(ok(), last, total)
         shown.cell_started(CELL, 1, last, total)
-    assert shown.left_s(total) == left_s
+    assert str(shown.left()) == left
 
 
 def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
     shown = QuietDisplay(terminal(io.StringIO()), open_ended=True, clock=ticking().__next__)
     shown.cell_started(CELL, 1, 0, 10_000)
     shown.cell_ended(ok(), 1, 10_000)
-    assert shown.left_s(10_000) is None
-    assert str(shown.place(1, 10_000)) == "cells done: 1"
+    assert not shown.left()
+    assert str(shown.place()) == "cells done: 1"
 
 
 @pytest.mark.parametrize(
     ("left_s", "text"),
     [
-        (None, ""),
         (0.4, "0 s left"),
         (99, "99 s left"),
         (100, "2 min left"),
@@ -172,5 +171,5 @@ def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
         (11_100, "3 h 05 min left"),
     ],
 )
-def test_time_left_is_said_in_the_unit_that_suits(left_s: float | None, text: str) -> None:
+def test_time_left_is_said_in_the_unit_that_suits(left_s: float, text: str) -> None:
     assert str(time_left(left_s)) == text

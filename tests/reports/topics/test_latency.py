@@ -3,7 +3,7 @@
 import pytest
 
 from core.histogram import Histogram
-from reports.facts.curves import curve, percentiles
+from reports.topics.latency import curve, percentiles
 
 
 def latency_of(values_ns: range) -> Histogram:
