@@ -9,11 +9,10 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from time import sleep
@@ -22,19 +21,19 @@ from typing import Any
 from core.errors import GilscopeError
 from core.files import put
 from core.messages import AND, Message, listed
-from lab import processes
 from lab.digests import Digests
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import lock_folder, remove_contents
 from lab.places import REPOSITORY
+from lab.processes import scrubbed_environment
 from lab.python import uv
-from lab.python.interpreters import Interpreter, scrubbed_environment
+from lab.python.interpreters import Interpreter
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
 LAYOUT = 3  # version of how environments are created; an environment with another version is not used
 _DIGESTS = Digests()
-RETRY_S = 0.05
+RETRY_S, LONGEST_WAIT_S = 0.05, 60.0
 _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
@@ -191,7 +190,7 @@ def _acquire(recipe: Recipe) -> None:
     if held is not None:
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        while True:
+        for _ in range(round(LONGEST_WAIT_S / RETRY_S)):
             lock = lock_folder(recipe.place, shared=True)  # waits while another run creates the environment
             assert lock is not None, "it waits"
             if recipe.is_ready():
@@ -217,16 +216,26 @@ def _acquire(recipe: Recipe) -> None:
                 folder=str(recipe.folder),
                 error=error.strerror or str(error),
             ) from None
+    else:
+        raise EnvironmentFailed(
+            "The environment of runtime {name} in {folder} is incomplete, and another process has used it for "
+            "{wait_s:.0f} s. End that process, then run again.",
+            name=recipe.interpreter.name,
+            folder=str(recipe.place),
+            wait_s=LONGEST_WAIT_S,
+        )
 
 
 def _create(recipe: Recipe, lock: int) -> None:
     """Create the environment at its final place, because the scripts in its bin folder contain its path.
 
     The stamp file is written last, because it marks the environment as complete.
+    The commands inherit *lock* (lab.folders). If this process is killed, the next builder waits until they end.
     """
     remove_contents(recipe.place)
+    variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment()
     for command in _commands(recipe):
-        failure = uv.output_of(partial(run_build, command, lock, MAKE_TIMEOUT_S))[1]
+        _, failure = uv.run(command, MAKE_TIMEOUT_S, variables, pass_fds=(lock,))
         if failure:
             shutil.rmtree(recipe.place, ignore_errors=True)
             raise EnvironmentFailed(
@@ -237,18 +246,6 @@ def _create(recipe: Recipe, lock: int) -> None:
                 reason=failure,
             )
     (recipe.place / STAMP_FILE).write_text(recipe.stamp)
-
-
-def run_build(
-    command: Sequence[str], lock: int, timeout_s: float, folder: Path | None = None
-) -> "subprocess.CompletedProcess[str]":
-    """Run a command that builds an environment, a wheel or a program in *folder*, and return its output.
-
-    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits until the command ends.
-    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
-    """
-    variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
-    return processes.run(command, timeout_s, variables, folder=folder, pass_fds=(lock,))
 
 
 def _remove_outdated(place: Path) -> None:
@@ -264,7 +261,7 @@ def _remove_outdated(place: Path) -> None:
 def _commands(recipe: Recipe) -> list[list[str]]:
     """Return the commands that create the environment.
 
-    run_build() makes uv compile the packages to bytecode, so that no measured process has to compile them.
+    _create() makes uv compile the packages to bytecode, so that no measured process has to compile them.
     """
     executable, place, python = str(recipe.interpreter.executable), str(recipe.place), str(recipe.python)
     program = uv.find()

@@ -27,7 +27,7 @@ from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.protocol import BYTES, LEASE_S, SESSION, MessageReader, encoded
 from lab.machine import host
 from lab.places import REPOSITORY
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import scrubbed_environment
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, INET_DIAG_INFO = 4, 20, 2
 NO_COOKIE = 0xFFFFFFFF

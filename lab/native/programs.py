@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
 from lab.digests import files_in
-from lab.environments.environment import run_build
 from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
+from lab.processes import run, scrubbed_environment
 from systems import built_in
 
 BIN = NATIVE_BUILDS / "bin"
@@ -205,7 +205,7 @@ def _run_build(build: Build, lock: int) -> Message:
     for command in build.commands:
         line = " ".join(command)
         try:
-            done = run_build(command, lock, BUILD_TIMEOUT_S, build.folder)
+            done = run_build(command, lock, build.folder)
         except subprocess.TimeoutExpired as late:
             return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:
@@ -216,6 +216,17 @@ def _run_build(build: Build, lock: int) -> Message:
         if done.returncode:
             return _explain_failure(build.name, output, command)
     return NOTHING
+
+
+def run_build(
+    command: Sequence[str], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command that builds a wheel or a program in *folder*, and return its output.
+
+    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits until the command ends.
+    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
+    """
+    return run(command, timeout_s, scrubbed_environment() | {"NO_COLOR": "1"}, folder=folder, pass_fds=(lock,))
 
 
 def build_failure(reason: Message) -> Message:

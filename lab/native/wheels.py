@@ -13,7 +13,7 @@ from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
 from core.system import Extension
 from lab.digests import files_in
-from lab.environments.environment import EnvironmentFailed, run_build
+from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked, remove_contents
 from lab.native.programs import (
     build_failure,
@@ -21,6 +21,7 @@ from lab.native.programs import (
     find_missing_library,
     find_missing_tools,
     load_reason,
+    run_build,
     store_reason,
 )
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES
@@ -29,7 +30,6 @@ from lab.python.interpreters import Interpreter
 from systems import built_in
 
 WHEELS = NATIVE_BUILDS / "wheels"
-BUILD_TIMEOUT_S = 1800.0
 STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
@@ -106,7 +106,7 @@ class WheelBuild:
         python, source = str(self.interpreter.executable), str(NATIVE_BUILDS / self.extension.name)
         command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(self.place), source]
         try:
-            done = run_build(command, lock, BUILD_TIMEOUT_S)
+            done = run_build(command, lock)
         except subprocess.TimeoutExpired as late:
             reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
         else:

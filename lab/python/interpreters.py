@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
@@ -17,7 +16,7 @@ from core.runtime import JIT, RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import run_in_parallel
 from lab.python import uv
-from lab.python.trust import may_execute, run_trusted
+from lab.python.trust import may_execute, trusted_output
 
 QUERY_TIMEOUT_S = 20.0  # long, because all interpreters are started at once and the machine may be busy
 INSTALL_TIMEOUT_S = 600.0
@@ -160,20 +159,11 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
     ]
 
 
-def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment variables, except variables that change how a Python interpreter behaves."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("PYTHON") and name not in ("__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
-    }
-
-
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
     """Run an interpreter to learn its version and build; None if it is not CPython, fails, or exceeds *timeout_s*."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
-        answer = json.loads(_output(command, timeout_s))
+        answer = json.loads(trusted_output(command, timeout_s) or "")
         facts = answer["facts"]
         itself = Path(answer["executable"])
         if facts["implementation"] != "cpython":
@@ -281,13 +271,13 @@ def _folders() -> Iterator[tuple[str, Path]]:
     """Yield the folders in which interpreters may be installed, each with its source, such as uv or pyenv."""
     program = uv.find()
     if program is not None:
-        command = [str(program), "python", "dir", "--color", "never"]
-        yield from (("uv", folder) for folder in _matching(_output(command, QUERY_TIMEOUT_S).strip(), "*/bin"))
+        root = trusted_output([str(program), "python", "dir", "--color", "never"], QUERY_TIMEOUT_S) or ""
+        yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)
-    root = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
-    yield from (("pyenv", folder) for folder in _matching(root, "versions/*/bin"))
+    pyenv = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
+    yield from (("pyenv", folder) for folder in _matching(pyenv, "versions/*/bin"))
 
 
 def _matching(root: str | Path, pattern: str) -> list[Path]:
@@ -296,19 +286,10 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
     return []
 
 
-def _output(command: Sequence[str], timeout_s: float) -> str:
-    """Return the output of a command; "" if the command failed or exceeded its time limit."""
-    try:
-        done = run_trusted(command, timeout_s, scrubbed_environment())
-    except (OSError, TimeoutExpired):
-        return ""
-    return "" if done.returncode else done.stdout
-
-
 def _install(name: str, timeout_s: float) -> Message:
     """Install an interpreter with uv. Return why the installation failed, or NOTHING if it succeeded."""
     program = uv.find()
     if program is None:
         return message("uv was not found; install it with: pip install uv")
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
-    return uv.run([program, "python", "install", name], timeout_s, settings)
+    return uv.run([program, "python", "install", name], timeout_s, settings)[1]

@@ -14,7 +14,7 @@ from core.system import System
 from lab.folders import Sandbox
 from lab.output import HeadTailBuffer, ProcessOutput
 from lab.places import REPOSITORY
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import scrubbed_environment
 from lab.run.runtimes import AnyRuntime
 
 READ_BYTES = 1 << 20

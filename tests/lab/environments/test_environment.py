@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from lab.environments import environment as environments
-from lab.environments.environment import EnvironmentFailed, environment, installed_packages, run_build
+from lab.environments.environment import EnvironmentFailed, environment, installed_packages
 from lab.folders import lock_folder, locked
+from lab.native.programs import run_build
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -167,6 +168,18 @@ def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
     os.close(used)
 
 
+def test_one_that_is_damaged_while_another_uses_it_is_not_waited_for_without_end(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = make()
+    used = environments._IN_USE.pop(place)  # by another run
+    (place / environments.STAMP_FILE).unlink()
+    monkeypatch.setattr(environments, "LONGEST_WAIT_S", 0.2)
+    with pytest.raises(EnvironmentFailed, match="is incomplete, and another process has used it"):
+        make()
+    os.close(used)
+
+
 def test_a_failure_names_file_runtime_and_reason_and_leaves_the_old_environment_for_its_own_requirements(
     log: Path, make: Make, requirements: Path, interpreter: Interpreter
 ) -> None:
@@ -219,7 +232,7 @@ def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behin
     os.mkfifo(tmp_path / "fifo")
     with locked(tmp_path) as lock:
         outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
-        done = run_build(["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"], lock, 10)
+        done = run_build(["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"], lock)
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
     free = lock_folder(tmp_path, wait=False)
     assert free is not None
@@ -229,6 +242,6 @@ def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behin
 def test_a_command_whose_time_is_over_ends_with_all_that_it_started(tmp_path: Path) -> None:
     """Its child holds the lock as it does: once both have ended, the lock can be had."""
     with locked(tmp_path) as lock, pytest.raises(subprocess.TimeoutExpired):
-        run_build(["sh", "-c", "sleep 30 & wait"], lock, 0.2)
+        run_build(["sh", "-c", "sleep 30 & wait"], lock, timeout_s=0.2)
     with locked(tmp_path):
         pass
