@@ -6,13 +6,13 @@ import time
 import zlib
 from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.messages import Json
 from core.processtree import threads_ran_ns
-from core.runtime import RuntimeName
+from core.runtime import NATIVE, RuntimeName
 from core.system import System
 from lab.environments.environment import installed_packages, requirements_file
 from lab.folders import Sandbox
@@ -44,24 +44,21 @@ class AgentCalls:
         self._watcher: Watcher | None = None
         self._watching = ExitStack()
         self._keeping = ExitStack()
-        self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
+        self._runtimes: dict[str, AnyRuntime] = {NATIVE: Native()}
         self._snapshot = quiet.snapshot()
 
     def find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
-        """Return the interpreters installed on this host for the runtimes *names*."""
+        """Return the facts of the runtimes *names* that are installed on this host."""
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = [*map(RuntimeName, names)]
         paths: dict[str, Path] = {name.binary: one.executable for one in given for name in wanted if one.is_named(name)}
         found = present(wanted, interpreters.find(wanted, paths))
-        self._runtimes.update(found)
-        return {
-            name: {
-                "executable": str(runtime.interpreter.executable),
-                "source": runtime.interpreter.source,
-                "facts": dict(runtime.interpreter.facts),
-            }
-            for name, runtime in found.items()
-        }
+        self._runtimes |= found
+        return self.builds()
+
+    def builds(self) -> dict[str, Any]:
+        """Return the facts of each runtime that find() found, with the packages in its environments."""
+        return {name: runtime.to_json() for name, runtime in self._runtimes.items() if name != NATIVE}
 
     def command(self, runtime: str, system: str, role: str) -> list[str]:
         """Make a child's virtual environment, and return the child's command line. Raises GilscopeError.
@@ -78,7 +75,8 @@ class AgentCalls:
         measured = self._runtimes[runtime]
         assert isinstance(measured, Runtime)
         lines = [line.replace(FILES, folder) for line in requirements]
-        return str(measured.python(requirements_file("", lines, ENVIRONMENTS)))
+        apart = replace(measured, pythons={})  # the packages of a user's service are no difference between hosts
+        return str(apart.python(requirements_file("", lines, ENVIRONMENTS)))
 
     def mark(self) -> None:
         """Begin to count what disturbs this host."""
