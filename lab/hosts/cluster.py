@@ -310,6 +310,5 @@ class HostCluster(CellPlaces):
         return found
 
     def _runtime(self, name: RuntimeName, found: Mapping[str, Any]) -> HostRuntime:
-        executable = Path(found["executable"])
-        interpreter = Interpreter(name=name.series, executable=executable, source=found["source"], facts=found)
+        interpreter = Interpreter(executable=Path(found["executable"]), source=found["source"], facts=found)
         return HostRuntime(name=name, interpreter=interpreter, places_of=self.places_of)

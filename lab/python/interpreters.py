@@ -37,7 +37,6 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 class Interpreter:
     """A CPython interpreter that was run to learn its version and build.
 
-    name:         '3.14' or '3.14t', from its facts rather than from its file name
     executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
                   environment made from a link looks for its standard library near the link
     source:       uv, PATH, pyenv, or 'given' if the caller named its path
@@ -45,11 +44,16 @@ class Interpreter:
     alternatives: other interpreters with the same name, best first
     """
 
-    name: str
     executable: Path
     source: str
     facts: Mapping[str, Any]
     alternatives: tuple["Interpreter", ...] = ()
+
+    @property
+    def name(self) -> RuntimeName:
+        """The runtime name from its facts rather than from its file name: 3.14, or 3.14t for a free-threaded build."""
+        version = ".".join(str(self.facts["version"]).split(".")[:2])
+        return RuntimeName.of(version, free_threaded=bool(self.facts["gil_disabled_build"]))
 
     @property
     def label(self) -> str:
@@ -106,7 +110,7 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 def all_found() -> list[Interpreter]:
     """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of each name first."""
     by_name = _find_all(range(OLDEST_MINOR, 100))
-    ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
+    ranked = sorted(by_name.values(), key=lambda same: (same[0].name.minor, same[0].name))
     return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
 
 
@@ -164,21 +168,12 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
         answer = json.loads(trusted_output(command, timeout_s) or "")
-        facts = answer["facts"]
         itself = Path(answer["executable"])
-        if facts["implementation"] != "cpython":
-            return None
-        name = name_of(facts)
+        real = Path(os.path.realpath(itself if itself.is_file() else executable))
+        found = Interpreter(executable=real, source=source, facts=answer["facts"])
+        return found if found.facts["implementation"] == "cpython" and found.name else None
     except (ValueError, KeyError, TypeError):
         return None
-    real = Path(os.path.realpath(itself if itself.is_file() else executable))
-    return Interpreter(name=name, executable=real, source=source, facts=facts)
-
-
-def name_of(facts: Mapping[str, Any]) -> RuntimeName:
-    """Return the runtime name of an interpreter with these *facts*: 3.14, or 3.14t for a free-threaded build."""
-    version = ".".join(str(facts["version"]).split(".")[:2])
-    return RuntimeName.of(version, free_threaded=bool(facts["gil_disabled_build"]))
 
 
 def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:
@@ -195,7 +190,7 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     elif (interpreter := ask("given", _resolve_link(program))) is None:
         reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
-        version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
+        version, build = str(interpreter.facts["version"]), _build(interpreter.name)
         reason = message("the program is CPython {version}, {build}", version=version, build=build)
     elif name.jit_enabled and not interpreter.has_jit:
         reason = message("the interpreter was built without a JIT")
@@ -231,7 +226,7 @@ def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
         distinct.setdefault(answer.executable, answer)
     by_name: dict[str, list[Interpreter]] = {}
     for interpreter in sorted(distinct.values(), key=_preference):
-        if name_of(interpreter.facts).minor in minors:
+        if interpreter.name.minor in minors:
             by_name.setdefault(interpreter.name, []).append(interpreter)
     return by_name
 

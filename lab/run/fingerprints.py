@@ -159,5 +159,4 @@ def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
         digest = short_digest((state.st_size, state.st_mtime_ns))
     except OSError:
         digest = ""
-    facts = {name: interpreter.facts.get(name, "") for name in ("version", "build")}
-    return {"executable": str(interpreter.executable), **facts, "digest": digest}
+    return {**interpreter.identity, "digest": digest}

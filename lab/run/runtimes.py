@@ -16,7 +16,7 @@ from lab.environments.environment import EnvironmentFailed, environment, install
 from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import ENVIRONMENTS, REPOSITORY
-from lab.python.interpreters import Interpreter, name_of
+from lab.python.interpreters import Interpreter
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
 NATIVE_NAME = RuntimeName(NATIVE)
@@ -191,10 +191,8 @@ def orchestrator() -> Runtime:
 
     The clients of a user's service run under it, whichever runtime the service has, unless the run names another.
     """
-    own_facts = facts()
-    name = name_of(own_facts)
-    interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
-    return Runtime(name=name, interpreter=interpreter)
+    interpreter = Interpreter(executable=Path(sys.executable), source="orchestrator", facts=facts())
+    return Runtime(name=interpreter.name, interpreter=interpreter)
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
