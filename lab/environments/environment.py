@@ -24,7 +24,7 @@ from core.messages import AND, Message, listed
 from lab.digests import Digests
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import lock_folder, remove_contents
-from lab.places import REPOSITORY
+from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -45,12 +45,10 @@ class EnvironmentFailed(GilscopeError):
 class Recipe:
     """What an environment is made of: a requirements file, wheels of our own extensions (lab.native.wheels), or both.
 
-    folder: the folder of all environments
     hashed: whether the file must have a hash for each package, as all our files have; a user's file may have none
     """
 
     interpreter: Interpreter
-    folder: Path
     requirements_file: Path | None = None
     wheels: tuple[Path, ...] = ()
     hashed: bool = True
@@ -93,7 +91,7 @@ class Recipe:
     @cached_property
     def place(self) -> Path:
         """The environment's folder."""
-        return self.folder / f"{self.family}-{hashlib.sha256(self.stamp.encode()).hexdigest()[:12]}"
+        return ENVIRONMENTS / f"{self.family}-{hashlib.sha256(self.stamp.encode()).hexdigest()[:12]}"
 
     @property
     def python(self) -> Path:
@@ -112,39 +110,23 @@ def _name(path: Path) -> str:
     return f"requirements/{path.name}" if path.parent == REPOSITORY / "requirements" else path.name
 
 
-def environment(
-    interpreter: Interpreter,
-    requirements_file: Path | None,
-    folder: Path,
-    wheels: Sequence[Path] = (),
-    *,
-    hashed: bool = True,
-) -> Path:
+def environment(recipe: Recipe) -> Path:
     """Return the path of an environment's Python. Create the environment first if it does not exist.
 
-    folder: the folder of all environments
-    hashed: whether the requirements file must have a hash for each package
     A stamp file marks a complete environment, so no process is started to check it. If several runs need the same
     environment at once, one of them creates it and the others wait. No run changes it while this process lives.
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
-    recipe = Recipe(
-        interpreter=interpreter,
-        folder=folder.absolute(),
-        requirements_file=requirements_file.absolute() if requirements_file else None,
-        wheels=tuple(path.absolute() for path in wheels),
-        hashed=hashed,
-    )
     if not (recipe.place in _IN_USE and recipe.is_ready()):
         _acquire(recipe)
     return recipe.python
 
 
-def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> str:
+def requirements_file(user_file: str, packages: Sequence[str]) -> str:
     """Return the path of a requirements file that names all requirements of *user_file* and all *packages*.
 
-    The path is *user_file* itself (or "") if no package is missing there, or else a new file in *folder*. The path is
-    "" if there are no requirements. Raises BadInput and EnvironmentFailed.
+    The path is *user_file* itself (or "") if no package is missing there, or else a new file beside the
+    environments. The path is "" if there are no requirements. Raises BadInput and EnvironmentFailed.
     """
     if not user_file and not packages:
         return ""
@@ -161,9 +143,9 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
             names=names,
         )
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
-    folder.mkdir(parents=True, exist_ok=True)
+    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
-    place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
+    place = ENVIRONMENTS / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
     if not place.exists():
         put(place, text)  # atomically, because another run may be reading the file
     return str(place)
@@ -213,7 +195,7 @@ def _acquire(recipe: Recipe) -> None:
                 "The environment of runtime {name} could not be created in {folder}: {error}. "
                 "Free disk space or give write access there, then run again.",
                 name=recipe.interpreter.name,
-                folder=str(recipe.folder),
+                folder=str(ENVIRONMENTS),
                 error=error.strerror or str(error),
             ) from None
     else:

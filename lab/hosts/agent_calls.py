@@ -20,7 +20,6 @@ from lab.hosts.archive import FILES
 from lab.hosts.boot import extract, own_folder
 from lab.machine import host, quiet
 from lab.machine.wakeups import kept_awake, require_idle_class
-from lab.places import ENVIRONMENTS
 from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
@@ -76,7 +75,7 @@ class AgentCalls:
         assert isinstance(measured, Runtime)
         lines = [line.replace(FILES, folder) for line in requirements]
         apart = replace(measured, pythons={})  # the packages of a user's service are no difference between hosts
-        return str(apart.python(requirements_file("", lines, ENVIRONMENTS)))
+        return str(apart.python(requirements_file("", lines)))
 
     def mark(self) -> None:
         """Begin to count what disturbs this host."""

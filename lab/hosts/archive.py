@@ -20,7 +20,7 @@ from lab.digests import files_in, walk
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, read, relocate_paths
 from lab.native import programs
-from lab.places import ENVIRONMENTS, REPOSITORY
+from lab.places import REPOSITORY
 
 FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
@@ -81,7 +81,7 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
         roots[name] = path
         return f"{FILES}/{name}"
 
-    file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+    file = requirements_file(own["requirements"], own["packages"])
     wanted = read(Path(file)) if file else Requirements()
     lines = [relocate_paths(line, host_path) for line in (*wanted.options, *wanted.entries)]
     try:

@@ -12,10 +12,10 @@ from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.user_service import Command, UserService
-from lab.environments.environment import EnvironmentFailed, environment, installed_packages, requirements_file
+from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages, requirements_file
 from lab.native import programs
 from lab.native.wheels import wheel
-from lab.places import ENVIRONMENTS, REPOSITORY
+from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
@@ -60,8 +60,9 @@ class Runtime:
             file = REPOSITORY / requirements if requirements else None
             hashed = not Path(requirements).is_absolute()  # only the repository's own files have hashes
             try:
-                built = [wheel(name, self.interpreter) for name in wheels]
-                self.pythons[packages] = environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
+                built = tuple(wheel(name, self.interpreter) for name in wheels)
+                recipe = Recipe(interpreter=self.interpreter, requirements_file=file, wheels=built, hashed=hashed)
+                self.pythons[packages] = environment(recipe)
             except EnvironmentFailed as failed:
                 self.pythons[packages] = failed
         python = self.pythons[packages]
@@ -78,7 +79,7 @@ class Runtime:
 
         Raises EnvironmentFailed if the packages cannot be installed.
         """
-        file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+        file = requirements_file(own["requirements"], own["packages"])
         return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
     def to_json(self) -> dict[str, Any]:

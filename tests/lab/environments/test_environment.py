@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.environments import environment as environments
-from lab.environments.environment import EnvironmentFailed, environment, installed_packages
+from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages
 from lab.folders import lock_folder, locked
 from lab.native.programs import run_build
 from lab.places import REPOSITORY
@@ -39,6 +39,11 @@ def requirements(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "runtimes")
+
+
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interpreter) -> Path:
     """Puts a uv in place that only pretends, and notes each call in this file."""
@@ -62,8 +67,7 @@ def make(
     log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> Make:
     """Asks for the environment of those requirements; its folder."""
-    monkeypatch.chdir(tmp_path)
-    return lambda: environment(interpreter, requirements, Path("runtimes")).parent.parent
+    return lambda: environment(Recipe(interpreter=interpreter, requirements_file=requirements)).parent.parent
 
 
 TOOLS = pytest.mark.parametrize(
@@ -84,7 +88,7 @@ def test_a_real_environment_has_the_packages_and_their_byte_code(
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
     if tool == "pip":
         monkeypatch.setattr(uv, "find", lambda: None)
-    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
+    python = environment(Recipe(interpreter=interpreter, requirements_file=write_wheel(tmp_path)))
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
     value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
     assert (value, Path(prefix)) == ("7", python.parent.parent)
@@ -98,11 +102,12 @@ def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_or_
 ) -> None:
     unhashed = write_wheel(tmp_path)
     unhashed.write_text(unhashed.read_text().partition(" --hash")[0] + "\n")
+    recipe = Recipe(interpreter=interpreter, requirements_file=unhashed)
     with pytest.raises(EnvironmentFailed, match="hash"):
-        environment(interpreter, unhashed, tmp_path / "runtimes")
-    python = environment(interpreter, unhashed, tmp_path / "runtimes", hashed=False)
+        environment(recipe)
+    python = environment(replace(recipe, hashed=False))
     assert installed_packages(python)["tiny-thing"] == "1.2"
-    python = environment(interpreter, None, tmp_path / "runtimes", [*tmp_path.glob("*.whl")])
+    python = environment(Recipe(interpreter=interpreter, wheels=(*tmp_path.glob("*.whl"),)))
     assert installed_packages(python) == {"tiny-thing": "1.2"}
 
 
@@ -137,7 +142,7 @@ def test_another_build_at_the_same_path_makes_it_anew(
 ) -> None:
     make()
     rebuilt = replace(interpreter, facts={**interpreter.facts, "build": "(main, another day)"})
-    environment(rebuilt, requirements, Path("runtimes"))
+    environment(Recipe(interpreter=rebuilt, requirements_file=requirements))
     assert made(log) == 2
 
 
@@ -218,12 +223,12 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file_to_which_hashes
 ) -> None:
     asked = tmp_path / "requirements.txt"
     asked.write_text("flask==3.1.3  # web\n")
-    file = Path(environments.requirements_file(str(asked), ["waitress==3.0.2"], tmp_path / "made"))
+    file = Path(environments.requirements_file(str(asked), ["waitress==3.0.2"]))
     assert file.read_text() == "flask==3.1.3\nwaitress==3.0.2\n"
-    assert environments.requirements_file(str(asked), ["flask==1"], tmp_path / "made") == str(asked)
-    assert environments.requirements_file("", [], tmp_path) == ""
+    assert environments.requirements_file(str(asked), ["flask==1"]) == str(asked)
+    assert environments.requirements_file("", []) == ""
     with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
-        environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
+        environments.requirements_file(str(requirements), ["waitress==3.0.2"])
 
 
 def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behind_is_ended_and_holds_no_lock(
