@@ -77,12 +77,6 @@ def scrubbed_environment() -> dict[str, str]:
     }
 
 
-def end_all() -> None:
-    """End all commands that this process runs. A thread that waits for a command then continues."""
-    for guard in tuple(_GUARDS):
-        _cut_lifeline(guard)
-
-
 def run_in_parallel(
     call: Callable[[Value], Result], values: Iterable[Value], at_once: int = COMMANDS_AT_ONCE
 ) -> list[Result]:
@@ -91,11 +85,11 @@ def run_in_parallel(
         futures = [pool.submit(call, value) for value in values]
         try:
             return [future.result() for future in futures]
-        except BaseException:  # including Ctrl-C: end the running processes rather than wait for them
+        except BaseException:  # including Ctrl-C: end the running processes, so that the threads need not wait for them
             pool.shutdown(wait=False, cancel_futures=True)
-            while not all(future.done() for future in futures):
-                end_all()
-                wait(futures, END_EVERY_S)
+            while wait(futures, END_EVERY_S).not_done:
+                for guard in tuple(_GUARDS):
+                    _cut_lifeline(guard)
             raise
 
 

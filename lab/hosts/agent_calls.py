@@ -37,6 +37,8 @@ _HOSTED = System(name="own", title="")
 class AgentCalls:
     """The calls of the runner, one public method each. Each call runs on its own thread. Answers are plain JSON."""
 
+    ran = staticmethod(threads_ran_ns)
+
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._instruments: dict[str, Instrumentation] = {}
@@ -141,10 +143,6 @@ class AgentCalls:
     def packages(self, python: str) -> dict[str, str]:
         """Return the packages in the environment of an interpreter, with their versions."""
         return installed_packages(Path(python))
-
-    def ran(self, pid: int) -> dict[int, int]:
-        """Return {thread id: CPU time in ns} of a child and its descendants."""
-        return threads_ran_ns(pid)
 
     def facts(self, boot_id: str) -> dict[str, Any]:
         """Return facts about this host for result.json (core.saved.HostFacts).

@@ -15,7 +15,7 @@ from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
-from lab.digests import files_in
+from lab.digests import MADE_FOLDERS, files_in
 from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 from lab.processes import run, scrubbed_environment
@@ -24,7 +24,6 @@ from systems import built_in
 BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
-MADE_FOLDERS = ("target", "build", "bin", "wheels")
 BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
 LAST_LINES = 6
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
@@ -196,7 +195,12 @@ def _is_current(build: Build) -> bool:
         made_s = build.installed_file.stat().st_mtime
     except OSError:
         return False
-    return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))
+    return all(made_s > os.stat(path).st_mtime for path in sources_in(build.folder))
+
+
+def sources_in(folder: Path) -> Iterator[str]:
+    """Yield the source files of native programs in *folder*."""
+    return files_in(folder, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
 
 
 def _run_build(build: Build, lock: int) -> Message:

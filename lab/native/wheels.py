@@ -33,7 +33,6 @@ WHEELS = NATIVE_BUILDS / "wheels"
 STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
-MADE_FOLDERS = {"target", "build", "__pycache__"}
 
 
 class WheelMissing(EnvironmentFailed):
@@ -154,7 +153,7 @@ def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[
 def _digest(extension: Extension) -> str:
     """Return a digest of the names and contents of an extension's sources."""
     sha = hashlib.sha256()
-    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS, MADE_FOLDERS)
+    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS)
     for path in (*map(Path, own), *(NATIVE_SOURCES / name for name in extension.borrowed)):
         data = path.read_bytes()
         sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)

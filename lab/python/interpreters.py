@@ -6,13 +6,14 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
 from core.messages import AND, Message, listed, message
 from core.program import PROGRAM
-from core.runtime import JIT, RuntimeName
+from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import run_in_parallel
 from lab.python import uv
@@ -20,7 +21,6 @@ from lab.python.trust import may_execute, trusted_output
 
 QUERY_TIMEOUT_S = 20.0  # long, because all interpreters are started at once and the machine may be busy
 INSTALL_TIMEOUT_S = 600.0
-OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
 
 _FILE_NAME = re.compile(r"python3\.(\d{1,2})(\.\d+((a|b|rc)\d+)?)?t?")
@@ -90,9 +90,12 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _find_all({name.minor for name in searched}) if searched else {}
     ranked = {
-        name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]) for name in searched
+        name.binary: fitting
+        for name in searched
+        if (fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]))
     }
-    return {binary: _choose_best(fitting) for binary, fitting in ranked.items() if fitting} | given
+    best = {name: replace(first, alternatives=tuple(others)) for name, (first, *others) in ranked.items()}
+    return best | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
@@ -109,9 +112,8 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 def all_found() -> list[Interpreter]:
     """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of each name first."""
-    by_name = _find_all(range(OLDEST_MINOR, 100))
-    ranked = sorted(by_name.values(), key=lambda same: (same[0].name.minor, same[0].name))
-    return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
+    found = chain(*_find_all(range(OLDEST_MINOR, 100)).values())
+    return sorted(found, key=lambda interpreter: (interpreter.name.minor, interpreter.name))
 
 
 def missing(runtime: str) -> Message:
@@ -174,10 +176,6 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
         return found if found.facts["implementation"] == "cpython" and found.name else None
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:
-    return replace(ranked[0], alternatives=tuple(ranked[1:]))
 
 
 def _check(name: RuntimeName, path: Path) -> Interpreter:
