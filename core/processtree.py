@@ -5,7 +5,7 @@ Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 PROC = "/proc"
 
@@ -29,8 +29,7 @@ class TreeUsage:
     pss_bytes: int = 0
 
     def __add__(self, other: "TreeUsage") -> "TreeUsage":
-        others = asdict(other)
-        return TreeUsage(**{name: value + others[name] for name, value in asdict(self).items()})
+        return TreeUsage(**{name: value + vars(other)[name] for name, value in vars(self).items()})
 
     def since(self, start: "TreeUsage") -> "TreeUsage":
         """Return CPU time and switches since *start*, and the present memory.
@@ -38,8 +37,7 @@ class TreeUsage:
         Differences are never negative, although a process that has ended would lower the sums.
         """
         counted = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches")
-        mine, before = asdict(self), asdict(start)
-        return TreeUsage(**mine | {name: max(0, mine[name] - before[name]) for name in counted})
+        return replace(self, **{name: max(0, getattr(self, name) - getattr(start, name)) for name in counted})
 
     def to_json(self) -> dict[str, int]:
         """Return the resource usage of the process tree as a dictionary, such as {"processes": 2, ...}."""
@@ -79,15 +77,19 @@ def tree_ran_ns(pid: int) -> int:
 
     Of threads that run it is exact. What has ended counts in ticks: proc_pid_stat(5), utime to cstime.
     """
-    tick_ns, total_ns = 10**9 // os.sysconf("SC_CLK_TCK"), 0
+    total_ns = 0
     pids = [pid]
     for process in pids:
-        if not (fields := _stat(process)):
-            continue
-        ran = sum(_threads_ran_ns(process, pids).values())
-        user, system, waited_user, waited_system = map(int, fields[11:15])
-        total_ns += max(ran, (user + system) * tick_ns) + (waited_user + waited_system) * tick_ns
+        if fields := _stat(process):
+            user_ns, system_ns, waited_user_ns, waited_system_ns = _cpu_ns(fields)
+            ran_ns = sum(_threads_ran_ns(process, pids).values())
+            total_ns += max(ran_ns, user_ns + system_ns) + waited_user_ns + waited_system_ns
     return total_ns
+
+
+def _cpu_ns(fields: list[str]) -> list[int]:
+    """Return utime, stime, cutime and cstime from the fields that _stat() returns, in ns."""
+    return [int(ticks) * 10**9 // os.sysconf("SC_CLK_TCK") for ticks in fields[11:15]]
 
 
 def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
@@ -131,13 +133,12 @@ def _usage(pid: int) -> TreeUsage:
     fields = _stat(pid)
     if not fields:
         return TreeUsage()
-    tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
-    user, system, waited_user, waited_system = map(int, fields[11:15])
+    user_ns, system_ns, waited_user_ns, waited_system_ns = _cpu_ns(fields)
     threads = [_numbers(f"{PROC}/{pid}/task/{thread}/status") for thread in _threads(pid)]
     return TreeUsage(
         processes=1,
-        cpu_user_ns=(user + waited_user) * tick_ns,
-        cpu_system_ns=(system + waited_system) * tick_ns,
+        cpu_user_ns=user_ns + waited_user_ns,
+        cpu_system_ns=system_ns + waited_system_ns,
         voluntary_switches=sum(thread.get("voluntary_ctxt_switches", 0) for thread in threads),
         involuntary_switches=sum(thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads),
         max_rss_bytes=peak_memory_bytes(pid),

@@ -5,7 +5,6 @@ an environment of their own, so the packages of a run in progress are never repl
 holds a shared lock on it.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -13,6 +12,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from time import sleep
@@ -21,7 +21,7 @@ from typing import Any
 from core.errors import GilscopeError
 from core.files import put
 from core.messages import AND, Message, listed
-from lab.digests import Digests
+from lab.digests import Digests, text_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import lock_folder, remove_contents
 from lab.places import ENVIRONMENTS, REPOSITORY
@@ -38,7 +38,7 @@ _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with 
 
 
 class EnvironmentFailed(GilscopeError):
-    """The error that the packages of a system could not be installed for a runtime."""
+    """The error that a system cannot run under a runtime: its packages, wheel or native program are not there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +74,14 @@ class Recipe:
         """The prefix of the environment's folder name, from the interpreter and the names of the files."""
         named = str(self.requirements_file or "")
         what = "\0".join((str(self.interpreter.executable), named, *(path.name for path in self.wheels)))
-        return f"{self.interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+        return f"{self.interpreter.name}-{text_digest(what)[:8]}"
 
     @cached_property
     def stamp(self) -> str:
         """The text of the environment's stamp file: its interpreter, and digests of its contents. Raises BadInput."""
         facts = {
             "layout": LAYOUT,
-            "requirements": hashlib.sha256("\n".join(_all_lines(self.wanted)).encode()).hexdigest(),
+            "requirements": text_digest("\n".join(_all_lines(self.wanted))),
             "wheels": [_digest(path) for path in self.wheels],
             "folders": [_DIGESTS.of_tree(folder) for folder in self.source_folders],
             **self.interpreter.identity,
@@ -91,7 +91,7 @@ class Recipe:
     @cached_property
     def place(self) -> Path:
         """The environment's folder."""
-        return ENVIRONMENTS / f"{self.family}-{hashlib.sha256(self.stamp.encode()).hexdigest()[:12]}"
+        return ENVIRONMENTS / f"{self.family}-{text_digest(self.stamp)[:12]}"
 
     @property
     def python(self) -> Path:
@@ -145,7 +145,7 @@ def requirements_file(user_file: str, packages: Sequence[str]) -> str:
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
-    place = ENVIRONMENTS / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
+    place = ENVIRONMENTS / f"{stem}-{text_digest(text)[:8]}.txt"
     if not place.exists():
         put(place, text)  # atomically, because another run may be reading the file
     return str(place)
@@ -295,4 +295,4 @@ def _project_name(folder: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(read_bytes(path)).hexdigest()
+    return sha256(read_bytes(path)).hexdigest()

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
 from lab.digests import MADE_FOLDERS, files_in
+from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 from lab.processes import run, scrubbed_environment
@@ -36,10 +36,6 @@ _NO_CRATES = re.compile(
     r"failed to download|failed to fetch|spurious network error|[Cc]ould(?: not|n't) resolve host"
     r"|attempting to make an HTTP request"
 )
-
-
-class ProgramMissing(GilscopeError):
-    """The error that a native program is missing. Its message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,10 +95,10 @@ FOR_HOSTS = {program.name for system, program in _USES if system.supports_hosts 
 
 
 def command(program: Program) -> list[str]:
-    """Return the command line that starts a native program. Raises ProgramMissing with the reason."""
+    """Return the command line that starts a native program. Raises EnvironmentFailed with the reason."""
     reason = missing(program.name)
     if reason:
-        raise ProgramMissing(reason)
+        raise EnvironmentFailed(reason)
     host = [sys.executable, "-s", "-m", program.host] if program.host else []
     build = BUILDS.get(program.name)
     file = [str(build.program)] if build else []

@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
 from core.system import Extension
-from lab.digests import files_in
+from lab.digests import files_in, text_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked, remove_contents
 from lab.native.programs import (
@@ -35,10 +35,6 @@ REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 
 
-class WheelMissing(EnvironmentFailed):
-    """The error that no wheel of an extension module was built for an interpreter. Its message says why."""
-
-
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
@@ -57,7 +53,7 @@ class WheelBuild:
     @property
     def place(self) -> Path:
         """The wheel's folder. Its name has a hash of the interpreter's path, because interpreter names may repeat."""
-        digest = hashlib.sha256(str(self.interpreter.executable).encode()).hexdigest()[:8]
+        digest = text_digest(str(self.interpreter.executable))[:8]
         return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
 
     @cached_property
@@ -121,7 +117,7 @@ class WheelBuild:
 def wheel(name: str, interpreter: Interpreter) -> Path:
     """Return the path of the wheel of extension *name* for an interpreter, built from the present sources.
 
-    Starts no process. Raises WheelMissing with the reason, and BadInput if *name* is not an extension.
+    Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an extension.
     """
     if name not in EXTENSIONS:
         known = ", ".join(EXTENSIONS)
@@ -129,7 +125,7 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     build = WheelBuild(EXTENSIONS[name], interpreter)
     path = build.find()
     if path is None:
-        raise WheelMissing(
+        raise EnvironmentFailed(
             "The extension {extension} is not available: {reason}", extension=build.label, reason=build.why_missing()
         )
     return path

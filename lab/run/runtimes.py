@@ -107,10 +107,10 @@ class Native:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return a child's command line. Raises ProgramMissing if there is no such program."""
+        """Return a child's command line. Raises EnvironmentFailed if there is no such program."""
         program = system.program(role)
         if program is None:
-            raise programs.ProgramMissing(
+            raise EnvironmentFailed(
                 "the system {system} has no native program that can act as its {role}",
                 system=system.name,
                 role=ROLES[role],
