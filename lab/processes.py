@@ -89,7 +89,7 @@ def run_in_parallel(
             pool.shutdown(wait=False, cancel_futures=True)
             while wait(futures, END_EVERY_S).not_done:
                 for guard in tuple(_GUARDS):
-                    _cut_lifeline(guard)
+                    cut_lifeline(guard)
             raise
 
 
@@ -186,16 +186,16 @@ def expect_process(error: OSError) -> None:
         ) from error
 
 
-def _cut_lifeline(guard: "subprocess.Popen[str]") -> None:
-    """Make the process *guard* kill the command's processes, by closing its stdin."""
+def cut_lifeline(guard: "subprocess.Popen[Any]") -> None:
+    """Close the stdin of a guard or a reaper, so that it kills its processes and ends."""
     assert guard.stdin
     guard.stdin.close()
-    guard.send_signal(signal.SIGCONT)  # the guard may be stopped
+    guard.send_signal(signal.SIGCONT)  # a signal may have stopped it
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
     """Wait until the process *guard* has killed the command's processes. If *guard* fails, kill its process group."""
-    _cut_lifeline(guard)
+    cut_lifeline(guard)
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
     if guard.poll() != 0:

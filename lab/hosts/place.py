@@ -97,8 +97,8 @@ class HostPlace(HostConnection, Place):
 
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is accepted."""
-        there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
-        return str(there["version"]) if there else ""
+        there = self.runtimes.get(runtime.name, {}) if runtime.version else {}
+        return str(there.get("version", ""))
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""
