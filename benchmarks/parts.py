@@ -15,7 +15,7 @@ from statistics import median
 
 from benchmarks.bench import RUNTIMES, cell_of, measured, opened, options, print_table, runtimes
 from lab.places import REPOSITORY
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import scrubbed_environment
 from lab.run.runtimes import Runtime
 
 PARTS = """

@@ -19,7 +19,6 @@ from core.program import ROOT
 from core.runtime import RuntimeName
 from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
-from lab.places import ENVIRONMENTS
 from lab.project import packages
 from lab.project.application import inspect_application
 from lab.python import interpreters
@@ -86,7 +85,7 @@ def _requirements(flags: Flags, note: Note) -> str | None:
     note(project if needed.installs else message("Packages: from {source}", source=needed.source))
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
-    return requirements_file("", needed.entries, ENVIRONMENTS) or None
+    return requirements_file("", needed.entries) or None
 
 
 def _runtimes(flags: Flags, note: Note) -> str:

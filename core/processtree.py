@@ -73,15 +73,19 @@ def tree_ran_ns(pid: int) -> int:
 
     Of threads that run it is exact. What has ended counts in ticks: proc_pid_stat(5), utime to cstime.
     """
-    tick_ns, total_ns = 10**9 // os.sysconf("SC_CLK_TCK"), 0
+    total_ns = 0
     pids = [pid]
     for process in pids:
-        if not (fields := _stat(process)):
-            continue
-        ran = sum(_threads_ran_ns(process, pids).values())
-        user, system, waited_user, waited_system = map(int, fields[11:15])
-        total_ns += max(ran, (user + system) * tick_ns) + (waited_user + waited_system) * tick_ns
+        if fields := _stat(process):
+            user_ns, system_ns, waited_user_ns, waited_system_ns = _cpu_ns(fields)
+            ran_ns = sum(_threads_ran_ns(process, pids).values())
+            total_ns += max(ran_ns, user_ns + system_ns) + waited_user_ns + waited_system_ns
     return total_ns
+
+
+def _cpu_ns(fields: list[str]) -> list[int]:
+    """Return utime, stime, cutime and cstime from the fields that _stat() returns, in ns."""
+    return [int(ticks) * 10**9 // os.sysconf("SC_CLK_TCK") for ticks in fields[11:15]]
 
 
 def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
@@ -135,13 +139,12 @@ def _usage(pid: int) -> dict[str, int]:
     fields = _stat(pid)
     if not fields:
         return {}
-    tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
-    user, system, waited_user, waited_system = map(int, fields[11:15])
+    user_ns, system_ns, waited_user_ns, waited_system_ns = _cpu_ns(fields)
     threads = [_numbers(f"{PROC}/{pid}/task/{thread}/status") for thread in threads_of(pid)]
     return {
         "processes": 1,
-        "cpu_user_ns": (user + waited_user) * tick_ns,
-        "cpu_system_ns": (system + waited_system) * tick_ns,
+        "cpu_user_ns": user_ns + waited_user_ns,
+        "cpu_system_ns": system_ns + waited_system_ns,
         "voluntary_switches": sum(thread.get("voluntary_ctxt_switches", 0) for thread in threads),
         "involuntary_switches": sum(thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads),
         "run_queue_ns": run_queue_ns(pid),

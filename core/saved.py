@@ -210,8 +210,8 @@ class Machine(MachineFacts):
     """Facts about the machine that ran the orchestrator.
 
     hosts: for a run across hosts: the same facts about each host, with its `runtimes` (versions), their `builds` (as in
-        `runtimes` below, with packages by environment), its `link` to the services' host, whether it has `uv`, the
-        error of its clock (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
+        `runtimes` below), its `link` to the services' host, whether it has `uv`, the error of its clock
+        (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
     """
 
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)

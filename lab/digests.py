@@ -8,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 DIGITS = 12
-WHOLE_BYTES = 16 << 20  # the digest of a larger file covers its size, its beginning and its end
-END_BYTES = 64 << 10
 MOST_FILES = 5_000
 MADE_FOLDERS = {
     "__pycache__",
@@ -36,7 +34,9 @@ class Digests:
         mark = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
         known = self._known.get(os.fspath(path))
         if known is None or known[0] != mark:
-            known = self._known[os.fspath(path)] = (mark, _content_digest(path, state.st_size))
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
+            known = self._known[os.fspath(path)] = (mark, digest)
         return known[1]
 
     def of_files(self, paths: Iterator[str], below: str = "") -> dict[str, str]:
@@ -54,7 +54,12 @@ class Digests:
 
 def short_digest(value: object) -> str:
     """Return the first 12 hexadecimal digits of the SHA-256 of repr(*value*)."""
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:DIGITS]
+    return text_digest(repr(value))[:DIGITS]
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of *text* in hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def files_in(
@@ -78,15 +83,3 @@ def walk(folder: Path, is_left_out: Callable[[str], bool]) -> Iterator[str]:
             name for name in below if not is_left_out(name) and not os.path.exists(f"{here}/{name}/pyvenv.cfg")
         )
         yield from (os.path.join(here, name) for name in sorted(names))
-
-
-def _content_digest(path: str | os.PathLike[str], size_bytes: int) -> str:
-    sha = hashlib.sha256()
-    with open(path, "rb") as file:
-        if size_bytes <= WHOLE_BYTES:
-            sha.update(file.read())
-        else:
-            sha.update(b"%d\0" % size_bytes + file.read(END_BYTES))
-            file.seek(-END_BYTES, os.SEEK_END)
-            sha.update(file.read(END_BYTES))
-    return sha.hexdigest()[:DIGITS]

@@ -22,7 +22,7 @@ from typing import Self
 
 from core.errors import BadInput
 from core.messages import Arg
-from lab.processes import LAST_SECONDS_S, expect_process
+from lab.processes import LAST_SECONDS_S, cut_lifeline, expect_process
 
 READY_S = 30.0  # for the reaper to make the folder, on a machine that may be busy
 _REAPER = Path(__file__).with_name("reaper.py")
@@ -111,13 +111,9 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
 def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
     """Make the reaper process kill the child processes and remove *folder*, or do this here if the reaper fails.
 
-    The reaper is resumed first, because a signal may have stopped it.
-
     folder: None if the folder belongs to another process
     """
-    assert reaper.stdin
-    reaper.stdin.close()
-    reaper.send_signal(signal.SIGCONT)
+    cut_lifeline(reaper)
     with suppress(subprocess.TimeoutExpired):
         reaper.wait(LAST_SECONDS_S)
         if folder is None or not folder.exists():

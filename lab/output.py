@@ -43,6 +43,10 @@ class HeadTailBuffer:
         with self._changing:
             return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
 
+    def text(self) -> str:
+        """Return content() as text."""
+        return self.content().decode(errors="replace")
+
 
 class ProcessOutput(HeadTailBuffer):
     """A pipe that captures a process's output.
@@ -110,6 +114,7 @@ class OutputReader:
         self._selector.register(self._stopped, selectors.EVENT_READ)
         self._outputs: list[ProcessOutput] = []
         self._thread: threading.Thread | None = None
+        self._pause = threading.Event()
 
     def watch(self, output: ProcessOutput) -> None:
         """Start to read *output*. The process that writes it must already run."""
@@ -126,6 +131,7 @@ class OutputReader:
             return
         os.close(self._stopper)
         self._stopper = -1
+        self._pause.set()
         if self._thread is not None:
             self._thread.join()
         for output in self._outputs:
@@ -135,7 +141,6 @@ class OutputReader:
         os.close(self._stopped)
 
     def _read(self) -> None:
-        pause = threading.Event()
         while True:
             ready = [key.fileobj for key, _ in self._selector.select()]
             if self._stopped in ready:
@@ -146,7 +151,7 @@ class OutputReader:
                 if output.has_ended:
                     self._selector.unregister(output)
             if most_bytes < PIPE_BYTES // 4:  # a fuller pipe could fill up during the pause and block its writer
-                pause.wait(COALESCE_S)
+                self._pause.wait(COALESCE_S)
 
 
 def last_text(data: bytes, size_bytes: int) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -10,13 +11,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from typing import IO, Any, TypeVar
 
 from core.errors import BadInput
 from core.messages import Message, message
-from lab.output import ProcessOutput
+from lab.output import OutputReader, ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
@@ -45,50 +45,36 @@ def run(
     options: folder, pass_fds and program, as for guarded()
     Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
-    out, err = ProcessOutput(), ProcessOutput()
-    streams = out.write_end, err.write_end
-    with closing(out), closing(err):
-        with guarded(command, environment, streams=streams, **options) as guard:
-            _read((out, err), command, timeout_s, watch)
-        texts = [output.content().decode(errors="replace") for output in (out, err)]
-    return subprocess.CompletedProcess(command, guard.status(), *texts)
-
-
-def _read(
-    outputs: Sequence[ProcessOutput],
-    command: Sequence[str | Path],
-    timeout_s: float,
-    watch: Callable[[str], None] | None,
-) -> None:
-    """Read a command's stdout and stderr (*outputs*) until they end. Raises subprocess.TimeoutExpired."""
-    until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
-    with DefaultSelector() as selector:
-        for output in outputs:
-            output.close_write_end()
-            selector.register(output, EVENT_READ, output)
-        while selector.get_map():
-            ready = selector.select(min(until, next_look) - monotonic())
-            if monotonic() >= next_look:
-                next_look = monotonic() + WATCH_S
+    out, err, until = ProcessOutput(), ProcessOutput(), monotonic() + timeout_s
+    with closing(out), closing(err), closing(OutputReader()) as reader:
+        with guarded(command, environment, streams=(out.write_end, err.write_end), **options) as guard:
+            reader.watch(out)
+            reader.watch(err)
+            while not guard.has_ended(min(WATCH_S, until - monotonic())):
+                if monotonic() >= until:
+                    raise subprocess.TimeoutExpired(command, timeout_s)
                 if watch:
-                    watch(_newest_line(outputs[-1]))
-            if monotonic() >= until:
-                raise subprocess.TimeoutExpired(command, timeout_s)
-            for key, _ in ready:
-                key.data.drain()
-                if key.data.has_ended:
-                    selector.unregister(key.fileobj)
+                    watch(err.text().strip().rpartition("\n")[2].strip())
+        return subprocess.CompletedProcess(command, guard.status(), out.text(), err.text())
 
 
-def _newest_line(output: ProcessOutput) -> str:
-    lines = output.content().decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+def output_of(
+    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str] | None = None, **options: Any
+) -> str | None:
+    """Return what *command* writes to stdout; None if it cannot be started, fails, or exceeds *timeout_s*."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        done = run(command, timeout_s, environment, **options)
+        return None if done.returncode else done.stdout
+    return None
 
 
-def end_all() -> None:
-    """End all commands that this process runs. A thread that waits for a command then continues."""
-    for guard in tuple(_GUARDS):
-        _cut_lifeline(guard)
+def scrubbed_environment() -> dict[str, str]:
+    """Return this process's environment variables, except variables that change how a Python interpreter behaves."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTHON") and name not in ("__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
+    }
 
 
 def run_in_parallel(
@@ -99,11 +85,11 @@ def run_in_parallel(
         futures = [pool.submit(call, value) for value in values]
         try:
             return [future.result() for future in futures]
-        except BaseException:  # including Ctrl-C: end the running processes rather than wait for them
+        except BaseException:  # including Ctrl-C: end the running processes, so that the threads need not wait for them
             pool.shutdown(wait=False, cancel_futures=True)
-            while not all(future.done() for future in futures):
-                end_all()
-                wait(futures, END_EVERY_S)
+            while wait(futures, END_EVERY_S).not_done:
+                for guard in tuple(_GUARDS):
+                    cut_lifeline(guard)
             raise
 
 
@@ -112,12 +98,20 @@ class Guard:
     """A command that runs under a guard process (lab/guard.py).
 
     process: the guard process, which shares stdout and stderr with the command
+    report_pipe: the guard process writes its report there at the command's end, and has it open until then
     report: what the guard process has reported, after its end: status or error
     """
 
     process: "subprocess.Popen[str]"
     program: str
+    report_pipe: IO[bytes]
     report: dict[str, int] = field(default_factory=dict)
+
+    def has_ended(self, wait_s: float) -> bool:
+        """Wait up to *wait_s* until the command and its processes have ended. Return whether they have."""
+        poll = select.poll()
+        poll.register(self.report_pipe, select.POLLIN)
+        return bool(poll.poll(max(0.0, wait_s) * 1000))
 
     def status(self) -> int:
         """Return the command's exit status, negative for a signal. Raises OSError if the command could not be started.
@@ -152,7 +146,7 @@ def guarded(  # noqa: PLR0913 - a process has them all
     heard, report = os.pipe()
     before = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop))]
     words = [*before, program or str(command[0]), *map(str, command)]
-    with os.fdopen(heard, "rb") as report_file:
+    with os.fdopen(heard, "rb") as report_pipe:
         try:
             process = subprocess.Popen(
                 words,
@@ -173,13 +167,13 @@ def guarded(  # noqa: PLR0913 - a process has them all
             os.close(report)
         _GUARDS.add(process)
         with process:
-            guard = Guard(process, str(command[0]))
+            guard = Guard(process, str(command[0]), report_pipe)
             try:
                 yield guard
             finally:
                 _GUARDS.discard(process)
                 _await_end(process)
-                lines = report_file.read().decode().splitlines()
+                lines = report_pipe.read().decode().splitlines()
                 guard.report |= {name: int(number) for name, number in map(str.split, lines)}
 
 
@@ -192,16 +186,16 @@ def expect_process(error: OSError) -> None:
         ) from error
 
 
-def _cut_lifeline(guard: "subprocess.Popen[str]") -> None:
-    """Make the process *guard* kill the command's processes, by closing its stdin."""
+def cut_lifeline(guard: "subprocess.Popen[Any]") -> None:
+    """Close the stdin of a guard or a reaper, so that it kills its processes and ends."""
     assert guard.stdin
     guard.stdin.close()
-    guard.send_signal(signal.SIGCONT)  # the guard may be stopped
+    guard.send_signal(signal.SIGCONT)  # a signal may have stopped it
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
     """Wait until the process *guard* has killed the command's processes. If *guard* fails, kill its process group."""
-    _cut_lifeline(guard)
+    cut_lifeline(guard)
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
     if guard.poll() != 0:

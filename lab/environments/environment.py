@@ -5,15 +5,14 @@ an environment of their own, so the packages of a run in progress are never repl
 holds a shared lock on it.
 """
 
-import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from time import sleep
@@ -22,36 +21,34 @@ from typing import Any
 from core.errors import GilscopeError
 from core.files import put
 from core.messages import AND, Message, listed
-from lab import processes
-from lab.digests import Digests
+from lab.digests import Digests, text_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import lock_folder, remove_contents
-from lab.places import REPOSITORY
+from lab.places import ENVIRONMENTS, REPOSITORY
+from lab.processes import scrubbed_environment
 from lab.python import uv
-from lab.python.interpreters import Interpreter, scrubbed_environment
+from lab.python.interpreters import Interpreter
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
 LAYOUT = 3  # version of how environments are created; an environment with another version is not used
 _DIGESTS = Digests()
-RETRY_S = 0.05
+RETRY_S, LONGEST_WAIT_S = 0.05, 60.0
 _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
 class EnvironmentFailed(GilscopeError):
-    """The error that the packages of a system could not be installed for a runtime."""
+    """The error that a system cannot run under a runtime: its packages, wheel or native program are not there."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """What an environment is made of: a requirements file, wheels of our own extensions (lab.native.wheels), or both.
 
-    folder: the folder of all environments
     hashed: whether the file must have a hash for each package, as all our files have; a user's file may have none
     """
 
     interpreter: Interpreter
-    folder: Path
     requirements_file: Path | None = None
     wheels: tuple[Path, ...] = ()
     hashed: bool = True
@@ -77,14 +74,14 @@ class Recipe:
         """The prefix of the environment's folder name, from the interpreter and the names of the files."""
         named = str(self.requirements_file or "")
         what = "\0".join((str(self.interpreter.executable), named, *(path.name for path in self.wheels)))
-        return f"{self.interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+        return f"{self.interpreter.name}-{text_digest(what)[:8]}"
 
     @cached_property
     def stamp(self) -> str:
         """The text of the environment's stamp file: its interpreter, and digests of its contents. Raises BadInput."""
         facts = {
             "layout": LAYOUT,
-            "requirements": hashlib.sha256("\n".join(_all_lines(self.wanted)).encode()).hexdigest(),
+            "requirements": text_digest("\n".join(_all_lines(self.wanted))),
             "wheels": [_digest(path) for path in self.wheels],
             "folders": [_DIGESTS.of_tree(folder) for folder in self.source_folders],
             **self.interpreter.identity,
@@ -94,7 +91,7 @@ class Recipe:
     @cached_property
     def place(self) -> Path:
         """The environment's folder."""
-        return self.folder / f"{self.family}-{hashlib.sha256(self.stamp.encode()).hexdigest()[:12]}"
+        return ENVIRONMENTS / f"{self.family}-{text_digest(self.stamp)[:12]}"
 
     @property
     def python(self) -> Path:
@@ -113,39 +110,23 @@ def _name(path: Path) -> str:
     return f"requirements/{path.name}" if path.parent == REPOSITORY / "requirements" else path.name
 
 
-def environment(
-    interpreter: Interpreter,
-    requirements_file: Path | None,
-    folder: Path,
-    wheels: Sequence[Path] = (),
-    *,
-    hashed: bool = True,
-) -> Path:
+def environment(recipe: Recipe) -> Path:
     """Return the path of an environment's Python. Create the environment first if it does not exist.
 
-    folder: the folder of all environments
-    hashed: whether the requirements file must have a hash for each package
     A stamp file marks a complete environment, so no process is started to check it. If several runs need the same
     environment at once, one of them creates it and the others wait. No run changes it while this process lives.
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
-    recipe = Recipe(
-        interpreter=interpreter,
-        folder=folder.absolute(),
-        requirements_file=requirements_file.absolute() if requirements_file else None,
-        wheels=tuple(path.absolute() for path in wheels),
-        hashed=hashed,
-    )
     if not (recipe.place in _IN_USE and recipe.is_ready()):
         _acquire(recipe)
     return recipe.python
 
 
-def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> str:
+def requirements_file(user_file: str, packages: Sequence[str]) -> str:
     """Return the path of a requirements file that names all requirements of *user_file* and all *packages*.
 
-    The path is *user_file* itself (or "") if no package is missing there, or else a new file in *folder*. The path is
-    "" if there are no requirements. Raises BadInput and EnvironmentFailed.
+    The path is *user_file* itself (or "") if no package is missing there, or else a new file beside the
+    environments. The path is "" if there are no requirements. Raises BadInput and EnvironmentFailed.
     """
     if not user_file and not packages:
         return ""
@@ -162,9 +143,9 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
             names=names,
         )
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
-    folder.mkdir(parents=True, exist_ok=True)
+    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
-    place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
+    place = ENVIRONMENTS / f"{stem}-{text_digest(text)[:8]}.txt"
     if not place.exists():
         put(place, text)  # atomically, because another run may be reading the file
     return str(place)
@@ -191,7 +172,7 @@ def _acquire(recipe: Recipe) -> None:
     if held is not None:
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        while True:
+        for _ in range(round(LONGEST_WAIT_S / RETRY_S)):
             lock = lock_folder(recipe.place, shared=True)  # waits while another run creates the environment
             assert lock is not None, "it waits"
             if recipe.is_ready():
@@ -214,19 +195,29 @@ def _acquire(recipe: Recipe) -> None:
                 "The environment of runtime {name} could not be created in {folder}: {error}. "
                 "Free disk space or give write access there, then run again.",
                 name=recipe.interpreter.name,
-                folder=str(recipe.folder),
+                folder=str(ENVIRONMENTS),
                 error=error.strerror or str(error),
             ) from None
+    else:
+        raise EnvironmentFailed(
+            "The environment of runtime {name} in {folder} is incomplete, and another process has used it for "
+            "{wait_s:.0f} s. End that process, then run again.",
+            name=recipe.interpreter.name,
+            folder=str(recipe.place),
+            wait_s=LONGEST_WAIT_S,
+        )
 
 
 def _create(recipe: Recipe, lock: int) -> None:
     """Create the environment at its final place, because the scripts in its bin folder contain its path.
 
     The stamp file is written last, because it marks the environment as complete.
+    The commands inherit *lock* (lab.folders). If this process is killed, the next builder waits until they end.
     """
     remove_contents(recipe.place)
+    variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment()
     for command in _commands(recipe):
-        failure = uv.output_of(partial(run_build, command, lock, MAKE_TIMEOUT_S))[1]
+        _, failure = uv.run(command, MAKE_TIMEOUT_S, variables, pass_fds=(lock,))
         if failure:
             shutil.rmtree(recipe.place, ignore_errors=True)
             raise EnvironmentFailed(
@@ -237,18 +228,6 @@ def _create(recipe: Recipe, lock: int) -> None:
                 reason=failure,
             )
     (recipe.place / STAMP_FILE).write_text(recipe.stamp)
-
-
-def run_build(
-    command: Sequence[str], lock: int, timeout_s: float, folder: Path | None = None
-) -> "subprocess.CompletedProcess[str]":
-    """Run a command that builds an environment, a wheel or a program in *folder*, and return its output.
-
-    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits until the command ends.
-    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
-    """
-    variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
-    return processes.run(command, timeout_s, variables, folder=folder, pass_fds=(lock,))
 
 
 def _remove_outdated(place: Path) -> None:
@@ -264,7 +243,7 @@ def _remove_outdated(place: Path) -> None:
 def _commands(recipe: Recipe) -> list[list[str]]:
     """Return the commands that create the environment.
 
-    run_build() makes uv compile the packages to bytecode, so that no measured process has to compile them.
+    _create() makes uv compile the packages to bytecode, so that no measured process has to compile them.
     """
     executable, place, python = str(recipe.interpreter.executable), str(recipe.place), str(recipe.python)
     program = uv.find()
@@ -316,4 +295,4 @@ def _project_name(folder: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(read_bytes(path)).hexdigest()
+    return sha256(read_bytes(path)).hexdigest()

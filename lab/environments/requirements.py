@@ -38,9 +38,15 @@ class Requirements:
         return any("--hash" in entry for entry in self.entries)
 
 
-def read(path: Path) -> Requirements:
-    """Parse a requirements file and the files that it includes with -r. Raises BadInput if one cannot be read."""
-    return _read(path, ())
+def read(path: Path, outer: tuple[Path, ...] = ()) -> Requirements:
+    """Parse a requirements file and the files that it includes with -r. Raises BadInput if one cannot be read.
+
+    outer: the files that include it; the first is the file that the user gave
+    """
+    if path.resolve() in outer:
+        chain, first = " -> ".join(file.name for file in (*outer, path)), str(outer[0])
+        raise BadInput("{path} includes itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
+    return parsed(_lines(path), path.parent, (*outer, path.resolve()))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -127,17 +133,6 @@ def locked_entry(package: Mapping[str, Any], folder: Path) -> str:
     return f"{name} @ {place.get('type', 'git')}+{url}@{place['commit-id']}" if "vcs" in package else f"{name} @ {url}"
 
 
-def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
-    """Parse one requirements file.
-
-    outer: the files that include it; the first is the file that the user gave
-    """
-    if path.resolve() in outer:
-        chain, first = " -> ".join(file.name for file in (*outer, path)), str(outer[0])
-        raise BadInput("{path} includes itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
-    return parsed(_lines(path), path.parent, (*outer, path.resolve()))
-
-
 def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:
     """Parse requirements *lines* that have no comments. Relative paths start in *folder*. Raises BadInput."""
     options: list[str] = []
@@ -145,7 +140,7 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
     for line in lines:
         nested = _FILE.fullmatch(line)
         if nested and "://" not in nested[1]:
-            inner = _read(folder / nested[1].strip(), outer)
+            inner = read(folder / nested[1].strip(), outer)
             options += inner.options
             entries += inner.entries
         elif line.startswith("-") and not line.startswith(("-e", "--editable")):

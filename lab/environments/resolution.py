@@ -24,7 +24,7 @@ from lab import processes
 from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, locked_entry, normalised
 from lab.python import uv
-from lab.python.interpreters import Interpreter, scrubbed_environment
+from lab.python.interpreters import Interpreter
 
 LOCK = "pylock.toml"
 RESOLVE_TIMEOUT_S = 60.0
@@ -219,7 +219,8 @@ class Trial:
         self, arguments: Sequence[str | Path], timeout_s: float, watch: Callable[[str], None] | None = None
     ) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or NOTHING."""
-        return uv.run([self._uv, *arguments], timeout_s, scrubbed_environment() | {"TMPDIR": str(self.folder)}, watch)
+        variables = processes.scrubbed_environment() | {"TMPDIR": str(self.folder)}
+        return uv.run([self._uv, *arguments], timeout_s, variables, watch=watch)[1]
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""

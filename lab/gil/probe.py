@@ -13,13 +13,11 @@ import re
 import select
 import tempfile
 from pathlib import Path
-from subprocess import TimeoutExpired
 from time import monotonic
 from typing import NamedTuple
 
 from lab.gil.memory import read_build, read_gil_state
-from lab.python.interpreters import scrubbed_environment
-from lab.python.trust import may_execute, run_trusted
+from lab.python.trust import may_execute, trusted_output
 
 DEADLINE_S = 2.0
 TURN_S = 0.02
@@ -84,11 +82,7 @@ def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) ->
 def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool:
     """Pass a script to process *pid* with sys.remote_exec, and return whether the process accepted the script."""
     command = [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)]
-    try:
-        done = run_trusted(command, max(5.0, deadline_s), scrubbed_environment())
-    except (OSError, TimeoutExpired):
-        return False
-    return done.returncode == 0
+    return trusted_output(command, max(5.0, deadline_s)) is not None
 
 
 def _find_executable(pid: int) -> Path | None:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from core.messages import Message, listed, message, verbatim
 from lab.environments.environment import distributions
 from lab.folders import PrivateFolder
-from lab.processes import describe_exit, run
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import describe_exit, run, scrubbed_environment
 
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
 IMPORT_TIMEOUT_S = 60.0

@@ -6,12 +6,13 @@ import time
 import zlib
 from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from core.messages import Json
 from core.processtree import threads_ran_ns
-from core.runtime import RuntimeName
+from core.runtime import NATIVE, RuntimeName
 from core.system import System
 from lab.environments.environment import installed_packages, requirements_file
 from lab.folders import Sandbox
@@ -19,7 +20,6 @@ from lab.hosts.archive import FILES
 from lab.hosts.boot import extract, own_folder
 from lab.machine import host, quiet
 from lab.machine.wakeups import kept_awake, require_idle_class
-from lab.places import ENVIRONMENTS
 from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
@@ -38,30 +38,28 @@ class AgentCalls:
     """The calls of the runner, one public method each. Each call runs on its own thread. Answers are plain JSON."""
 
     _watcher: Watcher  # from the call of watcher() on
+    ran = staticmethod(threads_ran_ns)
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._instruments: dict[str, Instrumentation] = {}
         self._watching = ExitStack()
         self._keeping = ExitStack()
-        self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
+        self._runtimes: dict[str, AnyRuntime] = {NATIVE: Native()}
         self._snapshot = quiet.snapshot()
 
     def find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
-        """Return the interpreters installed on this host for the runtimes *names*."""
+        """Return the facts of the runtimes *names* that are installed on this host."""
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = [*map(RuntimeName, names)]
         paths: dict[str, Path] = {name.binary: one.executable for one in given for name in wanted if one.is_named(name)}
         found = present(wanted, interpreters.find(wanted, paths))
-        self._runtimes.update(found)
-        return {
-            name: {
-                "executable": str(runtime.interpreter.executable),
-                "source": runtime.interpreter.source,
-                "facts": dict(runtime.interpreter.facts),
-            }
-            for name, runtime in found.items()
-        }
+        self._runtimes |= found
+        return self.builds()
+
+    def builds(self) -> dict[str, Any]:
+        """Return the facts of each runtime that find() found, with the packages in its environments."""
+        return {name: runtime.to_json() for name, runtime in self._runtimes.items() if name != NATIVE}
 
     def command(self, runtime: str, system: str, role: str) -> list[str]:
         """Make a child's virtual environment, and return the child's command line. Raises GilscopeError.
@@ -78,7 +76,8 @@ class AgentCalls:
         measured = self._runtimes[runtime]
         assert isinstance(measured, Runtime)
         lines = [line.replace(FILES, folder) for line in requirements]
-        return str(measured.python(requirements_file("", lines, ENVIRONMENTS)))
+        apart = replace(measured, pythons={})  # the packages of a user's service are no difference between hosts
+        return str(apart.python(requirements_file("", lines)))
 
     def mark(self) -> None:
         """Begin to count what disturbs this host."""
@@ -140,10 +139,6 @@ class AgentCalls:
     def packages(self, python: str) -> dict[str, str]:
         """Return the packages in the environment of an interpreter, with their versions."""
         return installed_packages(Path(python))
-
-    def ran(self, pid: int) -> dict[int, int]:
-        """Return {thread id: CPU time in ns} of a child and its descendants."""
-        return threads_ran_ns(pid)
 
     def facts(self, boot_id: str) -> dict[str, Any]:
         """Return facts about this host for result.json (core.saved.HostFacts).

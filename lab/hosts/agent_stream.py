@@ -118,7 +118,7 @@ class AgentStream:
             return message(
                 "the host has no Python 3.11 or newer. Install Python on the host with: uv python install 3.14"
             )
-        words = (self._reader.noise.content() + self._complaints.content()).decode(errors="replace").split()
+        words = (self._reader.noise.text() + self._complaints.text()).split()
         text = for_terminal(" ".join(words)[-500:]).rstrip(".")
         if not text:
             return message("the connection ended without an error message")

@@ -20,7 +20,7 @@ from lab.digests import files_in, walk
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, read, relocate_paths
 from lab.native import programs
-from lab.places import ENVIRONMENTS, REPOSITORY
+from lab.places import REPOSITORY
 
 FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
@@ -42,24 +42,20 @@ def agent(*, native: bool) -> bytes:
     native: include native programs, for a host of this architecture
     """
     sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
+    files = [(path.relative_to(REPOSITORY).as_posix(), path) for path in sources]
     built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
-    return _packed(
-        [
-            (CHECKOUT, b"", False),
-            *((path.relative_to(REPOSITORY).as_posix(), path.read_bytes(), False) for path in sources),
-            *((f"native/bin/{name}", programs.BUILDS[name].program.read_bytes(), True) for name in built),
-        ]
-    )
+    files += [(f"native/bin/{name}", programs.BUILDS[name].program) for name in built]
+    return _packed([(CHECKOUT, Path(os.devnull)), *files])  # an empty file is enough
 
 
-def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
-    """Return an archive of *files*. Each file is a tuple: name, content, and whether it is executable."""
+def _packed(files: Iterable[tuple[str, Path]]) -> bytes:
+    """Return an archive of *files*, each with its name in the archive. Raises OSError if a file cannot be read."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as entries:
-        for name, content, executable in files:
+        for name, path in files:
             entry = zipfile.ZipInfo(name)
-            entry.external_attr = (0o700 if executable else 0o600) << 16
-            entries.writestr(entry, content, zipfile.ZIP_DEFLATED)
+            entry.external_attr = (0o700 if os.access(path, os.X_OK) else 0o600) << 16
+            entries.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return archive.getvalue()
 
 
@@ -81,12 +77,11 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
         roots[name] = path
         return f"{FILES}/{name}"
 
-    file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+    file = requirements_file(own["requirements"], own["packages"])
     wanted = read(Path(file)) if file else Requirements()
     lines = [relocate_paths(line, host_path) for line in (*wanted.options, *wanted.entries)]
     try:
-        files = [file for root in roots.items() for file in _files(*root)]
-        content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)
+        content = _packed([file for root in roots.items() for file in _files(*root)])
     except OSError as error:
         raise BadInput(
             "{path} cannot be copied to a host: {error}. Give access to this path, or move it out of the folder.",

@@ -125,8 +125,8 @@ class HostCluster(CellPlaces):
         return {
             name: {
                 **facts[name],
-                "runtimes": {runtime: found["facts"]["version"] for runtime, found in place.runtimes.items()},
-                "builds": place.builds(),
+                "runtimes": {runtime: found["version"] for runtime, found in place.runtimes.items()},
+                "builds": place.call("builds"),
                 **({"link": links[name]} if links[name] else {}),
                 "clock_error_ns": place.offset().error_ns,
             }
@@ -305,6 +305,5 @@ class HostCluster(CellPlaces):
         return found
 
     def _runtime(self, name: RuntimeName, found: Mapping[str, Any]) -> HostRuntime:
-        executable = Path(found["executable"])
-        interpreter = Interpreter(name=name.series, executable=executable, source=found["source"], facts=found["facts"])
+        interpreter = Interpreter(executable=Path(found["executable"]), source=found["source"], facts=found)
         return HostRuntime(name=name, interpreter=interpreter, places_of=self.places_of)

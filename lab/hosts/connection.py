@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
-from typing import Any, Required, TypedDict
+from typing import Any, Required
 
 from core import record
 from core.decode import Misfit, decoded
@@ -30,26 +30,22 @@ from lab.run.children import Process
 
 
 class InterpreterFacts(RuntimeFacts):
-    """The facts that an interpreter on a host must report."""
+    """The facts that the agent must report about an interpreter on its host."""
 
+    executable: Required[str]  # type: ignore[misc]
+    source: Required[str]  # type: ignore[misc]
     version: Required[str]  # type: ignore[misc]
     build: Required[str]  # type: ignore[misc]
     gil_disabled_build: Required[bool]  # type: ignore[misc]
 
 
-class HostInterpreter(TypedDict):
-    """A Python interpreter on a host, with the facts that it reported about itself."""
-
-    executable: str
-    source: str
-    facts: InterpreterFacts
-
-
 ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.json
     "start": int,
+    "command": list[str],
     "clock": int,
     "facts": HostFacts,
-    "find": dict[str, HostInterpreter],
+    "find": dict[str, InterpreterFacts],
+    "builds": dict[str, RuntimeFacts],
     "packages": dict[str, str],
     "ran": dict[str, int],
     "window": Window,

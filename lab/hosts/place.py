@@ -32,7 +32,7 @@ COMMAND_S = 900.0  # long enough to make an environment
 class HostPlace(HostConnection, Place):
     """A connected host on which child processes run.
 
-    runtimes: the interpreters that were found on the host, by runtime
+    runtimes: the facts of the runtimes that were found on the host (core.record.RuntimeFacts), by name
     before: the offset of the host's clock before a cell's windows
     clock: the mean offset of the host's clock during the windows
     """
@@ -44,7 +44,6 @@ class HostPlace(HostConnection, Place):
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
         self.before: ClockOffset | None = None
         self.clock: ClockOffset | None = None
-        self._commands: dict[tuple[str, str, str], list[str]] = {}
         self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
     @property
@@ -71,12 +70,9 @@ class HostPlace(HostConnection, Place):
         """Make a child's virtual environment on the host, and return the child's command line. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
             return [self.python, *USER_SERVICE_CHILD]
-        key = (str(runtime.name), "" if system.user_service else system.key, role)
-        if key not in self._commands:
-            name, system_key, _ = key
-            words = self.call("command", COMMAND_S, runtime=name, system=system_key, role=role)
-            self._commands[key] = [str(word) for word in words]
-        return self._commands[key]
+        key = "" if system.user_service else system.key
+        words: list[str] = self.call("command", COMMAND_S, runtime=str(runtime.name), system=key, role=role)
+        return words
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
         """Copy a user's service to the host, and return its folder and interpreter on the host. Raises ChildFailed."""
@@ -98,26 +94,10 @@ class HostPlace(HostConnection, Place):
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
 
-    def builds(self) -> dict[str, dict[str, Any]]:
-        """Return the facts of each runtime on the host, with the packages in its environments. Raises ChildFailed."""
-        pythons: dict[str, set[str]] = {}
-        for (name, _, _), words in self._commands.items():
-            pythons.setdefault(name, set()).add(words[0])
-        return {
-            name: {
-                **found["facts"],
-                "packages": {
-                    path: self.call("packages", python=path)
-                    for path in sorted(pythons.get(name, set()) - {found["executable"]})
-                },
-            }
-            for name, found in self.runtimes.items()
-        }
-
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is accepted."""
-        there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
-        return str(there["facts"]["version"]) if there else ""
+        there = self.runtimes.get(runtime.name, {}) if runtime.version else {}
+        return str(there.get("version", ""))
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""

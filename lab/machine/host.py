@@ -9,11 +9,10 @@ import resource
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from subprocess import TimeoutExpired
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
-from lab.processes import run
+from lab.processes import output_of
 
 UNLIMITED = "unlimited"
 _CGROUPS = "sys/fs/cgroup"
@@ -246,11 +245,7 @@ def _limits() -> dict[str, int | str]:
 def _sysctl(name: str) -> str | None:
     if platform.system() != "Darwin":
         return None
-    try:
-        done = run(["sysctl", "-n", name], 5.0)
-    except (OSError, TimeoutExpired):
-        return None
-    return done.stdout.strip() or None
+    return (output_of(["sysctl", "-n", name], 5.0) or "").strip() or None
 
 
 def total(counts: Iterable[int | None]) -> int | None:

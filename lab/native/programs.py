@@ -7,24 +7,23 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
-from lab.digests import files_in
-from lab.environments.environment import run_build
+from lab.digests import MADE_FOLDERS, files_in
+from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
+from lab.processes import run, scrubbed_environment
 from systems import built_in
 
 BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
-MADE_FOLDERS = ("target", "build", "bin", "wheels")
 BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
 LAST_LINES = 6
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
@@ -37,10 +36,6 @@ _NO_CRATES = re.compile(
     r"failed to download|failed to fetch|spurious network error|[Cc]ould(?: not|n't) resolve host"
     r"|attempting to make an HTTP request"
 )
-
-
-class ProgramMissing(GilscopeError):
-    """The error that a native program is missing. Its message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +95,10 @@ FOR_HOSTS = {program.name for system, program in _USES if system.supports_hosts 
 
 
 def command(program: Program) -> list[str]:
-    """Return the command line that starts a native program. Raises ProgramMissing with the reason."""
+    """Return the command line that starts a native program. Raises EnvironmentFailed with the reason."""
     reason = missing(program.name)
     if reason:
-        raise ProgramMissing(reason)
+        raise EnvironmentFailed(reason)
     host = [sys.executable, "-s", "-m", program.host] if program.host else []
     build = BUILDS.get(program.name)
     file = [str(build.program)] if build else []
@@ -196,7 +191,12 @@ def _is_current(build: Build) -> bool:
         made_s = build.installed_file.stat().st_mtime
     except OSError:
         return False
-    return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))
+    return all(made_s > os.stat(path).st_mtime for path in sources_in(build.folder))
+
+
+def sources_in(folder: Path) -> Iterator[str]:
+    """Yield the source files of native programs in *folder*."""
+    return files_in(folder, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
 
 
 def _run_build(build: Build, lock: int) -> Message:
@@ -205,7 +205,7 @@ def _run_build(build: Build, lock: int) -> Message:
     for command in build.commands:
         line = " ".join(command)
         try:
-            done = run_build(command, lock, BUILD_TIMEOUT_S, build.folder)
+            done = run_build(command, lock, build.folder)
         except subprocess.TimeoutExpired as late:
             return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:
@@ -216,6 +216,17 @@ def _run_build(build: Build, lock: int) -> Message:
         if done.returncode:
             return _explain_failure(build.name, output, command)
     return NOTHING
+
+
+def run_build(
+    command: Sequence[str], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command that builds a wheel or a program in *folder*, and return its output.
+
+    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits until the command ends.
+    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
+    """
+    return run(command, timeout_s, scrubbed_environment() | {"NO_COLOR": "1"}, folder=folder, pass_fds=(lock,))
 
 
 def build_failure(reason: Message) -> Message:

@@ -12,8 +12,8 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
 from core.system import Extension
-from lab.digests import files_in
-from lab.environments.environment import EnvironmentFailed, run_build
+from lab.digests import files_in, text_digest
+from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked, remove_contents
 from lab.native.programs import (
     build_failure,
@@ -21,6 +21,7 @@ from lab.native.programs import (
     find_missing_library,
     find_missing_tools,
     load_reason,
+    run_build,
     store_reason,
 )
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES
@@ -29,15 +30,9 @@ from lab.python.interpreters import Interpreter
 from systems import built_in
 
 WHEELS = NATIVE_BUILDS / "wheels"
-BUILD_TIMEOUT_S = 1800.0
 STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
-MADE_FOLDERS = {"target", "build", "__pycache__"}
-
-
-class WheelMissing(EnvironmentFailed):
-    """The error that no wheel of an extension module was built for an interpreter. Its message says why."""
 
 
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
@@ -58,7 +53,7 @@ class WheelBuild:
     @property
     def place(self) -> Path:
         """The wheel's folder. Its name has a hash of the interpreter's path, because interpreter names may repeat."""
-        digest = hashlib.sha256(str(self.interpreter.executable).encode()).hexdigest()[:8]
+        digest = text_digest(str(self.interpreter.executable))[:8]
         return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
 
     @cached_property
@@ -106,7 +101,7 @@ class WheelBuild:
         python, source = str(self.interpreter.executable), str(NATIVE_BUILDS / self.extension.name)
         command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(self.place), source]
         try:
-            done = run_build(command, lock, BUILD_TIMEOUT_S)
+            done = run_build(command, lock)
         except subprocess.TimeoutExpired as late:
             reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
         else:
@@ -122,7 +117,7 @@ class WheelBuild:
 def wheel(name: str, interpreter: Interpreter) -> Path:
     """Return the path of the wheel of extension *name* for an interpreter, built from the present sources.
 
-    Starts no process. Raises WheelMissing with the reason, and BadInput if *name* is not an extension.
+    Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an extension.
     """
     if name not in EXTENSIONS:
         known = ", ".join(EXTENSIONS)
@@ -130,7 +125,7 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     build = WheelBuild(EXTENSIONS[name], interpreter)
     path = build.find()
     if path is None:
-        raise WheelMissing(
+        raise EnvironmentFailed(
             "The extension {extension} is not available: {reason}", extension=build.label, reason=build.why_missing()
         )
     return path
@@ -154,7 +149,7 @@ def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[
 def _digest(extension: Extension) -> str:
     """Return a digest of the names and contents of an extension's sources."""
     sha = hashlib.sha256()
-    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS, MADE_FOLDERS)
+    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS)
     for path in (*map(Path, own), *(NATIVE_SOURCES / name for name in extension.borrowed)):
         data = path.read_bytes()
         sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)

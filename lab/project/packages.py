@@ -15,9 +15,8 @@ from packaging.dependency_groups import resolve_dependency_groups
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
 from lab.environments.requirements import local_path, locked_entry, normalised, read
-from lab.processes import run
+from lab.processes import scrubbed_environment
 from lab.python import uv
-from lab.python.interpreters import scrubbed_environment
 
 MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = "pyproject.toml", "uv.lock", "pylock.toml", "requirements.txt"
 EXPORT_TIMEOUT_S = 120.0
@@ -105,8 +104,7 @@ def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tup
     chosen += [word for name in groups for word in ("--group", name)]
     form = ["--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups", "--offline"]
     command = [str(program), "export", "--frozen", *form, *chosen, "--project", str(folder)]
-    environment = scrubbed_environment() | {"NO_COLOR": "1"}
-    lines, failure = uv.output_of(lambda: run(command, EXPORT_TIMEOUT_S, environment, folder=folder))
+    lines, failure = uv.run(command, EXPORT_TIMEOUT_S, scrubbed_environment(), folder=folder)
     if failure:
         raise BadInput("{file} cannot be read: {reason}.", file=str(folder / UV_LOCK), reason=failure)
     return tuple(_absolute(line.strip(), folder) for line in lines.splitlines() if line.strip())

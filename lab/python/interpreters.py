@@ -6,22 +6,21 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
 from core.messages import AND, Message, listed, message
 from core.program import PROGRAM
-from core.runtime import JIT, RuntimeName
+from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import run_in_parallel
 from lab.python import uv
-from lab.python.trust import may_execute, run_trusted
+from lab.python.trust import may_execute, trusted_output
 
 QUERY_TIMEOUT_S = 20.0  # long, because all interpreters are started at once and the machine may be busy
 INSTALL_TIMEOUT_S = 600.0
-OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
 
 _FILE_NAME = re.compile(r"python3\.(\d{1,2})(\.\d+((a|b|rc)\d+)?)?t?")
@@ -38,7 +37,6 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 class Interpreter:
     """A CPython interpreter that was run to learn its version and build.
 
-    name:         '3.14' or '3.14t', from its facts rather than from its file name
     executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
                   environment made from a link looks for its standard library near the link
     source:       uv, PATH, pyenv, or 'given' if the caller named its path
@@ -46,11 +44,16 @@ class Interpreter:
     alternatives: other interpreters with the same name, best first
     """
 
-    name: str
     executable: Path
     source: str
     facts: Mapping[str, Any]
     alternatives: tuple["Interpreter", ...] = ()
+
+    @property
+    def name(self) -> RuntimeName:
+        """The runtime name from its facts rather than from its file name: 3.14, or 3.14t for a free-threaded build."""
+        version = ".".join(str(self.facts["version"]).split(".")[:2])
+        return RuntimeName.of(version, free_threaded=bool(self.facts["gil_disabled_build"]))
 
     @property
     def label(self) -> str:
@@ -87,9 +90,12 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _find_all({name.minor for name in searched}) if searched else {}
     ranked = {
-        name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]) for name in searched
+        name.binary: fitting
+        for name in searched
+        if (fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]))
     }
-    return {binary: _choose_best(fitting) for binary, fitting in ranked.items() if fitting} | given
+    best = {name: replace(first, alternatives=tuple(others)) for name, (first, *others) in ranked.items()}
+    return best | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
@@ -106,9 +112,8 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 def all_found() -> list[Interpreter]:
     """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of each name first."""
-    by_name = _find_all(range(OLDEST_MINOR, 100))
-    ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
-    return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
+    found = chain(*_find_all(range(OLDEST_MINOR, 100)).values())
+    return sorted(found, key=lambda interpreter: (interpreter.name.minor, interpreter.name))
 
 
 def missing(runtime: str) -> Message:
@@ -160,39 +165,17 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
     ]
 
 
-def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment variables, except variables that change how a Python interpreter behaves."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("PYTHON") and name not in ("__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
-    }
-
-
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
     """Run an interpreter to learn its version and build; None if it is not CPython, fails, or exceeds *timeout_s*."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
-        answer = json.loads(_output(command, timeout_s))
-        facts = answer["facts"]
+        answer = json.loads(trusted_output(command, timeout_s) or "")
         itself = Path(answer["executable"])
-        if facts["implementation"] != "cpython":
-            return None
-        name = name_of(facts)
+        real = Path(os.path.realpath(itself if itself.is_file() else executable))
+        found = Interpreter(executable=real, source=source, facts=answer["facts"])
+        return found if found.facts["implementation"] == "cpython" and found.name else None
     except (ValueError, KeyError, TypeError):
         return None
-    real = Path(os.path.realpath(itself if itself.is_file() else executable))
-    return Interpreter(name=name, executable=real, source=source, facts=facts)
-
-
-def name_of(facts: Mapping[str, Any]) -> RuntimeName:
-    """Return the runtime name of an interpreter with these *facts*: 3.14, or 3.14t for a free-threaded build."""
-    version = ".".join(str(facts["version"]).split(".")[:2])
-    return RuntimeName.of(version, free_threaded=bool(facts["gil_disabled_build"]))
-
-
-def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:
-    return replace(ranked[0], alternatives=tuple(ranked[1:]))
 
 
 def _check(name: RuntimeName, path: Path) -> Interpreter:
@@ -205,7 +188,7 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     elif (interpreter := ask("given", _resolve_link(program))) is None:
         reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
-        version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
+        version, build = str(interpreter.facts["version"]), _build(interpreter.name)
         reason = message("the program is CPython {version}, {build}", version=version, build=build)
     elif name.jit_enabled and not interpreter.has_jit:
         reason = message("the interpreter was built without a JIT")
@@ -241,7 +224,7 @@ def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
         distinct.setdefault(answer.executable, answer)
     by_name: dict[str, list[Interpreter]] = {}
     for interpreter in sorted(distinct.values(), key=_preference):
-        if name_of(interpreter.facts).minor in minors:
+        if interpreter.name.minor in minors:
             by_name.setdefault(interpreter.name, []).append(interpreter)
     return by_name
 
@@ -281,13 +264,13 @@ def _folders() -> Iterator[tuple[str, Path]]:
     """Yield the folders in which interpreters may be installed, each with its source, such as uv or pyenv."""
     program = uv.find()
     if program is not None:
-        command = [str(program), "python", "dir", "--color", "never"]
-        yield from (("uv", folder) for folder in _matching(_output(command, QUERY_TIMEOUT_S).strip(), "*/bin"))
+        root = trusted_output([str(program), "python", "dir", "--color", "never"], QUERY_TIMEOUT_S) or ""
+        yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)
-    root = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
-    yield from (("pyenv", folder) for folder in _matching(root, "versions/*/bin"))
+    pyenv = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
+    yield from (("pyenv", folder) for folder in _matching(pyenv, "versions/*/bin"))
 
 
 def _matching(root: str | Path, pattern: str) -> list[Path]:
@@ -296,19 +279,10 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
     return []
 
 
-def _output(command: Sequence[str], timeout_s: float) -> str:
-    """Return the output of a command; "" if the command failed or exceeded its time limit."""
-    try:
-        done = run_trusted(command, timeout_s, scrubbed_environment())
-    except (OSError, TimeoutExpired):
-        return ""
-    return "" if done.returncode else done.stdout
-
-
 def _install(name: str, timeout_s: float) -> Message:
     """Install an interpreter with uv. Return why the installation failed, or NOTHING if it succeeded."""
     program = uv.find()
     if program is None:
         return message("uv was not found; install it with: pip install uv")
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
-    return uv.run([program, "python", "install", name], timeout_s, settings)
+    return uv.run([program, "python", "install", name], timeout_s, settings)[1]

@@ -6,12 +6,12 @@ The owner of gilscope's own files, such as an administrator who installed it, is
 import os
 import pwd
 import stat
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message
-from lab import processes
+from lab.processes import output_of, scrubbed_environment
 
 MOST_LINKS = 40  # the kernel's limit, see path_resolution(7)
 _ROOT = 0
@@ -33,26 +33,19 @@ def may_execute(path: Path) -> Message:
     return NOTHING
 
 
-def run_trusted(
-    command: Sequence[str], timeout_s: float, environment: Mapping[str, str]
-) -> "subprocess.CompletedProcess[str]":
-    """Run the program at command[0] if may_execute() accepts it.
+def trusted_output(command: Sequence[str], timeout_s: float) -> str | None:
+    """Run the program at command[0] if may_execute() accepts it, and return its stdout; None if it fails or is refused.
 
     The program is opened before it is checked, and the opened file is executed, so nobody can replace it in between. A
     script is run by its path, because it may depend on its own name, as pyenv's scripts do.
-    Raises PermissionError if it may not be executed, and the errors of lab.processes.run.
     """
-    reason = may_execute(Path(command[0]))
-    descriptor = os.open(command[0], os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if fault := reason or _find_fault(command[0], os.fstat(descriptor)):
-            raise PermissionError(1, str(fault), command[0])
-        if os.pread(descriptor, 2, 0) == b"#!" or not Path("/proc/self/fd").exists():
-            return processes.run(command, timeout_s, environment)
-        program = f"/proc/self/fd/{descriptor}"
-        return processes.run(command, timeout_s, environment, pass_fds=(descriptor,), program=program)
-    finally:
-        os.close(descriptor)
+    with suppress(OSError), open(command[0], "rb", buffering=0) as file:
+        descriptor, by_path = file.fileno(), file.read(2) == b"#!" or not Path("/proc/self/fd").exists()
+        if may_execute(Path(command[0])) or _find_fault(command[0], os.fstat(descriptor)):
+            return None
+        opened = {} if by_path else {"pass_fds": (descriptor,), "program": f"/proc/self/fd/{descriptor}"}
+        return output_of(command, timeout_s, scrubbed_environment(), **opened)
+    return None
 
 
 def _path_steps(path: Path) -> Iterator[str]:

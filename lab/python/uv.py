@@ -4,9 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
 from lab import processes
@@ -24,23 +25,14 @@ def find() -> Path | None:
 
 
 def run(
-    command: Sequence[str | Path],
-    timeout_s: float,
-    environment: Mapping[str, str],
-    watch: Callable[[str], None] | None = None,
-) -> Message:
-    """Run a uv command. Return why the command failed, or NOTHING if it succeeded.
+    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], **options: Any
+) -> tuple[str, Message]:
+    """Run a command of uv or pip. Return its output, and why the command failed or NOTHING.
 
-    watch: as processes.run()
+    options: as for processes.run()
     """
-    plain = {**environment, "NO_COLOR": "1"}
-    return output_of(lambda: processes.run(command, timeout_s, plain, watch=watch))[1]
-
-
-def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tuple[str, Message]:
-    """Call *completed*, which runs a command. Return the command's output, and why the command failed or NOTHING."""
     try:
-        done = completed()
+        done = processes.run(command, timeout_s, {**environment, "NO_COLOR": "1"}, **options)
     except subprocess.TimeoutExpired as late:
         return "", message("the command did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:

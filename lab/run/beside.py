@@ -27,8 +27,7 @@ from core.system import SERVICE
 from lab.environments.environment import site_packages
 from lab.folders import PrivateFolder
 from lab.output import OutputReader, ProcessOutput, last_text
-from lab.processes import Guard, describe_exit, guarded, run
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import Guard, describe_exit, guarded, run, scrubbed_environment
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime, runtime_of
 from lab.user_service import ports
 

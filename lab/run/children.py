@@ -222,7 +222,7 @@ class Child:
 
     def notices(self) -> list[str]:
         """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.switching)."""
-        return notices(self.process.stderr.content().decode(errors="replace"))
+        return notices(self.process.stderr.text())
 
     def rest(self) -> None:
         """Begin to measure the CPU time that the child uses after its time slice has ended."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
-from typing import Protocol
+from typing import Any, Protocol
 
 from config.plan import Entry, Plan
 from core.cell import Cell
@@ -21,7 +21,7 @@ from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.folders import Sandbox
 from lab.run.beside import Standing
 from lab.run.cell_run import NOT_READY, Bench, identity
-from lab.run.fingerprints import Fingerprint, Fingerprinter
+from lab.run.fingerprints import Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
@@ -107,13 +107,13 @@ class RunInProgress:
             return measure_in_slices(entries, block, bench, self.run.seed)
         return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
 
-    def _with_fingerprint(self, entry: Entry, earlier: Fingerprint, result: CellResult) -> CellResult:
+    def _with_fingerprint(self, entry: Entry, earlier: dict[str, Any], result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
-        result = replace(result, code=earlier.code, environment=earlier.environment)
+        result = replace(result, **earlier)
         if earlier == later or result.status != "ok":
             return result
         states = self.run.fingerprints[CODE]
-        changes = code_changes(states[earlier.code], states[later.code])
+        changes = code_changes(states[earlier["code"]], states[later["code"]])
         reason = message(
             "the code or the environment changed during the measurement: {changes}",
             changes=changes or [message("the interpreter, packages or programs changed")],

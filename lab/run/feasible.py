@@ -17,7 +17,6 @@ from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.machine.wakeups import require_idle_class
-from lab.native.programs import ProgramMissing
 from lab.run.runtimes import AnyRuntime, runtime_of
 from systems import built_in
 
@@ -59,7 +58,7 @@ def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime]
     for role in (SERVICE, CLIENT):
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
-        except (ProgramMissing, EnvironmentFailed) as error:
+        except EnvironmentFailed as error:
             return Redactor(()).message(error.message)  # because pip's errors contain the password of the index
     return NOTHING
 

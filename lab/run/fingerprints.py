@@ -3,7 +3,6 @@
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +16,16 @@ from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_topic
-from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short_digest
+from lab.digests import MOST_FILES, Digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
-from lab.native.programs import SOURCE_KINDS
+from lab.native.programs import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
 from lab.run.runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime, runtime_of
 
 EDITABLE = ("-e", "--editable")
 CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/user_service")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fingerprint:
-    """The ids of the code and of the environment that a measurement used (core.fingerprint)."""
-
-    code: str = ""
-    environment: str = ""
 
 
 class Fingerprinter:
@@ -50,10 +41,13 @@ class Fingerprinter:
         self._digests = Digests()
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
-    def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
-        """Return the fingerprint of the code and environment with which the measurement *cell* would run now."""
+    def of(self, cell: Cell | CellResult, system: System) -> dict[str, Any]:
+        """Return the ids of the code and the environment with which the measurement *cell* would run now.
+
+        The keys are the fields of CellResult: code and environment.
+        """
         parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}
-        return Fingerprint(code=self._code_now(), environment=_kept(self._environments, parts))
+        return {"code": self._code_now(), "environment": _kept(self._environments, parts)}
 
     def changes(self, run: Run) -> list[Message]:
         """Return which code and packages have changed since the last cells of *run* were measured."""
@@ -72,7 +66,7 @@ class Fingerprinter:
         changes = code_changes(self._code.get(known[-1].code, {}), self._code[self._code_now()])
         for cell in {(cell.system, cell.runtime): cell for cell in known}.values():
             before = self._environments.get(cell.environment, {})
-            now = self.of(cell, self._plan.systems[cell.system]).environment
+            now = self.of(cell, self._plan.systems[cell.system])["environment"]
             changes += environment_changes(before, self._environments[now], cell.runtime)
         return list(dict.fromkeys(changes))
 
@@ -122,7 +116,7 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
     for folder in CODE_FOLDERS:
         yield from (path for path in files_in(REPOSITORY / folder, (".py",)) if not is_topic(path))
     if native:
-        yield from files_in(NATIVE_SOURCES, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
+        yield from sources_in(NATIVE_SOURCES)
     for system in plan.systems.values():
         if file_of(system):
             yield file_of(system)
@@ -159,5 +153,4 @@ def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
         digest = short_digest((state.st_size, state.st_mtime_ns))
     except OSError:
         digest = ""
-    facts = {name: interpreter.facts.get(name, "") for name in ("version", "build")}
-    return {"executable": str(interpreter.executable), **facts, "digest": digest}
+    return {**interpreter.identity, "digest": digest}

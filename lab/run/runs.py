@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import Any
 
 from config.plan import Plan
@@ -22,7 +21,7 @@ from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder, lock_holder
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
-from lab.processes import run as run_command
+from lab.processes import output_of
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
@@ -249,11 +248,8 @@ def commit(folder: Path = REPOSITORY) -> str | None:
         return None
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     words = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
-    try:
-        done = run_command(words, LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"})
-    except (OSError, TimeoutExpired):
-        return None
-    head, *lines = done.stdout.splitlines() or [""]  # such as "# branch.oid 48dfa81b..."
+    output = output_of(words, LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"}) or ""
+    head, *lines = output.splitlines() or [""]  # such as "# branch.oid 48dfa81b..."
     digits = head.removeprefix("# branch.oid ")[:COMMIT_DIGITS]
     changes = any(not line.startswith("#") for line in lines)
     return (digits + CHANGED * changes) if digits.isalnum() else None

@@ -13,11 +13,12 @@ from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.user_service import Command, UserService
-from lab.environments.environment import EnvironmentFailed, environment, installed_packages, requirements_file
+from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages, requirements_file
 from lab.native import programs
 from lab.native.wheels import wheel
-from lab.places import ENVIRONMENTS, REPOSITORY
-from lab.python.interpreters import Interpreter, name_of, scrubbed_environment
+from lab.places import REPOSITORY
+from lab.processes import scrubbed_environment
+from lab.python.interpreters import Interpreter
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
 NATIVE_NAME = RuntimeName(NATIVE)
@@ -61,8 +62,9 @@ class Runtime:
             file = REPOSITORY / requirements if requirements else None
             hashed = not Path(requirements).is_absolute()  # only the repository's own files have hashes
             try:
-                built = [wheel(name, self.interpreter) for name in wheels]
-                self.pythons[packages] = environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
+                built = tuple(wheel(name, self.interpreter) for name in wheels)
+                recipe = Recipe(interpreter=self.interpreter, requirements_file=file, wheels=built, hashed=hashed)
+                self.pythons[packages] = environment(recipe)
             except EnvironmentFailed as failed:
                 self.pythons[packages] = failed
         python = self.pythons[packages]
@@ -79,7 +81,7 @@ class Runtime:
 
         Raises EnvironmentFailed if the packages cannot be installed.
         """
-        file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
+        file = requirements_file(own["requirements"], own["packages"])
         return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
     def to_json(self) -> dict[str, Any]:
@@ -106,10 +108,10 @@ class Native:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return a child's command line. Raises ProgramMissing if there is no such program."""
+        """Return a child's command line. Raises EnvironmentFailed if there is no such program."""
         program = system.program(role)
         if program is None:
-            raise programs.ProgramMissing(
+            raise EnvironmentFailed(
                 "the system {system} has no native program that can act as its {role}",
                 system=system.name,
                 role=ROLES[role],
@@ -207,10 +209,8 @@ def orchestrator() -> Runtime:
 
     The clients of a user's service run under it, whichever runtime the service has, unless the run names another.
     """
-    own_facts = facts()
-    name = name_of(own_facts)
-    interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
-    return Runtime(name=name, interpreter=interpreter)
+    interpreter = Interpreter(executable=Path(sys.executable), source="orchestrator", facts=facts())
+    return Runtime(name=interpreter.name, interpreter=interpreter)
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:

@@ -181,11 +181,11 @@ class ServiceCommand:
 
     def notices(self) -> str:
         """Return the output's lines that report on threads or the GIL (lab.gil.switching), each once."""
-        return "\n".join(notices(self._text()))
+        return "\n".join(notices(self._output.text()))
 
     def says_foreign_loop(self) -> str:
         """Return the output line that says that an object belongs to another event loop; "" if there is none."""
-        return next((line.strip() for line in self._text().splitlines() if _FOREIGN_LOOP.search(line)), "")
+        return next((line.strip() for line in self._output.text().splitlines() if _FOREIGN_LOOP.search(line)), "")
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all descendants (SIGKILL)."""
@@ -228,9 +228,6 @@ class ServiceCommand:
         self.stop(0.0)
         if self._endpoint.lease is not None:
             self._endpoint.lease.give_back()
-
-    def _text(self) -> str:
-        return self._output.content().decode(errors="replace")
 
     def _report(self) -> Message:
         """Return a message with the command and the end of its output."""

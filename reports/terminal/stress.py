@@ -11,7 +11,7 @@ from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
 from reports.document.values import whole
 from reports.facts.cells import grouped
-from reports.topics.advice import advice_table, advise
+from reports.topics.advice import Fact, advice_table, advise, stress_rules
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),

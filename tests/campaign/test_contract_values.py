@@ -197,7 +197,7 @@ class Seam:
         monkeypatch.setattr(cell_run, "Children", Speakers)
         monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: [])
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-        interpreter = Interpreter(name="3.14", executable=Path("/no"), source="given", facts={"version": "3.14.0"})
+        interpreter = Interpreter(executable=Path("/no"), source="given", facts={"version": "3.14.0"})
         runtime = Runtime(name=RuntimeName("3.14"), interpreter=interpreter)
         method = Method(warmup=Warmup(share=0.1))
         self.bench = Bench(sandbox=sandbox, runtimes={"3.14": runtime}, method=method, watch=nullcontext)

@@ -8,7 +8,8 @@ from typing import NoReturn
 
 import pytest
 
-from lab.python import interpreters, uv
+from lab.processes import scrubbed_environment
+from lab.python import uv
 
 SMALL_PACKAGE = "iniconfig"
 TIMEOUT_S = 60.0
@@ -36,7 +37,7 @@ def index_answers() -> bool:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=TIMEOUT_S,
-                env=interpreters.scrubbed_environment(),
+                env=scrubbed_environment(),
             )
         except subprocess.TimeoutExpired:
             return False

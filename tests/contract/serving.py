@@ -14,7 +14,6 @@ from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.native.programs import ProgramMissing
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 from systems import find
@@ -45,7 +44,7 @@ def command_or_skip(runtime: AnyRuntime, system: System, role: str, first: str =
     """
     try:
         command = runtime.command(system, role)
-    except (EnvironmentFailed, ProgramMissing) as failed:
+    except EnvironmentFailed as failed:
         pytest.skip(str(failed))
     return prefixed(command, first) if first else command
 

@@ -18,7 +18,7 @@ from core.cell import Cell
 from core.method import Method
 from core.result import FILE_NAME, Run, load
 from lab.places import REPOSITORY
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import scrubbed_environment
 from lab.run.cell_run import Bench
 from lab.run.children import Child
 from lab.run.measure import measure

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments import plans
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import scrubbed_environment
 from lab.run.runtimes import Runtime
 from tests.test_import_table import PACKAGES, REPOSITORY
 

@@ -79,7 +79,7 @@ Scripted = Callable[..., CellResult]
 @pytest.fixture
 def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """Measures a cell whose services and clients say these lines; several clients take turns in saying."""
-    interpreter = Interpreter(name="3.14", executable=Path(sys.executable), source="given", facts={"version": "3.14.0"})
+    interpreter = Interpreter(executable=Path(sys.executable), source="given", facts={"version": "3.14.0"})
 
     def run(
         *,

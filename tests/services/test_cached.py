@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.places import REPOSITORY
-from lab.python.interpreters import scrubbed_environment
+from lab.processes import scrubbed_environment
 from tests.conftest import runtime_or_skip
 
 DEADLINE_S = 60.0

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from lab.environments import environment as environments
-from lab.environments.environment import EnvironmentFailed, environment, installed_packages, run_build
+from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages
 from lab.folders import lock_folder, locked
+from lab.native.programs import run_build
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -36,6 +37,11 @@ def requirements(tmp_path: Path) -> Path:
     file = tmp_path / "requirements-some.txt"
     file.write_text("some==1.0 --hash=sha256:00\n")
     return file
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "runtimes")
 
 
 @pytest.fixture
@@ -61,8 +67,7 @@ def make(
     log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> Make:
     """Asks for the environment of those requirements; its folder."""
-    monkeypatch.chdir(tmp_path)
-    return lambda: environment(interpreter, requirements, Path("runtimes")).parent.parent
+    return lambda: environment(Recipe(interpreter=interpreter, requirements_file=requirements)).parent.parent
 
 
 TOOLS = pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_a_real_environment_has_the_packages_and_their_byte_code(
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
     if tool == "pip":
         monkeypatch.setattr(uv, "find", lambda: None)
-    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
+    python = environment(Recipe(interpreter=interpreter, requirements_file=write_wheel(tmp_path)))
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
     value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
     assert (value, Path(prefix)) == ("7", python.parent.parent)
@@ -97,11 +102,12 @@ def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_or_
 ) -> None:
     unhashed = write_wheel(tmp_path)
     unhashed.write_text(unhashed.read_text().partition(" --hash")[0] + "\n")
+    recipe = Recipe(interpreter=interpreter, requirements_file=unhashed)
     with pytest.raises(EnvironmentFailed, match="hash"):
-        environment(interpreter, unhashed, tmp_path / "runtimes")
-    python = environment(interpreter, unhashed, tmp_path / "runtimes", hashed=False)
+        environment(recipe)
+    python = environment(replace(recipe, hashed=False))
     assert installed_packages(python)["tiny-thing"] == "1.2"
-    python = environment(interpreter, None, tmp_path / "runtimes", [*tmp_path.glob("*.whl")])
+    python = environment(Recipe(interpreter=interpreter, wheels=(*tmp_path.glob("*.whl"),)))
     assert installed_packages(python) == {"tiny-thing": "1.2"}
 
 
@@ -136,7 +142,7 @@ def test_another_build_at_the_same_path_makes_it_anew(
 ) -> None:
     make()
     rebuilt = replace(interpreter, facts={**interpreter.facts, "build": "(main, another day)"})
-    environment(rebuilt, requirements, Path("runtimes"))
+    environment(Recipe(interpreter=rebuilt, requirements_file=requirements))
     assert made(log) == 2
 
 
@@ -164,6 +170,18 @@ def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
     is_ready, looks = environments.Recipe.is_ready, iter([False])  # it was not, at the first look
     monkeypatch.setattr(environments.Recipe, "is_ready", lambda recipe: next(looks, True) and is_ready(recipe))
     assert (make(), made(log)) == (place, 1)
+    os.close(used)
+
+
+def test_one_that_is_damaged_while_another_uses_it_is_not_waited_for_without_end(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = make()
+    used = environments._IN_USE.pop(place)  # by another run
+    (place / environments.STAMP_FILE).unlink()
+    monkeypatch.setattr(environments, "LONGEST_WAIT_S", 0.2)
+    with pytest.raises(EnvironmentFailed, match="is incomplete, and another process has used it"):
+        make()
     os.close(used)
 
 
@@ -205,12 +223,12 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file_to_which_hashes
 ) -> None:
     asked = tmp_path / "requirements.txt"
     asked.write_text("flask==3.1.3  # web\n")
-    file = Path(environments.requirements_file(str(asked), ["waitress==3.0.2"], tmp_path / "made"))
+    file = Path(environments.requirements_file(str(asked), ["waitress==3.0.2"]))
     assert file.read_text() == "flask==3.1.3\nwaitress==3.0.2\n"
-    assert environments.requirements_file(str(asked), ["flask==1"], tmp_path / "made") == str(asked)
-    assert environments.requirements_file("", [], tmp_path) == ""
+    assert environments.requirements_file(str(asked), ["flask==1"]) == str(asked)
+    assert environments.requirements_file("", []) == ""
     with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
-        environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
+        environments.requirements_file(str(requirements), ["waitress==3.0.2"])
 
 
 def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behind_is_ended_and_holds_no_lock(
@@ -219,7 +237,7 @@ def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behin
     os.mkfifo(tmp_path / "fifo")
     with locked(tmp_path) as lock:
         outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
-        done = run_build(["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"], lock, 10)
+        done = run_build(["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"], lock)
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
     free = lock_folder(tmp_path, wait=False)
     assert free is not None
@@ -229,6 +247,6 @@ def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behin
 def test_a_command_whose_time_is_over_ends_with_all_that_it_started(tmp_path: Path) -> None:
     """Its child holds the lock as it does: once both have ended, the lock can be had."""
     with locked(tmp_path) as lock, pytest.raises(subprocess.TimeoutExpired):
-        run_build(["sh", "-c", "sleep 30 & wait"], lock, 0.2)
+        run_build(["sh", "-c", "sleep 30 & wait"], lock, timeout_s=0.2)
     with locked(tmp_path):
         pass

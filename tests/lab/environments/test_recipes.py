@@ -21,7 +21,7 @@ def requirements(tmp_path: Path) -> Path:
 
 
 def recipe(interpreter: Interpreter, file: Path) -> Recipe:
-    return Recipe(interpreter=interpreter, folder=file.parent, requirements_file=file, hashed=False)
+    return Recipe(interpreter=interpreter, requirements_file=file, hashed=False)
 
 
 NAMED = """\
@@ -61,7 +61,7 @@ def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Int
     stamps = []
 
     def stamp() -> str:
-        return Recipe(interpreter=interpreter, folder=tmp_path, wheels=(tmp_path / "some.whl",)).stamp
+        return Recipe(interpreter=interpreter, wheels=(tmp_path / "some.whl",)).stamp
 
     with pytest.raises(BadInput, match=r"some\.whl cannot be read"):
         stamp()
@@ -92,13 +92,14 @@ def test_folders_are_built_anew_by_name_or_everything_is(
 def test_a_folder_that_changed_is_installed_beside_the_one_in_use(
     tmp_path: Path, interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "runtimes")
     monkeypatch.setenv("UV_OFFLINE", "1")
     shop = tmp_path / "shop"
     write_project(shop, value=1)
     requirements.write_text(f"{shop}\n")
 
     def python() -> Path:
-        return environments.environment(interpreter, requirements, tmp_path / "runtimes", hashed=False)
+        return environments.environment(recipe(interpreter, requirements))
 
     def value(python: Path) -> str:
         return subprocess.check_output([python, "-I", "-c", "import shop; print(shop.VALUE)"], text=True).strip()

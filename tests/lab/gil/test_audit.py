@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.environments.environment import environment
+from lab.environments.environment import Recipe, environment
 from lab.environments.requirements import Requirements
 from lab.gil import switching
 from lab.gil.audit import NEEDS, NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
@@ -169,7 +169,8 @@ def test_packages_with_an_extension_are_imported_once_while_there_is_time_and_th
 ) -> None:
     wanted = tmp_path / "requirements.txt"
     wanted.write_text(f"--no-index\n--find-links {shelf}\nholding\nfreed\nplain\n")
-    python = environment(free_threaded, wanted, tmp_path / "runtimes", hashed=False)
+    monkeypatch.setattr("lab.environments.environment.ENVIRONMENTS", tmp_path / "runtimes")
+    python = environment(Recipe(interpreter=free_threaded, requirements_file=wanted, hashed=False))
     seen, try_import = [], switching.try_import
 
     def noting(python: Path, module: str, folder: Path, timeout_s: float) -> list[Problem]:

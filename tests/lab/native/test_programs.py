@@ -10,8 +10,9 @@ import pytest
 from commands import native
 from core.errors import BadInput
 from core.system import SERVICE, Program
+from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
-from lab.native.programs import BUILDS, PROGRAMS, Build, ProgramMissing, command, make, missing
+from lab.native.programs import BUILDS, PROGRAMS, Build, command, make, missing
 from lab.run.runtimes import Native
 from systems import find
 from tests.lab.python.fake_pythons import script
@@ -73,7 +74,7 @@ def test_a_program_is_built_put_into_its_place_and_started_from_there_once_its_t
 ) -> None:
     reason = f"not built: needs {NEEDS}"
     assert made("one") == [("one", reason)]
-    with pytest.raises(ProgramMissing, match=f"^{reason}$"):
+    with pytest.raises(EnvironmentFailed, match=f"^{reason}$"):
         command(Program(name="one"))
     workshop.has_compiler()
     assert made("one") == [("one", "")]
@@ -194,5 +195,5 @@ def test_every_program_has_a_place_of_its_own() -> None:
 
 
 def test_a_system_without_a_program_for_a_role_says_so() -> None:
-    with pytest.raises(ProgramMissing, match="echo-uvloop has no native program that can act as its service"):
+    with pytest.raises(EnvironmentFailed, match="echo-uvloop has no native program that can act as its service"):
         Native().command(find("echo-uvloop"), SERVICE)

@@ -33,7 +33,7 @@ Key = tuple[str, int, int]
 def runtime(name: str) -> Runtime:
     """A runtime that is never started."""
     parsed = RuntimeName(name)
-    interpreter = Interpreter(name=parsed.interpreter, executable=Path("/no/python"), source="given", facts=FACTS)
+    interpreter = Interpreter(executable=Path("/no/python"), source="given", facts=FACTS)
     return Runtime(name=parsed, interpreter=interpreter)
 
 

@@ -75,7 +75,7 @@ def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figu
 
     monkeypatch.setattr(experiment, "measure", dead)
     monkeypatch.setattr("core.system.System.hosted", True)
-    monkeypatch.setattr(Fingerprinter, "of", lambda *_: fingerprints.Fingerprint())
+    monkeypatch.setattr(Fingerprinter, "of", lambda *_: {"code": "", "environment": ""})
     monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
     run = journal.carry_out(order, begin())
     assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
@@ -106,7 +106,7 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
     assert taken.of(cell, system) == before
     module.write_text("A = 2")
     after = taken.of(cell, system)
-    assert (after.code == before.code, after.environment == before.environment) == (True, False)
+    assert (after["code"] == before["code"], after["environment"] == before["environment"]) == (True, False)
 
 
 def test_what_tools_make_has_no_say_in_the_digest_of_a_folder(tmp_path: Path) -> None:
