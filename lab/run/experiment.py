@@ -114,9 +114,9 @@ class RunInProgress:
             return result
         states = self.run.fingerprints[CODE]
         changes = code_changes(states[earlier["code"]], states[later["code"]])
+        other = message("the interpreter, packages or programs changed")
         reason = message(
-            "the code or the environment changed during the measurement: {changes}",
-            changes=changes or [message("the interpreter, packages or programs changed")],
+            "the code or the environment changed during the measurement: {changes}", changes=changes or [other]
         )
         return replace(result, status="invalid", reason=reason)
 
