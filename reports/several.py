@@ -141,7 +141,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
         name,
         [(head(*group[0]), group) for group in shared],
         lambda entry: entry[1],
-        [col(message("Run"), lambda entry: named(entry[0]))],
+        [col("Run", lambda entry: named(entry[0]))],
     )
     none = message("No two of these runs compared the same runtimes at the same setting.")
     return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
@@ -183,10 +183,10 @@ def _times_section(runs: Sequence[Member]) -> Section:
 
     title = message("Completion time")
     cols: list[Col[Entry]] = [
-        col(message("Runtime"), lambda entry: arm(name(entry), entry[0].look)),
+        col("Runtime", lambda entry: arm(name(entry), entry[0].look)),
         col(NOTHING, bar, is_strip=True),
         *map(figure_col, SHOWN),
-        col(message("Comparable runs"), others),
+        col("Comparable runs", others),
     ]
     heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
     bars = table(

@@ -134,11 +134,11 @@ def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
 def runs_section(runs: Sequence[Member]) -> Section:
     """Return a section with a line for each run, and a folded table of the runs' runtimes."""
     cols: list[Col[Member]] = [
-        col(message("Run"), lambda one: arm(one.name, one.look)),
-        col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),
-        col(message("Plan"), lambda one: one.view.plan.name),
-        col(message("Blocks"), lambda one: str(len({cell.block for cell in one.view.run.cells}))),
-        col(message("Measured ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
+        col("Run", lambda one: arm(one.name, one.look)),
+        col("Time (UTC)", lambda one: one.view.run.started_at[:16].replace("T", " ")),
+        col("Plan", lambda one: one.view.plan.name),
+        col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
+        col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
         _machine_col(message("CPU"), "cpu"),
         _machine_col(message("Cores"), "available_cores"),
         _machine_col(message("Kernel"), "kernel"),

@@ -308,9 +308,9 @@ def _table(compared: Compared) -> Table:
         TITLE,
         grouped(compared.cells, head).items(),
         attrgetter("comparison"),
-        [col(message("Runtime"), lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
+        [col("Runtime", lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
         [
-            col(message("p"), lambda one: one.comparison.p, "{:.2g}".format, rank=1),
-            col(message("Why"), lambda one: one.comparison.why),
+            col("p", lambda one: one.comparison.p, "{:.2g}".format, rank=1),
+            col("Why", lambda one: one.comparison.why),
         ],
     )

@@ -300,10 +300,10 @@ def section(view: View) -> Section:
 
 def advice_table(advice: Iterable[Advice]) -> Table:
     """Return a table of advice, each piece with its findings, its largest possible gain, and its source page."""
-    helps: Col[Advice] = col(message("Suggested improvements"), lambda piece: piece.rule.advice)
+    helps: Col[Advice] = col("Suggested improvements", lambda piece: piece.rule.advice)
     return table(
         message("Suggested improvements"),
-        [FOUND, helps, *BOUNDS, col(message("Source of the advice"), lambda piece: piece.rule.source)],
+        [FOUND, helps, *BOUNDS, col("Source of the advice", lambda piece: piece.rule.source)],
         [(NOTHING, advice)],
     )
 
@@ -322,10 +322,10 @@ def _bound(piece: Advice, name: str) -> Message:
     return verbatim(estimate(max(known, key=most), percent) if known else ABSENT)
 
 
-FOUND: Col[Advice] = col(message("Finding"), _found)
+FOUND: Col[Advice] = col("Finding", _found)
 BOUNDS: tuple[Col[Advice], ...] = (
-    col(message("throughput gain if fixed, at most"), lambda piece: _bound(piece, "throughput")),
-    col(message("p99 reduction if fixed, at most"), lambda piece: _bound(piece, "p99")),
+    col("throughput gain if fixed, at most", lambda piece: _bound(piece, "throughput")),
+    col("p99 reduction if fixed, at most", lambda piece: _bound(piece, "p99")),
 )
 
 

@@ -35,8 +35,8 @@ HOW = message(
 STEPS: tuple[Col[Comparison], ...] = (
     STEP_COL,
     col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
-    col(P, attrgetter("p"), probability, attrgetter("cells"), JUDGED),
-    col(FLOOR, attrgetter("noise_floor"), percent),
+    col(P, "p", probability, attrgetter("cells"), JUDGED),
+    col(FLOOR, "noise_floor", percent),
     col(VERDICT, lambda step: words(WORDS[step.verdict], state=f"word {step.verdict}")),
     WHY_COL,
 )
@@ -72,11 +72,11 @@ def _bests(view: View) -> list[Col[Best]]:
 
     return [
         arm_col(lambda best: best.row.runtime, view.looks, of),
-        col(message("Best service"), lambda best: view.settings.where(best.row.system, best.row.params)),
-        col(message("candidates"), lambda best: words(str(best.of)), whole, rank=2),
-        col(message("requests/s"), judged(requests_per_s), whole, of, JUDGED),
+        col("Best service", lambda best: view.settings.where(best.row.system, best.row.params)),
+        col("candidates", lambda best: words(str(best.of)), whole, rank=2),
+        col("requests/s", judged(requests_per_s), whole, of, JUDGED),
         col(
-            message("service CPU [us/request]"),
+            "service CPU [us/request]",
             judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0),
             microseconds, of, JUDGED, brief=message("CPU [us]"), rank=1,
         ),

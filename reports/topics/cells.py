@@ -23,14 +23,14 @@ def section(view: View) -> Section:
     """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
     names = varying(view.rows)
     cols = [
-        col(message("Runtime"), lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
-        col(message("System"), lambda cell: cell.system),
-        col(message("Block"), lambda cell: str(cell.block), whole),
+        col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
+        col("System", lambda cell: cell.system),
+        col("Block", lambda cell: str(cell.block), whole),
         *(_parameter(name, view) for name in names),
-        col(message("Status"), lambda cell: STATES[cell.status]),
+        col("Status", lambda cell: STATES[cell.status]),
         *starmap(_figure, SHOWN),
-        col(message("Reason"), lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
-        col(message("Cell"), lambda cell: cell.cell_id),
+        col("Reason", lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
+        col("Cell", lambda cell: cell.cell_id),
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(

@@ -48,7 +48,7 @@ P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the t
 DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
 STEP_COL: Col[Comparison] = col(STEP, lambda one: words(one.label, cells=one.cells, leads=True))
-WHY_COL: Col[Comparison] = col(message("Why"), lambda one: listed([one.why, *one.limits], SEMICOLON))
+WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
 def section(view: View) -> Section:
@@ -100,7 +100,7 @@ def forest(
 
     cols = [
         *first,
-        col(message("Ratio"), lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
+        col("Ratio", lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
         col(RATIO, lambda item: ratio_datum(comparison(item)), ratio),
         col(VERDICT, word),
         *last,
@@ -182,10 +182,10 @@ def _reasons(view: View) -> Table:
     of = attrgetter("cells")
     floors = {one.key: one.cells for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
-        col(message("Setting"), lambda one: view.settings.short(one.system, one.params)),
-        col(STEP, attrgetter("label"), cells=of),
-        col(P, attrgetter("p"), probability, of, "p"),
-        col(FLOOR, attrgetter("noise_floor"), percent, lambda one: floors.get(one.key, "")),
+        col("Setting", lambda one: view.settings.short(one.system, one.params)),
+        col(STEP, "label", cells=of),
+        col(P, "p", probability, of, "p"),
+        col(FLOOR, "noise_floor", percent, lambda one: floors.get(one.key, "")),
         col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, of, "noise"),
         col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, of, "noise"),
         WHY_COL,

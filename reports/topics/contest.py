@@ -299,7 +299,7 @@ def podiums(contests: Sequence[Contest]) -> Table:
     def place(standing: Standing) -> Message:
         return PLACES[min(standing.ranked.index(standing.row), 2)]
 
-    columns = [col(message("Rank"), place), name_col(message("System name")), RATES]
+    columns = [col("Rank", place), name_col(message("System name")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Highest throughput"), columns, groups, kind="standings")
 

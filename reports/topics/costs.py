@@ -6,7 +6,6 @@ The costs of a request for services and clients are what the operating system an
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import attrgetter
 
 from core.messages import AND, NOTHING, Message, listed, message
 from core.result import CellResult
@@ -104,7 +103,7 @@ MORE = (
 
 def section(view: View) -> Section:
     """Return the report's section on the time per request: all runtimes, the largest changes, and perf profiles."""
-    arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
+    arm: Col[Row] = arm_col("runtime", view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),
         [arm, *map(_col, MORE)],

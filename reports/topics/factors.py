@@ -111,7 +111,7 @@ def _arm_cols(arm: str) -> list[Col[Comparison]]:
     return [
         col(ARMS[arm], rate, whole),
         col(
-            message("cores"),
+            "cores",
             lambda one: one.capacity[arm]["cores"],
             whole,
             attrgetter("cells"),

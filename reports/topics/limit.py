@@ -60,15 +60,15 @@ def section(view: View) -> Section:
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
-        arm_col(attrgetter("row.runtime"), view.looks, lambda one: of_row(one.row)),
-        col(message("System"), attrgetter("row.system")),
-        col(message("Setting"), attrgetter("setting")),
-        col(message("Clients"), lambda one: one.clients[0]),
-        col(message("requests/s"), lambda one: _rate(one.row), whole),
-        col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
+        arm_col("row.runtime", view.looks, lambda one: of_row(one.row)),
+        col("System", "row.system"),
+        col("Setting", "setting"),
+        col("Clients", lambda one: one.clients[0]),
+        col("requests/s", lambda one: _rate(one.row), whole),
+        col("machine's limit [requests/s]", lambda one: _rate(one.limit), whole),
         col(
-            message("share of throughput limit [95 % interval]"),
-            attrgetter("value"),
+            "share of throughput limit [95 % interval]",
+            "value",
             hundredths,
             attrgetter("cells"),
             "limit share",

@@ -68,7 +68,7 @@ def section(view: View) -> Section:
     cols: list[Col[WaterfallBar]] = [
         col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
         col(SPEED, drawn, is_strip=True, strip=replace(scale, ticks=ticks)),
-        col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, attrgetter("cells"), "mean_ratio"),
+        col("Ratio", lambda bar: bar.factor or words(NOTHING), times, attrgetter("cells"), "mean_ratio"),
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
     caption = message(

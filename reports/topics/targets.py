@@ -59,7 +59,7 @@ def _columns(first: str) -> list[Col[Standing]]:
         shared.number_col(message("throughput vs. first service"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
         shared.number_col(message("memory [MiB]"), lambda standing: SERVICE_PSS.of(standing.row.good), mib, rank=7),
-        col(message("GIL"), _gil, rank=8),
+        col("GIL", _gil, rank=8),
         shared.number_col(message("blocks"), lambda standing: str(len(standing.row.good)), str, rank=2),
     ]
 

@@ -106,7 +106,7 @@ FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
 STEP_NAMES = {**NAMES, "aa": message("noise")}
 Setting = Sequence[Comparison]  # the comparisons of one setting
-FROM_TO: Col[Comparison] = col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}")
+FROM_TO: Col[Comparison] = col("from → to", lambda one: f"{one.denominator} → {one.numerator}")
 
 
 def section(view: View) -> Section:
@@ -288,7 +288,7 @@ def answer(view: View) -> list[Message | Table]:
 def _steps_table(compared: Sequence[Comparison]) -> Table:
     """Return a table with a line for each comparison of two runtimes in one setting."""
     cols = [
-        col(message("step"), lambda one: STEP_NAMES[one.step]),
+        col("step", lambda one: STEP_NAMES[one.step]),
         FROM_TO,
         col(GAIN, ratio_text),
         col(VERDICT, _verdict),
@@ -317,7 +317,7 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
     counts = range(1, len(settings) + 1)
     count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
     left = len(settings) - count
-    cols: list[Col[Setting]] = [col(message("system"), lambda setting: view.settings.number(setting[0].system))]
+    cols: list[Col[Setting]] = [col("system", lambda setting: view.settings.number(setting[0].system))]
     for step, label in {one.step: one.label for one in chosen}.items():
         cols += _step_cols(step, label)
     more = plural(
@@ -458,7 +458,7 @@ def _steps_plot(view: View) -> Table:
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
-        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=one.cells, leads=True)),
+        col("step", lambda one: words(STEP_NAMES[one.step], cells=one.cells, leads=True)),
         FROM_TO,
     ]
     made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
@@ -496,7 +496,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
 
     cols: list[Col[Comparison]] = [
         col(
-            message("Setting"),
+            "Setting",
             lambda one: words(view.settings.short(one.system, one.params), cells=one.cells, leads=True),
         ),
         col(NOTHING, bar, is_strip=True),
