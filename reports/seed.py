@@ -209,7 +209,7 @@ def seed_comparison(view: View) -> Section:
     made = (_table(system, heading, view) for system in SYSTEMS for heading in system.tables)
     tables = tuple(filter(None, made))
     if not tables:
-        return Section(key="seed", title=NOTHING)
+        return Section("seed", NOTHING)
     note = message(
         "Times of this run ({blocks}) are the median over the clients, in seconds, with the slowest client in "
         "parentheses. Each original time comes from one run on another machine ({machine}) and is not a target.",
@@ -217,8 +217,8 @@ def seed_comparison(view: View) -> Section:
         machine=MACHINE,
     )
     return Section(
-        key="seed",
-        title=message("Comparison with the published times of the experiment that gilscope repeats"),
+        "seed",
+        message("Comparison with the published times of the experiment that gilscope repeats"),
         sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )

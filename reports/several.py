@@ -64,8 +64,8 @@ def _verdicts_section(runs: Sequence[Member]) -> Section:
     parts = []
     for run in runs:
         answers = (_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer)
-        parts.append(Section(key=f"verdict-{run.letter}", title=verbatim(run.name), sentences=tuple(answers)))
-    return Section(key="verdict", title=message("Verdict"), parts=tuple(parts))
+        parts.append(Section(f"verdict-{run.letter}", verbatim(run.name), sentences=tuple(answers)))
+    return Section("verdict", message("Verdict"), parts=tuple(parts))
 
 
 def _with_own_cells(text: Message, run: Member) -> Message:
@@ -101,16 +101,14 @@ def _comparable_sentence(runs: Sequence[Member]) -> Message:
 
 
 def _limits_section(runs: Sequence[Member]) -> Section:
-    may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
+    may = Section("may-differ", DIFFERENT, sentences=tuple(differences(runs)))
     how = message(
         "Runs at different times share no block, so a difference between them may come from the state of the machine "
         "at the time. To test whether one run is faster than another, use: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
     sentences = (_comparable_sentence(runs), *obstacles(runs))
-    return Section(
-        key="apart", title=message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,)
-    )
+    return Section("apart", message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,))
 
 
 def _shared(
@@ -144,7 +142,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
         [col("Run", lambda entry: named(entry[0]))],
     )
     none = message("No two of these runs compared the same runtimes at the same setting.")
-    return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
+    return Section("comparisons", name, sentences=() if shown else (none,), tables=(shown,))
 
 
 def _kind(one: Comparison) -> Hashable:
@@ -200,6 +198,4 @@ def _times_section(runs: Sequence[Member]) -> Section:
         "No two of these runs measured a setting with the same system, parameters and runtime, so there are no "
         "completion times to compare."
     )
-    return Section(
-        key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
-    )
+    return Section("completion", title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,))

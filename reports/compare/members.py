@@ -146,15 +146,11 @@ def runs_section(runs: Sequence[Member]) -> Section:
     ]
     name = message("Runs")
     builds = tuple(
-        Section(key=f"runtimes-{one.letter}", title=verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
+        Section(f"runtimes-{one.letter}", verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
         for one in runs
     )
-    folded = Section(
-        key="builds", title=message("Runtimes of each run, with versions and builds"), parts=builds, folded=True
-    )
-    return Section(
-        key="runs", title=name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,)
-    )
+    folded = Section("builds", message("Runtimes of each run, with versions and builds"), parts=builds, folded=True)
+    return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,))
 
 
 def _machine_col(head: Message, name: str) -> Col[Member]:

@@ -284,9 +284,7 @@ def document(compared: Compared) -> Document:
     table, notes = _table(compared), (*compared.troubles, *compared.notes)
     brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
     without = (message("No verdict: {why}.", why=why) for why in whys)
-    section = Section(
-        key="comparison", title=TITLE, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
-    )
+    section = Section("comparison", TITLE, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes))
     sections = (section, runs_section(compared.runs))
     return Document(name=str(TITLE), title=TITLE, about=about, sections=sections, has_cells=False)
 

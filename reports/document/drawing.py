@@ -1,6 +1,6 @@
 """Types that describe plots: a panel has two axes and some curves, and a curve has a line, marks and bars."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from core.messages import NOTHING, Message
 
@@ -57,7 +57,7 @@ class Curve:
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Axis:
     """An axis of one plot (panel) of a figure.
 
@@ -66,7 +66,8 @@ class Axis:
     """
 
     label: Message
-    low: float
+    _: KW_ONLY
+    low: float = 0.0
     high: float
     is_log: bool = False
     ticks: tuple[tuple[float, str | Message], ...] = ()

@@ -5,7 +5,7 @@ come from, as groups (reports/facts/traces.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import isfinite, log10
 from typing import Any
 
@@ -34,7 +34,7 @@ def traced(words: Message | str, cells: str, figure: str = "") -> Message:
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Figure:
     """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files in plots/.
 
@@ -45,6 +45,7 @@ class Figure:
 
     key: str
     title: Message
+    _: KW_ONLY
     caption: Message
     panels: tuple[Panel, ...]
     table: "Table | None" = None
@@ -78,7 +79,7 @@ class Strip:
     look:    index of the arm's style; tip: description for a screen reader
     """
 
-    low: float
+    low: float = 0.0
     high: float
     is_log: bool = False
     bars: tuple[tuple[float, float, str], ...] = ()
@@ -215,7 +216,7 @@ class Table:
         return [line for _, lines in self.groups for line in lines]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Section:
     """A section of a report, which may begin with a short answer in large type.
 
@@ -229,6 +230,7 @@ class Section:
 
     key: str
     title: Message
+    _: KW_ONLY
     answer: tuple[Message, ...] = ()
     sentences: tuple[Message, ...] = ()
     figures: tuple[Figure, ...] = ()

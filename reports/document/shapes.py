@@ -144,7 +144,7 @@ def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: f
     room: margin at both ends
     """
     ticks = tuple((float(place), name) for place, name in enumerate(names))
-    return Axis(label=label, low=len(names) - 1 + room, high=-room, ticks=ticks)
+    return Axis(label, low=len(names) - 1 + room, high=-room, ticks=ticks)
 
 
 def tip(name: str | Message, value: str) -> Message:

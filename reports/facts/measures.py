@@ -50,7 +50,6 @@ class Measure:
         """Return a drawing (strip) of a bar up to the median and a mark per block, on a scale from 0 to *end*."""
         middle = self.median(row)
         return Strip(
-            low=0.0,
             high=end,
             bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
             marks=tuple(self.blocks(row)),

@@ -280,8 +280,8 @@ def section(view: View) -> Section:
         message("Causes of lost time whose removal would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)]
     )
     return Section(
-        key="advice",
-        title=message("Suggested improvements"),
+        "advice",
+        message("Suggested improvements"),
         tables=(advice_table(useful), *([cannot] if little else [])),
         notes=(NOTE, HOW) if useful or little else (),
         terminal=(

@@ -49,8 +49,8 @@ def section(view: View) -> Section:
     bests = table(TITLE, _bests(view), groups, titled=True)
     steps = table(message("Comparisons of the best services"), STEPS, [(NOTHING, view.between_bests)], folded=True)
     return Section(
-        key="best",
-        title=TITLE,
+        "best",
+        TITLE,
         sentences=sentences,
         tables=(bests, steps),
         notes=(HOW,) if bests else (),

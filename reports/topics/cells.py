@@ -38,7 +38,7 @@ def section(view: View) -> Section:
         "from result.json. Other figures on this page link to these lines."
     )
     cells = table(TITLE, cols, [(NOTHING, view.run.cells)], filters=filters)
-    return Section(key="cells", title=TITLE, sentences=(how,), tables=(cells,), folded=True)
+    return Section("cells", TITLE, sentences=(how,), tables=(cells,), folded=True)
 
 
 def _parameter(name: str, view: View) -> Col[CellResult]:

@@ -56,7 +56,7 @@ def section(view: View) -> Section:
     settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
     return Section(  # the first screen has the only setting already
-        key="comparisons", title=TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
+        "comparisons", TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
     )
 
 

@@ -22,7 +22,7 @@ def section(view: View) -> Section:
     """Return the section on throughput or completion time, without its chart if the experiment has its own section."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
-    return Section(key="completion", title=_title(view), figures=drawn, parts=seed, folded=True)
+    return Section("completion", _title(view), figures=drawn, parts=seed, folded=True)
 
 
 def _title(view: View) -> Message:
@@ -44,14 +44,14 @@ def figure(view: View) -> Figure:
     panels = tuple(
         Panel(
             title=view.settings.short(rows[0].system, rows[0].params),
-            across=Axis(label=how.label, low=0.0, high=ROOM * view.scales[id(rows[0])]),
+            across=Axis(how.label, high=ROOM * view.scales[id(rows[0])]),
             up=named_axis([row.runtime for row in rows], message("runtime")),
             curves=_bars(rows, view),
         )
         for rows in view.groups
         if rows[0].params.get("NUM_CLIENTS") != 0  # services without clients take no time
     )
-    return Figure(key="completion", title=_title(view), caption=caption, panels=panels)
+    return Figure("completion", _title(view), caption=caption, panels=panels)
 
 
 def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:

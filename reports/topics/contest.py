@@ -194,15 +194,15 @@ def contest_section(
     name, groups = message("All ranked systems"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
     all_of_it = Section(
-        key="contestants",
-        title=name,
+        "contestants",
+        name,
         sentences=every,
         figures=(throughput(contests, view), *sweeps(contests, view)) if contests else (),
         tables=(table(name, columns, groups, caption=caption),),
     )
     return Section(
-        key=KEY,
-        title=title,
+        KEY,
+        title,
         answer=tuple(map(answer, contests)) if len(contests) == 1 else (),
         tables=(podiums(contests),) if len(contests) > 1 else (),
         parts=(all_of_it,),
@@ -256,7 +256,7 @@ def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
     most = max(map(read, items), default=1.0)
     return col(
         NOTHING,
-        lambda item: Datum(strip=Strip(low=0.0, high=most, bars=((0.0, read(item), "bar"),))),
+        lambda item: Datum(strip=Strip(high=most, bars=((0.0, read(item), "bar"),))),
         is_strip=True,
     )
 
@@ -318,12 +318,12 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
             for place, standing in enumerate(contest.standings)
         ]
         ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
-        across = Axis(label=ANSWERED, low=0.0, high=most, ticks=ticks)
+        across = Axis(ANSWERED, high=most, ticks=ticks)
         up = named_axis([standing.name for standing in contest.standings], room=0.6)
         panels.append(Panel(title=contest.label, across=across, up=up, curves=tuple(curves)))
     return Figure(
-        key="throughput",
-        title=message("Requests per second"),
+        "throughput",
+        message("Requests per second"),
         caption=message(
             "Bars show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),
@@ -362,7 +362,7 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
     contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
     looks = {name: look for look, name in enumerate(contestants)}
     across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
-    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _highest_rate(shown))
+    up = Axis(ANSWERED, high=1.05 * _highest_rate(shown))
     made = []
     for label, along in panels.items():
         spots = [
@@ -373,8 +373,8 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
         spots.sort(key=lambda spot: looks[spot[0]])
         made.append(Panel(title=label, across=across, up=up, curves=arm_lines(spots, looks, whole)))
     return Figure(
-        key=f"throughput-{parameter.lower()}",
-        title=message("Requests per second by {parameter}", parameter=parameter),
+        f"throughput-{parameter.lower()}",
+        message("Requests per second by {parameter}", parameter=parameter),
         caption=message(
             "Lines show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),

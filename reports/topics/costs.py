@@ -121,8 +121,8 @@ def section(view: View) -> Section:
         if profile.get("kind", "perf") == "perf"
     )
     return Section(
-        key="costs",
-        title=message("Where the time of a request goes"),
+        "costs",
+        message("Where the time of a request goes"),
         sentences=profiles,
         tables=(_times(arm, view), more, _largest_changes(view)),
         terminal=profiles,
@@ -144,7 +144,7 @@ def _times(arm: Col[Row], view: View) -> Table:
         ends = pairwise(accumulate(parts.values(), initial=0.0))
         bars = tuple((start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start)
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
-        strip = Strip(low=0.0, high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
+        strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=of_row(row))
 
     return table(

@@ -49,8 +49,8 @@ def section(view: View) -> Section:
         col(RATIO, lambda one: detail_datum(one.capacity, one, "capacity"), ratio),
     ]
     return Section(
-        key="factors",
-        title=message("How cores used and CPU time explain throughput ratios"),
+        "factors",
+        message("How cores used and CPU time explain throughput ratios"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
             table(message("Ratios of cores used and of requests per CPU second"), parts, factored),

@@ -22,7 +22,7 @@ def missing(view: View) -> Section:
     """Return a section that lists the parts of the plan that the run did not measure."""
     gaps = [*_gaps(view)]
     none = message("Everything in the plan was measured.")
-    return Section(key="gaps", title=TITLE, sentences=() if gaps else (none,), tables=(_table(gaps),))
+    return Section("gaps", TITLE, sentences=() if gaps else (none,), tables=(_table(gaps),))
 
 
 def elsewhere(view: View) -> Section:
@@ -31,7 +31,7 @@ def elsewhere(view: View) -> Section:
     title = message(
         "Facts that this run did not measure, with the commands that measure them ({count})", count=len(gaps)
     )
-    return Section(key="elsewhere", title=title, tables=(_table(gaps),), folded=True)
+    return Section("elsewhere", title, tables=(_table(gaps),), folded=True)
 
 
 def _table(gaps: list[Gap]) -> Table:

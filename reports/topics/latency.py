@@ -30,10 +30,10 @@ def section(view: View) -> Section:
     """Return the report's section on latency percentiles. It is empty if too few requests were timed."""
     curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
     if not any(curves.values()):
-        return Section(key="latency", title=TITLE)
+        return Section("latency", TITLE)
     return Section(
-        key="latency",
-        title=TITLE,
+        "latency",
+        TITLE,
         figures=(_figure(view, curves),),
         tables=(_tails(view),),
         notes=tuple(loop_words(view.rows)),
@@ -79,11 +79,11 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
     ticks = tuple((place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest)
-    across = Axis(label=message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
-    up = Axis(label=message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
+    across = Axis(message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
+    up = Axis(message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
     return Figure(
-        key="latency",
-        title=TITLE,
+        "latency",
+        TITLE,
         caption=message(
             "Both axes are logarithmic, so 90 %, 99 % and 99.9 % are equally far apart. Each curve ends at the "
             "percentile that only 10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "

@@ -75,9 +75,9 @@ def section(view: View) -> Section:
         ),
     ]
     return Section(
-        key="limit",
+        "limit",
+        TITLE,
         folded=True,
-        title=TITLE,
         sentences=tuple(_sentence(share, view) for share in last.values()),
         tables=(
             table(

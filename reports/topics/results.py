@@ -31,8 +31,8 @@ def section(view: View) -> Section:
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
-        key="results",
-        title=TITLE,
+        "results",
+        TITLE,
         sentences=(*lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
         notes=table_notes(view),
@@ -87,7 +87,7 @@ def _has_several_arms(view: View) -> bool:
 
 def _ticks(most: float) -> Strip:
     ticks = tuple((value, f"{value:,g}") for value in round_values(0.0, most, 5))
-    return Strip(low=0.0, high=most, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
+    return Strip(high=most, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
 
 
 def _failure_sentences(view: View) -> list[Message]:

@@ -53,7 +53,7 @@ def section(view: View) -> Section:
         if (steps := _steps(some))
     ]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
-    scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
+    scale = Strip(high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
 
     def drawn(bar: WaterfallBar) -> Datum:
@@ -79,7 +79,7 @@ def section(view: View) -> Section:
         "mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
-    return Section(key="waterfall", title=TITLE, tables=(shown,), folded=True)
+    return Section("waterfall", TITLE, tables=(shown,), folded=True)
 
 
 def _steps(mine: Iterable[Comparison]) -> list[Comparison]:

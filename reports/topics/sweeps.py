@@ -34,8 +34,8 @@ def section(view: View) -> Section:
     sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
-        key="sweeps",
-        title=message("Parameter sweeps"),
+        "sweeps",
+        message("Parameter sweeps"),
         sentences=sentences,
         figures=tuple(figure for system, rows in measured for figure in _figures(system, rows, view)),
         terminal=sentences,
@@ -138,11 +138,11 @@ def _figure(
         return row.runtime, Spot(places[row.params[name]], how.blocks(row), of_row(row), row.runtime)
 
     across = swept_axis(places, label(PARAMETERS[name].label))
-    up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
+    up = Axis(how.label, high=1.05 * how.most(rows))
     title = message("{parameter} - {system}", parameter=label(name), system=view.settings.head(system))
     return Figure(
-        key=f"sweep-{name.lower()}-{system}",
-        title=title,
+        f"sweep-{name.lower()}-{system}",
+        title,
         caption=message(
             "Lines show medians over blocks (measured rounds). Marks show single blocks. {better}", better=how.better
         ),
@@ -177,6 +177,6 @@ def swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
     ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
     if None not in places and low > 0 and high >= LOG_FROM_RATIO * low:
         room = (high / low) ** MARGIN
-        return Axis(label=label, low=low / room, high=high * room, is_log=True, ticks=ticks)
+        return Axis(label, low=low / room, high=high * room, is_log=True, ticks=ticks)
     room = (high - low) * MARGIN
-    return Axis(label=label, low=low - room, high=high + room, ticks=ticks)
+    return Axis(label, low=low - room, high=high + room, ticks=ticks)

@@ -41,7 +41,7 @@ def section(view: View) -> Section:
     made = shared.contest_section(title, ranked, _columns(first), NOTE, sentences, view)
     where = message("Addresses of the services")
     table = plain_table(where, (message("arm"), message("address")), addresses(view.run).items())
-    return replace(made, parts=(*made.parts, Section(key="addresses", title=where, tables=(table,))))
+    return replace(made, parts=(*made.parts, Section("addresses", where, tables=(table,))))
 
 
 def _columns(first: str) -> list[Col[Standing]]:

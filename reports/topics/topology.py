@@ -54,8 +54,8 @@ def section(view: View) -> Section:
         *_shape_sentences(every),
     )
     return Section(
-        key="topology",
-        title=message("Processes compared with threads"),
+        "topology",
+        message("Processes compared with threads"),
         sentences=lines,
         figures=(
             *(_figure(f"topology-{place}", topology, view) for place, topology in enumerate(every)),
@@ -260,7 +260,7 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
 def _across(label: Message, names: Sequence[str]) -> Axis:
     """Return an x axis with one tick per name, at equal distances."""
     ticks = tuple((float(x), name) for x, name in enumerate(names))
-    return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
+    return Axis(label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
 def _cells(place: MeasuredShape) -> str:
@@ -277,16 +277,15 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
         return place.arm, Spot(shapes.index(place.shape), rates, _cells(place), name)
 
     return Figure(
-        key=key,
-        title=topology.label or message("Throughput by processes x threads"),
+        key,
+        topology.label or message("Throughput by processes x threads"),
         caption=message("Requests answered per second, by number of processes x threads per process. More is better."),
         panels=tuple(
             Panel(
                 title=verbatim(_load_text(load)),
                 across=_across(SHAPES, shapes),
                 up=Axis(
-                    label=RATE,
-                    low=0.0,
+                    RATE,
                     high=1.05 * max(requests_per_s(cell) for place in places for cell in place.cells),
                 ),
                 curves=arm_lines(map(spot, places), view.looks, whole),
@@ -341,11 +340,11 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     loads = sorted({claim.load for claim in every})
     ratios = (claim.over_many for claim in every if claim.over_many)
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
-    up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
+    up = Axis(message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
     heads = [about(message("throughput: {threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
-        key="crossover",
-        title=title,
+        "crossover",
+        title,
         caption=message(
             "Curves show the throughput of one process with many threads, divided by the throughput of many processes "
             "with one thread each, for each load."

@@ -68,10 +68,10 @@ def section(view: View) -> Section:
     ]
     cells = of_cells(view.run.cells)
     sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
-    rest = Section(key="rests-on", title=message("The basis of the verdicts"), sentences=sentences)
+    rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
     return Section(
-        key="validity",
-        title=TITLE,
+        "validity",
+        TITLE,
         tables=(plain_table(TITLE, heads, lines, kind="checks"),),
         parts=(rest, missing(view), elsewhere(view)),
         folded=True,

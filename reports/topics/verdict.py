@@ -113,12 +113,12 @@ def section(view: View) -> Section:
     """Return the report's first section: headline, compared runtimes with intervals, checks, bars and notes."""
     brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
     if not brief:
-        return Section(key="verdict", title=TITLE)
+        return Section("verdict", TITLE)
     checks = replace(labelled([(message("Checks"), checks_line(view))]), kind="notes")
     notes = [replace(part, kind="notes") for part in brief[-1:] if isinstance(part, Table)]
     return Section(
-        key="verdict",
-        title=TITLE,
+        "verdict",
+        TITLE,
         answer=tuple(_headlines(view)),
         tables=tuple(filter(None, [_steps_plot(view), checks, _bars(view), *notes])),
         notes=tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)])),
@@ -492,7 +492,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     def bar(one: Comparison) -> Datum:
         look = view.looks.get(one.numerator, 0) % COUNT
         bars = ((0.0, one.ratio or 0.0, f"bar r{look} p{look}"),)
-        return Datum(strip=Strip(low=0.0, high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
+        return Datum(strip=Strip(high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
 
     cols: list[Col[Comparison]] = [
         col(
