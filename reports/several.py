@@ -131,8 +131,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
         return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
 
     def head(run: Member, one: Comparison) -> Message:
-        where = run.settings.name(one.system, one.params)
-        return message("{setting} - {step}", setting=where, step=one.label)
+        return message("{setting} - {step}", setting=run.settings.name(one), step=one.label)
 
     name = message("All comparisons")
     shown = forest(
@@ -186,7 +185,7 @@ def _times_section(runs: Sequence[Member]) -> Section:
         *map(figure_col, SHOWN),
         col("Comparable runs", others),
     ]
-    heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
+    heads = (run.settings.name(row) for (run, row), *_ in settings.values())
     bars = table(
         title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(

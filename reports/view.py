@@ -45,7 +45,7 @@ class View:
     @property
     def named_groups(self) -> list[tuple[Message, list[Row]]]:
         """Return the groups of result rows, each with the name of its setting."""
-        return [(self.settings.name(rows[0].system, rows[0].params), rows) for rows in self.groups]
+        return [(self.settings.name(rows[0]), rows) for rows in self.groups]
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:

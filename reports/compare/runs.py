@@ -1,6 +1,6 @@
 """Compare the measurements that two saved runs A and B share: whether B is faster, with a forest plot."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
@@ -178,11 +178,11 @@ def _obstacle(row: Row) -> Message:
     )  # fmt: skip
 
 
-def _cell_names(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
+def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
     """Return the settings of table rows with their runtimes, such as 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
     cells = []
     for alike in groups(rows):
-        cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
+        cell, arms = name(alike[0]), ", ".join(row.runtime for row in alike)
         cells.append(message("{name} ({arms})", name=cell, arms=arms) if arms else cell)
     return listed(cells, SEMICOLON)
 
@@ -222,7 +222,7 @@ def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]
         message(
             "the parameters of {cells} differ ({unlike})",
             unlike=unlike,
-            cells=_cell_names([row for row, _ in some], lambda system, _: settings.number(system)),
+            cells=_cell_names([row for row, _ in some], lambda row: settings.number(row.system)),
         )
         for unlike, some in grouped(pairs, lambda pair: _differences(*pair)).items()
         if unlike
@@ -292,9 +292,6 @@ def document(compared: Compared) -> Document:
 def _table(compared: Compared) -> Table:
     """Return a table with one line per compared measurement, by setting. The last column explains the verdict."""
 
-    def head(one: ComparedCell) -> Message:
-        return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)
-
     def cells(one: ComparedCell, side: int) -> str:
         return compared.runs[side].cells(of_row(one.rows[side]))
 
@@ -304,7 +301,7 @@ def _table(compared: Compared) -> Table:
 
     return forest(
         TITLE,
-        grouped(compared.cells, head).items(),
+        grouped(compared.cells, lambda one: compared.runs[0].settings.name(one.comparison)).items(),
         attrgetter("comparison"),
         [col("Runtime", lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
         [

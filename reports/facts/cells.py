@@ -42,7 +42,20 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(SavedRow):
+class Setting:
+    """A system and one combination of parameter values."""
+
+    system: str
+    params: Mapping[str, Any]
+
+    @property
+    def key(self) -> Key:
+        """The key that identifies the setting: its system and its parameters."""
+        return setting_key(self.system, self.params)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Setting, SavedRow):
     """A row of the results table: the measurements (cells) of one setting under one runtime (arm), in all blocks.
 
     cells:   the measured cells, in the order in which they ran
@@ -54,11 +67,6 @@ class Row(SavedRow):
     planned: int
     cells: tuple[CellResult, ...]
     first: tuple[CellResult, ...] = ()
-
-    @cached_property
-    def key(self) -> Key:
-        """The key that identifies the row's setting: its system and its parameters."""
-        return setting_key(self.system, self.params)
 
     @property
     def good(self) -> list[CellResult]:

@@ -16,7 +16,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan, Until
-from reports.facts.cells import Key, Row, grouped, runtimes, setting_key
+from reports.facts.cells import Key, Row, Setting, grouped, runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -48,7 +48,7 @@ AT_RATE = message(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Verdict):
+class Comparison(Setting, Verdict):
     """A comparison of two arms (runtimes or services) as result.json has it: the verdict, its evidence and its limits.
 
     system:       the system, or 'all' for a comparison over all settings
@@ -72,8 +72,6 @@ class Comparison(Verdict):
     cells:        the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
-    system: str
-    params: Mapping[str, Any]
     numerator: str
     denominator: str
     step: str
@@ -95,11 +93,6 @@ class Comparison(Verdict):
     dependence: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
     cells: str = field(default="", compare=False)
-
-    @property
-    def key(self) -> Key:
-        """The key that identifies the compared setting, which rows of the results table have, too."""
-        return setting_key(self.system, self.params)
 
     @property
     def is_range(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.messages import Message, listed, message, verbatim
-from reports.facts.cells import Row, Series, by_system, setting_key
+from reports.facts.cells import Row, Series, Setting, by_system
 from reports.facts.pairs import OVER_ALL
 
 
@@ -68,6 +68,11 @@ def about(sentence: Message, *subjects: Message | str) -> Message:
     return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
 
 
+def setting_of(profile: Mapping[str, Any]) -> Setting:
+    """Return the setting at which a profile was made."""
+    return Setting(system=profile["system"], params=profile.get("params", {}))
+
+
 class Settings:
     """The full and short names of the settings of a run.
 
@@ -93,34 +98,35 @@ class Settings:
         title = Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
 
-    def name(self, system: str, params: Mapping[str, Any]) -> Message:
+    def name(self, of: Setting) -> Message:
         """Return the full name of a setting: 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
-        if system == OVER_ALL:
+        if of.system == OVER_ALL:
             return message("All settings (geometric mean)")
-        values = self.values(system, params)
-        return message("{name} - {values}", name=self.head(system), values=values) if values else self.head(system)
+        head, values = self.head(of.system), self.values(of)
+        return message("{name} - {values}", name=head, values=values) if values else head
 
-    def short(self, system: str, params: Mapping[str, Any]) -> Message:
+    def short(self, of: Setting) -> Message:
         """Return the short name of a setting. The system's title is included only if no parameter is."""
-        if system == OVER_ALL:
+        if of.system == OVER_ALL:
             return message("all settings")
-        values = self.values(system, params)
-        return listed([self.number(system), values]) if values else self.head(system)
+        return self.where(of) if self.values(of) else self.head(of.system)
 
-    def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
-        """Return a setting as text, with more texts after it, such as a runtime: 'System 4, SELECT_MODE all, 3.14t'."""
-        return listed(filter(None, [self.number(system), self.values(system, params), *more]))
+    def where(self, of: Setting) -> Message:
+        """Return a setting as text: 'System 4, SELECT_MODE all'."""
+        return listed(filter(None, [self.number(of.system), self.values(of)]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
         """Return a profile's runtime, setting and sentence, such as '3.14t, System 4: the hottest line is ...'."""
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
-            setting=self.where(profile["system"], profile.get("params", {})),
+            setting=self.where(setting_of(profile)),
             sentence=Message.from_json(profile["sentence"]),
         )
 
-    def values(self, system: str, params: Mapping[str, Any]) -> Message | str:
+    def values(self, of: Setting) -> Message | str:
         """Return what distinguishes a setting from others of its system: its title in the plan, or parameters."""
-        title = self._plan_titles.get(setting_key(system, params))
-        return Message(msgid=title) if title else parameter_values(params, self._varying.get(system, self._in_all))
+        title = self._plan_titles.get(of.key)
+        return (
+            Message(msgid=title) if title else parameter_values(of.params, self._varying.get(of.system, self._in_all))
+        )

@@ -10,6 +10,7 @@ from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Section, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, percent, probability, ratio, whole
+from reports.facts.cells import Setting
 from reports.facts.comparisons import Best, Comparison
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
@@ -72,7 +73,7 @@ def _bests(view: View) -> list[Col[Best]]:
 
     return [
         arm_col(lambda best: best.row.runtime, view.looks, of),
-        col("Best service", lambda best: view.settings.where(best.row.system, best.row.params)),
+        col("Best service", lambda best: view.settings.where(best.row)),
         col("candidates", lambda best: words(str(best.of)), whole, rank=2),
         col("requests/s", judged(requests_per_s), whole, of, JUDGED),
         col(
@@ -91,7 +92,7 @@ def _work(work: Mapping[str, Any], view: View) -> Message:
 
 def _sentence(step: Comparison, view: View) -> Message:
     """Return a sentence that compares the best services of two runtimes: their names, throughput ratio and verdict."""
-    below, above = (view.settings.where(side["system"], side["params"]) for side in step.settings)
+    below, above = (view.settings.where(Setting(**side)) for side in step.settings)
     verdict = WORDS[step.verdict]
     if step.obstacle:
         verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)

@@ -174,7 +174,7 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
     """Group comparisons by the name of their setting. The group of comparisons over all settings comes first."""
     means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
-    return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
+    return [*grouped(means_first, view.settings.name).items()]
 
 
 def _reasons(view: View) -> Table:
@@ -182,7 +182,7 @@ def _reasons(view: View) -> Table:
     of = attrgetter("cells")
     floors = {one.key: one.cells for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
-        col("Setting", lambda one: view.settings.short(one.system, one.params)),
+        col("Setting", view.settings.short),
         col(STEP, "label", cells=of),
         col(P, "p", probability, of, "p"),
         col(FLOOR, "noise_floor", percent, lambda one: floors.get(one.key, "")),

@@ -43,7 +43,7 @@ def figure(view: View) -> Figure:
         )
     panels = tuple(
         Panel(
-            title=view.settings.short(rows[0].system, rows[0].params),
+            title=view.settings.short(rows[0]),
             across=Axis(how.label, high=ROOM * view.scales[id(rows[0])]),
             up=named_axis([row.runtime for row in rows], message("runtime")),
             curves=_bars(rows, view),

@@ -183,7 +183,7 @@ def _largest_changes(view: View) -> Table:
         arms = (one.denominator, one.numerator)
         before, after = (rows.get((*one.key, arm)) for arm in arms)
         if before and after and (moved := _changes_of_row(before, after)):
-            setting = view.settings.name(one.system, one.params)
+            setting = view.settings.name(one)
             lines.append((setting, " → ".join(arms), words(moved, cells=one.cells)))
     heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(

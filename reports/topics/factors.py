@@ -82,7 +82,7 @@ def _sentence(one: Comparison, view: View) -> Message:
     sentence = message(
         "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
         "{before} requests/s on {denominator}, a ratio of {ratio}.",
-        setting=view.settings.short(one.system, one.params),
+        setting=view.settings.short(one),
         after=after,
         before=before,
         numerator=one.numerator,

@@ -91,7 +91,7 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         ),
         panels=tuple(
             Panel(
-                title=view.settings.short(rows[0].system, rows[0].params),
+                title=view.settings.short(rows[0]),
                 across=across,
                 up=up,
                 curves=tuple(_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]),

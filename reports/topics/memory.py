@@ -18,7 +18,7 @@ from reports.document.model import Datum, Figure, Section, Strip, Table, estimat
 from reports.document.shapes import arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
 from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number
-from reports.facts.settings import about, labels
+from reports.facts.settings import about, labels, setting_of
 from reports.facts.traces import of_cells, of_row, together
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
@@ -286,7 +286,7 @@ def _profiles(view: View) -> Profiled:
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
-            setting = view.settings.name(profile["system"], profile["params"])
+            setting = view.settings.name(setting_of(profile))
             moments = {moment: Counter(profile["moments"].get(moment)) for moment in MOMENTS}
             found.setdefault(setting, []).append((profile["runtime"], moments))
     return found

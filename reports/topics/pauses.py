@@ -181,7 +181,7 @@ def _delayed_sentence(each: ArmPauses, view: View) -> Message:
             "for at least half of their time. Garbage collections take {share} of a process's time. The longest "
             "collection took {longest} ms.",
             runtime=each.row.runtime,
-            setting=view.settings.name(each.row.system, each.row.params),
+            setting=view.settings.name(each.row),
             held_up=estimate(each.shares[DELAYED].estimate, whole_percent),
             percentile=each.percentile,
             share=percent(each.share),
@@ -203,7 +203,7 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
             "runnable threads of the client: {client}. Cores taken by the host (steal): {steal}. In the whole timed "
             "window, these four shares are {usual}.",
             runtime=each.row.runtime,
-            setting=view.settings.name(each.row.system, each.row.params),
+            setting=view.settings.name(each.row),
             percentile=each.percentile,
             usual=", ".join(whole_percent(float(np.median(share.usual))) if share else "-" for _, share in known),
             **shares,
@@ -228,7 +228,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
                     "percentage points.",
                     denominator=comparison.denominator,
                     numerator=comparison.numerator,
-                    setting=view.settings.name(comparison.system, comparison.params),
+                    setting=view.settings.name(comparison),
                     what=what,
                     change=points(by.value),
                     interval=bounds(by.low, by.high, points),

@@ -96,7 +96,7 @@ def _failure_sentences(view: View) -> list[Message]:
     lines = [
         message(
             "{setting}, {arm}: {trouble}",
-            setting=view.settings.short(row.system, row.params), arm=row.runtime, trouble=row.trouble,
+            setting=view.settings.short(row), arm=row.runtime, trouble=row.trouble,
         )
         for row in rows[:MOST_TROUBLES]
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """The section "Parameter sweeps" of a report: charts, and whether throughput falls at a sweep's largest value."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from core.cell import PARAMETERS, Value
@@ -102,7 +103,7 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
 
             def title(row: Row, left_out: Sequence[str] = (name, *follows)) -> Message:
                 params = {key: row.params[key] for key in row.params if key not in left_out}
-                return listed([view.settings.values(system, params)])
+                return listed([view.settings.values(replace(row, params=params))])
 
             panels = grouped(rows, title)
             swept = {head: panel for head, panel in panels.items() if len({row.params[name] for row in panel}) > 1}

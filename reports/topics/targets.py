@@ -91,7 +91,7 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     for one in view.comparisons:
         if one.denominator in measured and (one.step == "aa" or one.numerator in measured):
             name = view.settings.short if one.system == OVER_ALL else view.settings.values
-            compared.append(about(_comparison_sentence(one), name(one.system, one.params)))
+            compared.append(about(_comparison_sentence(one), name(one)))
     alone = [
         about(message("{name} serves {rate} requests/s.", **shared.named_rate(standing)), contest.label)
         for contest in ranked

@@ -310,7 +310,7 @@ def _check_awake(view: View) -> Check:
         most=max([0.0, *(share for share, _ in known)]),
     )
     if slept:
-        names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
+        names = [about(verbatim(row.runtime), view.settings.name(row)) for row in slept[:MOST_NAMED]]
         seen = message(
             "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
         )

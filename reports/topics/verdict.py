@@ -312,7 +312,7 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
     """
 
     def values(setting: Setting) -> Message:
-        return listed([view.settings.values(setting[0].system, setting[0].params)])
+        return listed([view.settings.values(setting[0])])
 
     counts = range(1, len(settings) + 1)
     count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
@@ -380,7 +380,7 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
     return [
         message(
             "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
-            p99=p99, setting=view.settings.where(one.system, one.params),
+            p99=p99, setting=view.settings.where(one),
         )
         for one in compared if (p99 := _opposed_p99(one))
     ]  # fmt: skip
@@ -497,7 +497,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     cols: list[Col[Comparison]] = [
         col(
             "Setting",
-            lambda one: words(view.settings.short(one.system, one.params), cells=one.cells, leads=True),
+            lambda one: words(view.settings.short(one), cells=one.cells, leads=True),
         ),
         col(NOTHING, bar, is_strip=True),
         col(RATIO, ratio_datum, ratio),
@@ -525,7 +525,7 @@ def _spread_sentence(view: View) -> Message:
         return NOTHING
     ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
     low, high = (traced(ratio(one.ratio or 0.0), one.cells, "ratio") for one in ends)
-    low_where, high_where = (view.settings.short(one.system, one.params) for one in ends)
+    low_where, high_where = (view.settings.short(one) for one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
         "Highest: {high_where}.",
