@@ -12,7 +12,6 @@ from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.values import seconds
 from reports.facts.cells import Row, runtimes
-from reports.facts.traces import of_row
 from reports.view import View
 
 MACHINE = "i9-13900K"
@@ -238,7 +237,7 @@ def _table(system: SeedSystem, heading: Message, view: View) -> Table:
 
 
 def _times(row: Row | None) -> Datum | str:
-    return words(times(row), cells=of_row(row), figure="completion_s") if row and row.figures else ABSENT
+    return words(times(row), cells=row.trace, figure="completion_s") if row and row.figures else ABSENT
 
 
 def times(row: Row, unit: str = "") -> str:

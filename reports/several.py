@@ -16,7 +16,6 @@ from reports.facts.comparisons import Comparison
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import measure
 from reports.facts.pairs import OVER_ALL
-from reports.facts.traces import of_row
 from reports.topics import sections
 from reports.topics.comparisons import forest
 from reports.view import View
@@ -124,7 +123,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
 
     Each comparison at one setting is a group of lines in its table, with a line for each run.
     """
-    shared = _shared(runs, lambda run: (replace(one, cells=run.cells(one.cells)) for one in run.view.compared), _kind)
+    shared = _shared(runs, lambda run: (replace(one, trace=run.cells(one.trace)) for one in run.view.compared), _kind)
     shared.sort(key=lambda group: group[0][1].system != OVER_ALL)
 
     def named(run: Member) -> Datum:
@@ -163,7 +162,7 @@ def _times_section(runs: Sequence[Member]) -> Section:
         return f"{entry[0].letter} {entry[1].runtime}"
 
     def cells(entry: Entry) -> str:
-        return entry[0].cells(of_row(entry[1]))
+        return entry[0].cells(entry[1].trace)
 
     def bar(entry: Entry) -> Datum:
         run, row = entry
@@ -176,7 +175,7 @@ def _times_section(runs: Sequence[Member]) -> Section:
 
     def figure_col(figure: str) -> Col[Entry]:
         shown = ROW_COLUMNS[figure]
-        return col(shown.head, lambda entry: entry[1].columns[figure], shown.form, cells, shown.key)
+        return col(shown.head, lambda entry: entry[1].columns[figure], shown.form, shown.key, trace=cells)
 
     title = message("Completion time")
     cols: list[Col[Entry]] = [

@@ -75,7 +75,7 @@ class View:
     @cached_property
     def compared(self) -> list[Comparison]:
         """Return the comparisons that were made from cells of this run."""
-        return [comparison for comparison in self.comparisons if comparison.cells]
+        return [comparison for comparison in self.comparisons if comparison.trace]
 
     @cached_property
     def settings(self) -> Settings:

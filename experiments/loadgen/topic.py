@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from operator import attrgetter
 from statistics import median
 from typing import Any
 
@@ -11,9 +10,8 @@ from reports.document.model import Section
 from reports.document.shapes import CellValue, Col, col
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
-from reports.facts.cells import Row
+from reports.facts.cells import Row, of_rows
 from reports.facts.figures import cpu_ns, per_request
-from reports.facts.traces import of_rows
 from reports.statistics.stats import Estimate, paired_effect
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests, rate_share
@@ -102,7 +100,7 @@ def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **mo
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,
         hundredths,
-        lambda standing: of_rows([standing.base, standing.row]),
+        trace=lambda standing: of_rows([standing.base, standing.row]),
         **more,
     )
 
@@ -137,7 +135,7 @@ def _percentile_col(key: str, rank: int) -> Col[Standing]:
         return median(printed_ms) * 1e6
 
     head, _ = shared.MEDIANS[f"{key}_ns"]
-    return col(head, read, microseconds, attrgetter("cells"), rank=rank)
+    return col(head, read, microseconds, trace="trace", rank=rank)
 
 
 def _sentence(contest: Contest) -> Message:

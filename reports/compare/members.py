@@ -136,7 +136,7 @@ def runs_section(runs: Sequence[Member]) -> Section:
     cols: list[Col[Member]] = [
         col("Run", lambda one: arm(one.name, one.look)),
         col("Time (UTC)", lambda one: one.view.run.started_at[:16].replace("T", " ")),
-        col("Plan", lambda one: one.view.plan.name),
+        col("Plan", "view.plan.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
         _machine_col(message("CPU"), "cpu"),

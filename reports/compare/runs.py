@@ -15,7 +15,6 @@ from reports.facts.cells import Row, grouped, groups
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
-from reports.facts.traces import of_row
 from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
 from reports.topics.comparisons import forest
@@ -142,7 +141,7 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
             **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
             system=a.system, params=dict(a.params),
             denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
-            cells=f"{runs[0].cells(of_row(a))} {runs[1].cells(of_row(b))}",
+            trace=f"{runs[0].cells(a.trace)} {runs[1].cells(b.trace)}",
         )  # fmt: skip
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
         if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
@@ -293,11 +292,11 @@ def _table(compared: Compared) -> Table:
     """Return a table with one line per compared measurement, by setting. The last column explains the verdict."""
 
     def cells(one: ComparedCell, side: int) -> str:
-        return compared.runs[side].cells(of_row(one.rows[side]))
+        return compared.runs[side].cells(one.rows[side].trace)
 
     def times_col(side: int) -> Col[ComparedCell]:
         letter = verbatim(compared.runs[side].letter)
-        return col(letter, lambda one: one.medians_fs[side], time_text, lambda one: cells(one, side))
+        return col(letter, lambda one: one.medians_fs[side], time_text, trace=lambda one: cells(one, side))
 
     return forest(
         TITLE,
@@ -305,7 +304,7 @@ def _table(compared: Compared) -> Table:
         attrgetter("comparison"),
         [col("Runtime", lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
         [
-            col("p", lambda one: one.comparison.p, "{:.2g}".format, rank=1),
-            col("Why", lambda one: one.comparison.why),
+            col("p", "comparison.p", "{:.2g}".format, rank=1),
+            col("Why", "comparison.why"),
         ],
     )

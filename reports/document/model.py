@@ -1,7 +1,7 @@
 """The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
 All renderers (terminal, Markdown, HTML) take these types and know no topic. Measured values name the cells that they
-come from, as groups (reports/facts/traces.py).
+come from, as groups (of_cells in reports/facts/cells.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping

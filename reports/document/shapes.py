@@ -28,8 +28,9 @@ def col(
     head: Message | str,
     read: str | Callable[[Item], CellValue],
     form: Form | None = None,
-    cells: Callable[[Item], str] = lambda item: "",
     figure: str = "",
+    trace: str | Callable[[Item], str] = "",
+    leads: bool = False,
     **more: Any,
 ) -> Col[Item]:
     """Return a table column, which shows numbers if *form* is given, else words.
@@ -37,20 +38,23 @@ def col(
     head:   a message, or its English text as a literal, which `make messages` collects
     read:   returns the value of an item (number, Estimate, words or Datum), or names the attribute or key with this
             value; None is shown as '-'
-    cells:  returns the groups of cells from which the value comes; figure: the name of their figure
+    figure: the name of the figure on the page
+    trace:  returns the groups of cells from which the value comes, or names the attribute with them; by default, a
+            figure comes from the *trace* of its item
+    leads:  whether the words are a link to these cells
     more:   other fields of Column
     """
-
-    value_of = _reader(read)
+    value_of, trace_of = _reader(read), _reader(trace or _own_trace)
     head = head if isinstance(head, Message) else Message(msgid=head)
 
     def datum(item: Item) -> Datum:
         value = value_of(item)
         if isinstance(value, Datum):
             return value
+        cells = trace_of(item) if trace or figure or leads else ""
         if isinstance(value, Message | str):
-            return words(value, cells=cells(item))
-        return number(value, form or str, cells(item), figure)
+            return words(value, cells=cells, leads=leads)
+        return number(value, form or str, cells, figure)
 
     return Col(Column(head=head, is_number=form is not None, **more), datum)
 
@@ -62,16 +66,23 @@ def _reader(read: str | Callable[[Item], Any]) -> Callable[[Item], Any]:
     return lambda item: item.get(read) if isinstance(item, Mapping) else attrgetter(read)(item)
 
 
+def _own_trace(item: object) -> str:
+    """Return the *trace* of an item, if it has one."""
+    return getattr(item, "trace", "")
+
+
 def arm_col(
-    name: str | Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
+    name: str | Callable[[Item], str], looks: Mapping[str, int], trace: str | Callable[[Item], str] = ""
 ) -> Col[Item]:
     """Return a column of runtime names (arms) with markers. Each name links to the measurements of the runtime.
 
-    name:  as *read* of col()
+    name, trace: as *read* and *trace* of col(); by default, the *trace* of an item that has one
     looks: as in View.looks
     """
-    name_of = _reader(name)
-    return Col(Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), cells(item)))
+    name_of, trace_of = _reader(name), _reader(trace or _own_trace)
+    return Col(
+        Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), trace_of(item))
+    )
 
 
 def table(

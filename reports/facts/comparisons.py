@@ -16,7 +16,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan, Until
-from reports.facts.cells import Key, Row, Setting, grouped, runtimes
+from reports.facts.cells import Key, Row, Setting, grouped, of_cells, runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -33,7 +33,6 @@ from reports.facts.others import others
 from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters, times_ns
 from reports.facts.steps import NAMES, confounds, steps_to_the_last
 from reports.facts.topologies import shape_confounds
-from reports.facts.traces import of_cells
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
@@ -69,7 +68,7 @@ class Comparison(Setting, Verdict):
     far_slower:   the number of cells of each side that were far slower than the side's other cells
     dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
     noise:        the fields of Noise, the components of the ratio's noise in a block
-    cells:        the names of the cells that were compared, the denominator's first; result.json does not have them
+    trace:        the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
     numerator: str
@@ -92,7 +91,7 @@ class Comparison(Setting, Verdict):
     far_slower: dict[str, int] = field(default_factory=dict)
     dependence: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
-    cells: str = field(default="", compare=False)
+    trace: str = field(default="", compare=False)
 
     @property
     def is_range(self) -> bool:
@@ -116,7 +115,7 @@ class Comparison(Setting, Verdict):
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of the comparison as JSON for result.json."""
-        return {name: value for name, value in super().to_json().items() if name != "cells"}
+        return {name: value for name, value in super().to_json().items() if name != "trace"}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
@@ -242,7 +241,7 @@ def _comparison(
         far_slower=pair.far_slower,
         dependence=of_blocks,
         noise=noise(pair),
-        cells=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
+        trace=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
     )
 
 

@@ -7,7 +7,7 @@ from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
-from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns, runtimes
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, of_cells, request_ns, runtimes
 from reports.facts.figures import median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
@@ -79,6 +79,11 @@ class MeasuredShape:
     asked: Shape | None = None
 
     @property
+    def trace(self) -> str:
+        """The names of the measurements (cells), for links on the page."""
+        return of_cells(self.cells)
+
+    @property
     def shape(self) -> str:
         """Processes x threads as text, such as '2 x 1'."""
         return shape_text((self.processes, self.threads))
@@ -133,6 +138,11 @@ class Claim:
     def cells(self) -> tuple[CellResult, ...]:
         """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
+
+    @property
+    def trace(self) -> str:
+        """The names of the cells that over_many comes from, for links on the page."""
+        return of_cells([*self.many.cells, *self.threaded.cells])
 
     @property
     def leader(self) -> MeasuredShape | None:

@@ -300,10 +300,10 @@ def section(view: View) -> Section:
 
 def advice_table(advice: Iterable[Advice]) -> Table:
     """Return a table of advice, each piece with its findings, its largest possible gain, and its source page."""
-    helps: Col[Advice] = col("Suggested improvements", lambda piece: piece.rule.advice)
+    helps: Col[Advice] = col("Suggested improvements", "rule.advice")
     return table(
         message("Suggested improvements"),
-        [FOUND, helps, *BOUNDS, col("Source of the advice", lambda piece: piece.rule.source)],
+        [FOUND, helps, *BOUNDS, col("Source of the advice", "rule.source")],
         [(NOTHING, advice)],
     )
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import Any
 
 from core.languages import ENGLISH
@@ -14,7 +13,6 @@ from reports.facts.cells import Setting
 from reports.facts.comparisons import Best, Comparison
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
-from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
@@ -36,7 +34,7 @@ HOW = message(
 STEPS: tuple[Col[Comparison], ...] = (
     STEP_COL,
     col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
-    col(P, "p", probability, attrgetter("cells"), JUDGED),
+    col(P, "p", probability, JUDGED),
     col(FLOOR, "noise_floor", percent),
     col(VERDICT, lambda step: words(WORDS[step.verdict], state=f"word {step.verdict}")),
     WHY_COL,
@@ -65,21 +63,18 @@ def _bests(view: View) -> list[Col[Best]]:
     Figures are medians over the odd-numbered blocks, because the even-numbered blocks chose the services.
     """
 
-    def of(best: Best) -> str:
-        return of_row(best.row)
-
     def judged(figure: Reader) -> Callable[[Best], float | None]:
         return lambda best: median_of(figure, (cell for cell in best.judged.values() if cell.status == "ok")) or None
 
     return [
-        arm_col(lambda best: best.row.runtime, view.looks, of),
+        arm_col("row.runtime", view.looks, "row.trace"),
         col("Best service", lambda best: view.settings.where(best.row)),
         col("candidates", lambda best: words(str(best.of)), whole, rank=2),
-        col("requests/s", judged(requests_per_s), whole, of, JUDGED),
+        col("requests/s", judged(requests_per_s), whole, JUDGED, trace="row.trace"),
         col(
             "service CPU [us/request]",
             judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0),
-            microseconds, of, JUDGED, brief=message("CPU [us]"), rank=1,
+            microseconds, JUDGED, trace="row.trace", brief=message("CPU [us]"), rank=1,
         ),
     ]  # fmt: skip
 
@@ -108,4 +103,4 @@ def _sentence(step: Comparison, view: View) -> Message:
     )
     if work := _work(step.params, view):
         sentence = message("{work}: {sentence}", work=work, sentence=sentence)
-    return traced(sentence, step.cells)
+    return traced(sentence, step.trace)

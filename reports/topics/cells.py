@@ -8,10 +8,9 @@ from core.result import CellResult
 from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import whole
-from reports.facts.cells import STATES, reasons
+from reports.facts.cells import STATES, line_id, reasons
 from reports.facts.figures import SHOWN, Figure, Shown
 from reports.facts.settings import value_text, varying
-from reports.facts.traces import line_id
 from reports.view import View
 
 PLACE = 200
@@ -24,13 +23,13 @@ def section(view: View) -> Section:
     names = varying(view.rows)
     cols = [
         col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
-        col("System", lambda cell: cell.system),
+        col("System", "system"),
         col("Block", lambda cell: str(cell.block), whole),
         *(_parameter(name, view) for name in names),
         col("Status", lambda cell: STATES[cell.status]),
         *starmap(_figure, SHOWN),
         col("Reason", lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
-        col("Cell", lambda cell: cell.cell_id),
+        col("Cell", "cell_id"),
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from core.languages import ENGLISH
@@ -47,7 +46,7 @@ TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), messa
 P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
 DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
-STEP_COL: Col[Comparison] = col(STEP, lambda one: words(one.label, cells=one.cells, leads=True))
+STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
 WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
@@ -149,7 +148,7 @@ def detail_datum(
     known: the figure under the key *name*, and the ends of its interval or range under the keys low and high
     """
     ends = {end: known.get(end) for end in ("low", "high")}
-    return number(known.get(name), form, comparison.cells, figure, is_range=comparison.is_range, **ends)
+    return number(known.get(name), form, comparison.trace, figure, is_range=comparison.is_range, **ends)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Datum:
@@ -163,7 +162,7 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
         whisker=(low, high) if low is not None and high is not None else None,
         tip=ratio_datum(comparison).text(ENGLISH),
     )
-    return Datum(strip=strip, cells=comparison.cells)
+    return Datum(strip=strip, cells=comparison.trace)
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
@@ -179,15 +178,14 @@ def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Messag
 
 def _reasons(view: View) -> Table:
     """Return a table with the reason, p value, noise floor and standard deviation of each comparison."""
-    of = attrgetter("cells")
-    floors = {one.key: one.cells for one in view.compared if one.step == "aa"}
+    floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
         col("Setting", view.settings.short),
-        col(STEP, "label", cells=of),
-        col(P, "p", probability, of, "p"),
-        col(FLOOR, "noise_floor", percent, lambda one: floors.get(one.key, "")),
-        col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, of, "noise"),
-        col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, of, "noise"),
+        col(STEP, "label", trace="trace"),
+        col(P, "p", probability, "p"),
+        col(FLOOR, "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
+        col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, "noise"),
+        col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, "noise"),
         WHY_COL,
     ]
     name = message("Reason for the verdict, p value and noise floor of each comparison")

@@ -10,7 +10,6 @@ from reports.document.drawing import Axis, Curve, Panel, Span
 from reports.document.model import Figure, Section
 from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row
-from reports.facts.traces import of_row
 from reports.seed import seed_comparison
 from reports.view import View
 
@@ -59,6 +58,6 @@ def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
     how, bars = view.measure, []
     for place, row in enumerate(rows):
         look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])
-        spot = Spot(place, how.blocks(row), of_row(row), row.runtime)
+        spot = Spot(place, how.blocks(row), row.trace, row.runtime)
         bars.append(bar(look, spot, how.form) if row.figures else Curve(name="", look=look, spans=(state,)))
     return tuple(bars)

@@ -13,13 +13,12 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
 from reports.document.drawing import Axis, Panel
-from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
+from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced
 from reports.document.shapes import CellValue, Col, Spot, arm_lines, bar, col, named_axis, table
 from reports.document.values import hundredths, microseconds, round_values, whole
 from reports.facts.cells import Row, grouped, request_ns
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, value_text, varying
-from reports.facts.traces import of_row
 from reports.statistics.stats import Estimate, paired_effect
 from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
@@ -81,9 +80,9 @@ class Standing:
         return rate_share(self.row, self.base)
 
     @property
-    def cells(self) -> str:
+    def trace(self) -> str:
         """The names of the ranked system's measurements, which links on the page use."""
-        return of_row(self.row)
+        return self.row.trace
 
 
 @dataclass(frozen=True)
@@ -210,9 +209,9 @@ def contest_section(
     )
 
 
-def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
+def name_col(head: Message, name: str | Callable[[Standing], Message] = "name") -> Col[Standing]:
     """Return the table column with the names of the ranked systems. Each name links to the system's measurements."""
-    return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
+    return col(head, name, leads=True)
 
 
 def number_col(
@@ -222,7 +221,7 @@ def number_col(
 
     more: other fields of Column
     """
-    return col(head, lambda standing: read(standing) or None, form, attrgetter("cells"), figure, **more)
+    return col(head, lambda standing: read(standing) or None, form, figure, "trace", **more)
 
 
 RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
@@ -263,12 +262,12 @@ def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
 
 def rate_words(row: Row) -> Message:
     """Return the requests/s of a result row as text for a sentence."""
-    return traced(whole(rate(row)), of_row(row), RATE)
+    return traced(whole(rate(row)), row.trace, RATE)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
     """Return a system's share of another's throughput, with its interval, as text for a sentence."""
-    return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
+    return traced(estimate(share, hundredths) if share else ABSENT, row.trace)
 
 
 def named_rate(standing: Standing) -> dict[str, Any]:
@@ -339,7 +338,7 @@ def _highest_rate(contests: Iterable[Contest]) -> float:
 
 
 def _spot(place: float, standing: Standing) -> Spot:
-    return Spot(place, list(map(requests_per_s, standing.row.good)), standing.cells, standing.name)
+    return Spot(place, list(map(requests_per_s, standing.row.good)), standing.trace, standing.name)
 
 
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:

@@ -15,7 +15,6 @@ from reports.document.values import megabytes, tenths
 from reports.facts.cells import Row
 from reports.facts.commands import command_line
 from reports.facts.figures import Reader, median_of
-from reports.facts.traces import of_row
 from reports.view import View
 
 PLACE = 21
@@ -103,7 +102,7 @@ MORE = (
 
 def section(view: View) -> Section:
     """Return the report's section on the time per request: all runtimes, the largest changes, and perf profiles."""
-    arm: Col[Row] = arm_col("runtime", view.looks, of_row)
+    arm: Col[Row] = arm_col("runtime", view.looks)
     more = table(
         message("Waiting for a core, context switches and memory"),
         [arm, *map(_col, MORE)],
@@ -131,7 +130,7 @@ def section(view: View) -> Section:
 
 def _col(cost: Cost) -> Col[Row]:
     """Return the table column of a cost, such as CPU time per request."""
-    return col(cost.head, lambda row: cost.of(row.good), cost.form, of_row, cost.name)
+    return col(cost.head, lambda row: cost.of(row.good), cost.form, cost.name)
 
 
 def _times(arm: Col[Row], view: View) -> Table:
@@ -145,7 +144,7 @@ def _times(arm: Col[Row], view: View) -> Table:
         bars = tuple((start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start)
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
         strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
-        return Datum(strip=strip, cells=of_row(row))
+        return Datum(strip=strip, cells=row.trace)
 
     return table(
         message("Where the time of a request goes"),
@@ -184,7 +183,7 @@ def _largest_changes(view: View) -> Table:
         before, after = (rows.get((*one.key, arm)) for arm in arms)
         if before and after and (moved := _changes_of_row(before, after)):
             setting = view.settings.name(one)
-            lines.append((setting, " → ".join(arms), words(moved, cells=one.cells)))
+            lines.append((setting, " → ".join(arms), words(moved, cells=one.trace)))
     heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(
         message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True

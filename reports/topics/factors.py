@@ -1,7 +1,6 @@
 """Show the factors of each throughput ratio (cores used, CPU time per request), and the throughput without clients."""
 
 from collections.abc import Iterable
-from operator import attrgetter
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
@@ -89,7 +88,7 @@ def _sentence(one: Comparison, view: View) -> Message:
         denominator=one.denominator,
         ratio=detail_datum(one.capacity, one).text(ENGLISH),
     )
-    return traced(sentence, one.cells, "capacity")
+    return traced(sentence, one.trace, "capacity")
 
 
 def _factor_col(side: str, name: str) -> Col[Comparison]:
@@ -114,7 +113,6 @@ def _arm_cols(arm: str) -> list[Col[Comparison]]:
             "cores",
             lambda one: one.capacity[arm]["cores"],
             whole,
-            attrgetter("cells"),
             "cores of the services",
         ),
     ]

@@ -12,7 +12,6 @@ from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.measures import loop_words
-from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import STEP_COL, detail_datum, of_settings
 from reports.view import View
@@ -105,7 +104,7 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
 def _curve(row: Row, points: Points, view: View) -> Curve:
     """Return the latency curve of one setting under one runtime, with marks at the percentiles 50, 90, 99 and so on."""
     marks = (
-        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=of_row(row))
+        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=row.trace)
         for x, y in percentiles(row.latency)
     )
     return Curve(name=row.runtime, look=view.looks[row.runtime], line=tuple(points), marks=tuple(marks))
@@ -117,13 +116,13 @@ def _table(view: View) -> Table:
     return table(
         message("latency [us]"),
         [
-            arm_col("runtime", view.looks, of_row),
+            arm_col("runtime", view.looks),
             *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
-            col("Requests", "latency.count", whole, of_row, "latency count"),
+            col("Requests", "latency.count", whole, "latency count"),
         ],
         groups,
     )
 
 
 def _percentile_col(name: str, place: float) -> Col[Row]:
-    return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, of_row, f"latency {name}")
+    return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, f"latency {name}")

@@ -1,7 +1,6 @@
 """Compare each Python service with the machine's limit, which is the requests/s of a native service."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import NamedTuple
 
 from core.messages import NOTHING, Message, message
@@ -9,10 +8,9 @@ from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole
-from reports.facts.cells import Row
+from reports.facts.cells import Row, of_rows
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values, varying
-from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.topics.contest import rate_share
 from reports.view import View
@@ -50,7 +48,7 @@ class Share(NamedTuple):
         return CLIENTS[self.row.good[0].client_runtime == NATIVE]
 
     @property
-    def cells(self) -> str:
+    def trace(self) -> str:
         """Return the ids of the cells (measurements) of the Python and the native service, for links on the page."""
         return of_rows([self.limit, self.row])
 
@@ -60,7 +58,7 @@ def section(view: View) -> Section:
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
-        arm_col("row.runtime", view.looks, lambda one: of_row(one.row)),
+        arm_col("row.runtime", view.looks, "row.trace"),
         col("System", "row.system"),
         col("Setting", "setting"),
         col("Clients", lambda one: one.clients[0]),
@@ -70,7 +68,6 @@ def section(view: View) -> Section:
             "share of throughput limit [95 % interval]",
             "value",
             hundredths,
-            attrgetter("cells"),
             "limit share",
         ),
     ]
@@ -103,7 +100,7 @@ def _shares(view: View) -> Iterator[Share]:
 
 def _rate(row: Row) -> Datum:
     """Return the requests/s of a result row, with links to the row's cells."""
-    return number(THROUGHPUT.median(row), whole, of_row(row), THROUGHPUT.figure)
+    return number(THROUGHPUT.median(row), whole, row.trace, THROUGHPUT.figure)
 
 
 def _sentence(share: Share, view: View) -> Message:
@@ -116,4 +113,4 @@ def _sentence(share: Share, view: View) -> Message:
         share=estimate(share.value, hundredths),
         setting=share.setting,
     )
-    return traced(sentence, share.cells, "limit share")
+    return traced(sentence, share.trace, "limit share")

@@ -14,7 +14,6 @@ from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import milliseconds, percent, scaled, tenths, whole_percent
 from reports.facts.cells import Row, setting_key
-from reports.facts.traces import of_row
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
@@ -187,7 +186,7 @@ def _delayed_sentence(each: ArmPauses, view: View) -> Message:
             share=percent(each.share),
             longest=milliseconds(each.longest_ns),
         ),
-        of_row(each.row),
+        each.row.trace,
     )
 
 
@@ -208,7 +207,7 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
             usual=", ".join(whole_percent(float(np.median(share.usual))) if share else "-" for _, share in known),
             **shares,
         ),
-        of_row(each.row),
+        each.row.trace,
     )
 
 
@@ -233,7 +232,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
                     change=points(by.value),
                     interval=bounds(by.low, by.high, points),
                 )
-                yield traced(sentence, comparison.cells)
+                yield traced(sentence, comparison.trace)
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
@@ -255,9 +254,9 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         [
             arm_col(lambda each: each.row.runtime, view.looks, _cells),
             col("latency above percentile", "percentile"),
-            col("garbage collections/s", "per_s", tenths, _cells, "collections per s"),
-            col("time in garbage collections", "share", percent, _cells, "share of time in collections"),
-            col("longest collection [ms]", "longest_ns", milliseconds, _cells, "longest collection"),
+            col("garbage collections/s", "per_s", tenths, "collections per s", trace=_cells),
+            col("time in garbage collections", "share", percent, "share of time in collections", trace=_cells),
+            col("longest collection [ms]", "longest_ns", milliseconds, "longest collection", trace=_cells),
             _col(message("requests that overlap a garbage collection"), OVERLAPPING, "slow", "slow requests"),
             _col(
                 message("requests expected to overlap a garbage collection by chance"),
@@ -297,11 +296,11 @@ def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
             return None
         return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
 
-    return col(head, value, whole_percent, _cells, figure)
+    return col(head, value, whole_percent, figure, trace=_cells)
 
 
 def _cells(each: ArmPauses) -> str:
-    return of_row(each.row)
+    return each.row.trace
 
 
 def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:

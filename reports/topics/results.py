@@ -3,11 +3,10 @@
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
 from reports.document.values import round_values
-from reports.facts.cells import STATES, Row, has_same_work, reference
+from reports.facts.cells import STATES, Row, has_same_work, of_cells, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import THROUGHPUT, loop_words
-from reports.facts.traces import of_cells, of_row
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
@@ -52,7 +51,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
     most = ROOM * THROUGHPUT.most(view.rows)
 
     def line(row: Row) -> Line:
-        cells, look, state = of_row(row), view.looks[row.runtime], STATES[row.state]
+        cells, look, state = row.trace, view.looks[row.runtime], STATES[row.state]
         name = arm(row.runtime, look, cells)
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:

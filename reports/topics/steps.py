@@ -10,11 +10,10 @@ from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Datum, Section, Strip, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, round_values, times
-from reports.facts.cells import grouped
+from reports.facts.cells import grouped, together
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
-from reports.facts.traces import together
 from reports.topics.comparisons import STEP
 from reports.view import View
 
@@ -29,7 +28,7 @@ class WaterfallBar(NamedTuple):
     """One bar of a waterfall chart of throughput.
 
     start, end: throughput relative to the first runtime
-    cells, end_cells: names of the cells that the factor and the end are computed from
+    trace, end_cells: names of the cells that the factor and the end are computed from
     """
 
     label: Message
@@ -37,7 +36,7 @@ class WaterfallBar(NamedTuple):
     start: float
     end: float
     factor: float | None = None
-    cells: str = ""
+    trace: str = ""
     end_cells: str = ""
 
 
@@ -63,13 +62,13 @@ def section(view: View) -> Section:
             lines=(*scale.lines, *((end, "level") for end in (bar.start, bar.end) if end)),
             tip=f"{bar.start:.2f} - {bar.end:.2f}",
         )
-        return Datum(strip=strip, cells=bar.cells)
+        return Datum(strip=strip, cells=bar.trace)
 
     cols: list[Col[WaterfallBar]] = [
-        col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
+        col(STEP, "label", leads=True),
         col(SPEED, drawn, is_strip=True, strip=replace(scale, ticks=ticks)),
-        col("Ratio", lambda bar: bar.factor or words(NOTHING), times, attrgetter("cells"), "mean_ratio"),
-        col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
+        col("Ratio", lambda bar: bar.factor or words(NOTHING), times, "mean_ratio"),
+        col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.trace else ""), ratio),
     ]
     caption = message(
         "The bars show how throughput changes from the first runtime to the last. 1 is the throughput under the first "
@@ -98,7 +97,7 @@ def _steps(mine: Iterable[Comparison]) -> list[Comparison]:
         replace(
             way[0],
             ratio=geometric_mean(one.ratio or 1.0 for one in way),
-            cells=together(one.cells for one in way),
+            trace=together(one.trace for one in way),
         )
         for way in kept
     ]
@@ -119,15 +118,15 @@ def _bars(steps: Sequence[Comparison]) -> list[WaterfallBar]:
     for one in [one for one in steps if one.step != "whole"] * len(steps):
         factor = one.ratio or 1.0
         if one.denominator in levels:
-            levels.setdefault(one.numerator, after(one.denominator, factor, one.cells))
+            levels.setdefault(one.numerator, after(one.denominator, factor, one.trace))
         elif one.numerator in levels:
-            levels[one.denominator] = after(one.numerator, 1 / factor, one.cells)
+            levels[one.denominator] = after(one.numerator, 1 / factor, one.trace)
     bars = [WaterfallBar(verbatim(first), "total", 0.0, 1.0)]
     for one in steps:
         start, factor = levels[one.denominator][0], one.ratio or 1.0
-        end, end_cells = after(one.denominator, factor, one.cells)
+        end, end_cells = after(one.denominator, factor, one.trace)
         kind = "gain" if end >= start else "loss"
         if one.step == "whole":
             kind, start = "total", 0.0
-        bars.append(WaterfallBar(one.label, kind, start, end, factor, one.cells, end_cells))
+        bars.append(WaterfallBar(one.label, kind, start, end, factor, one.trace, end_cells))
     return bars

@@ -12,11 +12,10 @@ from reports.document.drawing import Axis, Panel
 from reports.document.model import Figure, Section, interval, traced
 from reports.document.shapes import Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Cells, Row, by_system, grouped
+from reports.facts.cells import Cells, Row, by_system, grouped, of_cells
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, labels, shown, value_text, varying
-from reports.facts.traces import of_cells, of_row
 from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
@@ -136,7 +135,7 @@ def _figure(
         return message("{parameter} (changed together with {others})", parameter=parameter, others=listed(follows))
 
     def spot(row: Row) -> tuple[str, Spot]:
-        return row.runtime, Spot(places[row.params[name]], how.blocks(row), of_row(row), row.runtime)
+        return row.runtime, Spot(places[row.params[name]], how.blocks(row), row.trace, row.runtime)
 
     across = swept_axis(places, label(PARAMETERS[name].label))
     up = Axis(how.label, high=1.05 * how.most(rows))
@@ -154,9 +153,9 @@ def _figure(
         table=table(
             title,
             [
-                arm_col("runtime", view.looks, of_row),
+                arm_col("runtime", view.looks),
                 col(verbatim(name), lambda row: value_text(row.params[name]), whole),
-                col(how.label, how.median, how.form, of_row, how.figure),
+                col(how.label, how.median, how.form, how.figure),
             ],
             named,
         ),

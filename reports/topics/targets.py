@@ -104,7 +104,7 @@ def _comparison_sentence(comparison: Comparison) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
         return message("{arm} and {first} cannot be compared: {reason}.", **arms, reason=comparison.why)
-    ratio = traced(ratio_text(comparison), comparison.cells, "ratio")
+    ratio = traced(ratio_text(comparison), comparison.trace, "ratio")
     serves = message("{arm} serves {ratio} the requests of {first}", **arms, ratio=ratio)
     if comparison.step == "aa":
         return message("{serves}. Both names stand for the same service, so the difference is noise.", serves=serves)

@@ -13,7 +13,7 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Figure, Form, Section, Table, estimate, traced
 from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
-from reports.facts.cells import memory_bytes
+from reports.facts.cells import memory_bytes, of_cells
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import about
 from reports.facts.topologies import (
@@ -29,7 +29,6 @@ from reports.facts.topologies import (
     shape_text,
     topologies,
 )
-from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
@@ -243,7 +242,7 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
                 "the process's connections.",
                 arm=place.arm, shape=place.shape, count=count, share=share,
             )  # fmt: skip
-            yield traced(uneven, _cells(place))
+            yield traced(uneven, place.trace)
     for place in places:
         if place.asked:
             reshaped = message(
@@ -251,7 +250,7 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
                 "use {shape}.",
                 arm=place.arm, asked=shape_text(place.asked), shape=place.shape,
             )  # fmt: skip
-            yield traced(reshaped, _cells(place))
+            yield traced(reshaped, place.trace)
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------
@@ -263,10 +262,6 @@ def _across(label: Message, names: Sequence[str]) -> Axis:
     return Axis(label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
-def _cells(place: MeasuredShape) -> str:
-    return of_cells(place.cells)
-
-
 def _figure(key: str, topology: Topology, view: View) -> Figure:
     """Return a chart of throughput by processes x threads, with a panel per load."""
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
@@ -274,7 +269,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
     def spot(place: MeasuredShape) -> tuple[str, Spot]:
         rates, name = [*map(requests_per_s, place.cells)], f"{place.arm}, {place.shape}"
-        return place.arm, Spot(shapes.index(place.shape), rates, _cells(place), name)
+        return place.arm, Spot(shapes.index(place.shape), rates, place.trace, name)
 
     return Figure(
         key,
@@ -312,7 +307,7 @@ def _table(topology: Topology, view: View) -> Table:
     return table(
         message("Results by processes x threads"),
         [
-            arm_col("arm", view.looks, _cells),
+            arm_col("arm", view.looks),
             col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
             *([col("actual processes and threads", _ran_as, whole)] if is_counted else []),
             _median_col(RATE, requests_per_s, whole, "requests_per_s"),
@@ -325,7 +320,7 @@ def _table(topology: Topology, view: View) -> Table:
 
 
 def _median_col(head: Message, read: Reader, form: Form, figure: str = "") -> Col[MeasuredShape]:
-    return col(head, lambda place: median_of(read, place.cells), form, _cells, figure)
+    return col(head, lambda place: median_of(read, place.cells), form, figure, "trace")
 
 
 def _ran_as(place: MeasuredShape) -> str:
@@ -362,23 +357,23 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
         table=table(
             title,
             [
-                arm_col("threaded.arm", view.looks, _both),
+                arm_col("threaded.arm", view.looks),
                 col(verbatim(LOAD), "load", whole),
                 col(
                     "many threads [requests/s]",
                     "threaded.requests_per_s",
                     whole,
-                    lambda claim: _cells(claim.threaded),
                     "requests_per_s",
+                    trace="threaded.trace",
                 ),
                 col(
                     "many processes [requests/s]",
                     "many.requests_per_s",
                     whole,
-                    lambda claim: _cells(claim.many),
                     "requests_per_s",
+                    trace="many.trace",
                 ),
-                col("Ratio [95 %]", "over_many", hundredths, _both, "throughput_ratio"),
+                col("Ratio [95 %]", "over_many", hundredths, "throughput_ratio"),
                 col(
                     "higher throughput",
                     lambda claim: claim.leader.shape if claim.leader else message("no significant difference"),
@@ -389,10 +384,6 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     )
 
 
-def _both(claim: Claim) -> str:
-    return of_cells([*claim.many.cells, *claim.threaded.cells])
-
-
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
     """Return the curve of one runtime's throughput ratios by load. Intervals without an upper end are not drawn."""
     marks = tuple(
@@ -400,7 +391,7 @@ def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Cu
             x=float(loads.index(claim.load)),
             y=ratio.value,
             tip=hundredths(ratio.value),
-            cells=_both(claim),
+            cells=claim.trace,
             low=ratio.low if ratio.high < inf else None,
             high=ratio.high if ratio.high < inf else None,
         )

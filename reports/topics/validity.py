@@ -10,7 +10,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.document.values import percent
-from reports.facts.cells import Row, runtimes
+from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
 from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison, confounds_of, is_anytime
 from reports.facts.gates import (
@@ -36,7 +36,6 @@ from reports.facts.inside import (
 )
 from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
-from reports.facts.traces import of_cells, of_rows, together
 from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
 from reports.topics.gaps import elsewhere, missing
 from reports.view import View
@@ -260,7 +259,7 @@ def _check_independence(view: View) -> Check:
     """Check that results of blocks (measured rounds) are independent. A few comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     dependent = [one for one in known if depends(one.dependence)]
-    cells = together(one.cells for one in dependent or known)
+    cells = together(one.trace for one in dependent or known)
     if known and not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
             "no comparison shows that results depend on earlier blocks (measured rounds). With fewer than {blocks} "
@@ -321,7 +320,7 @@ def _check_awake(view: View) -> Check:
 def _check_noise(view: View) -> Check:
     known, floors = _noise_floors(view)
     differs = [one for one in known if one.verdict in ("faster", "slower")]
-    cells = together(one.cells for one in differs or known)
+    cells = together(one.trace for one in differs or known)
     if differs:
         arm = differs[0].denominator
         return FAILED, message("{arm} was measured twice, and the two results differ significantly", arm=arm), cells

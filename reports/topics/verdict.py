@@ -28,7 +28,7 @@ from reports.document.drawing import COUNT
 from reports.document.model import ABSENT, Datum, Section, Strip, Table, plain_table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, ratio, whole, whole_percent
-from reports.facts.cells import Row, grouped, runtimes
+from reports.facts.cells import Row, grouped, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, answering, confounds_of
 from reports.facts.figures import MORE
@@ -37,7 +37,6 @@ from reports.facts.measures import THROUGHPUT
 from reports.facts.pairs import OVER_ALL
 from reports.facts.settings import Settings
 from reports.facts.steps import NAMES, steps
-from reports.facts.traces import of_row, together
 from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
 from reports.topics.comparisons import RATIO, forest, lacks_verdict, more_blocks, ratio_datum
 from reports.topics.results import BARS, ROOM
@@ -129,10 +128,10 @@ def section(view: View) -> Section:
 def _headlines(view: View) -> list[Message]:
     """Return the headline of the run, as the terminal shows it. With several settings, it may have two sentences."""
     settings = _settings(view.compared)
-    cells = together(one.cells for setting in settings for one in setting if one.step != "aa")
+    cells = together(one.trace for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
-    return sentences or [traced(headline(main), main.cells, "verdict") if main else ONLY_ONE]
+    return sentences or [traced(headline(main), main.trace, "verdict") if main else ONLY_ONE]
 
 
 # ---- the headline ----------------------------------------------------------------------------------------------------
@@ -458,7 +457,7 @@ def _steps_plot(view: View) -> Table:
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
-        col("step", lambda one: words(STEP_NAMES[one.step], cells=one.cells, leads=True)),
+        col("step", lambda one: STEP_NAMES[one.step], leads=True),
         FROM_TO,
     ]
     made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
@@ -474,12 +473,12 @@ def _bars(view: View) -> Table:
     most = ROOM * THROUGHPUT.most(rows)
 
     def bar(row: Row) -> Datum:
-        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=of_row(row))
+        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
 
     cols: list[Col[Row]] = [
-        arm_col(lambda row: row.runtime, view.looks, of_row),
+        arm_col("runtime", view.looks),
         col(NOTHING, bar, is_strip=True),
-        col(THROUGHPUT.label, THROUGHPUT.median, whole, of_row, THROUGHPUT.figure),
+        col(THROUGHPUT.label, THROUGHPUT.median, whole, THROUGHPUT.figure),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
 
@@ -495,10 +494,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
         return Datum(strip=Strip(high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
 
     cols: list[Col[Comparison]] = [
-        col(
-            "Setting",
-            lambda one: words(view.settings.short(one), cells=one.cells, leads=True),
-        ),
+        col("Setting", view.settings.short, leads=True),
         col(NOTHING, bar, is_strip=True),
         col(RATIO, ratio_datum, ratio),
     ]
@@ -524,7 +520,7 @@ def _spread_sentence(view: View) -> Message:
     if len(known) < 2:
         return NOTHING
     ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
-    low, high = (traced(ratio(one.ratio or 0.0), one.cells, "ratio") for one in ends)
+    low, high = (traced(ratio(one.ratio or 0.0), one.trace, "ratio") for one in ends)
     low_where, high_where = (view.settings.short(one) for one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
@@ -542,12 +538,12 @@ def _open_sentences(view: View) -> Iterator[Message]:
         if one.verdict != "invalid" or one.obstacle != one.why:  # otherwise its headline has the reason
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
-        reasons = (traced(why, together(one.cells for one in about)) for why, about in whys.items())
+        reasons = (traced(why, together(one.trace for one in about)) for why, about in whys.items())
         yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     needed = [one for one in undecided if one.blocks_needed]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
-        most = traced(last, together(one.cells for one in needed))
+        most = traced(last, together(one.trace for one in needed))
         command = more_blocks_command(view.run, max(more))
         if first == last:
             yield message(
