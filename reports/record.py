@@ -79,7 +79,7 @@ def _legend(view: View) -> Section:
 
 
 def _chapter(system: SeedSystem, view: View) -> Section:
-    tables = tuple(_result_table(heading, system, view) for heading in system.tables)
+    tables = [_result_table(heading, system, view) for heading in system.tables]
     remarks = (system.remark,) if system.remark else ()
     seconds = Section(f"results-{system.system}", message("Results"), sentences=remarks, tables=tables)
     return Section(

@@ -15,7 +15,6 @@ from reports.facts.cells import Row, grouped, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import measure
-from reports.facts.pairs import OVER_ALL
 from reports.topics import sections
 from reports.topics.comparisons import forest
 from reports.view import View
@@ -62,9 +61,9 @@ def side_by_side(views: Sequence[View]) -> Document:
 def _verdicts_section(runs: Sequence[Member]) -> Section:
     parts = []
     for run in runs:
-        answers = (_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer)
-        parts.append(Section(f"verdict-{run.letter}", verbatim(run.name), sentences=tuple(answers)))
-    return Section("verdict", message("Verdict"), parts=tuple(parts))
+        answers = [_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer]
+        parts.append(Section(f"verdict-{run.letter}", verbatim(run.name), sentences=answers))
+    return Section("verdict", message("Verdict"), parts=parts)
 
 
 def _with_own_cells(text: Message, run: Member) -> Message:
@@ -100,7 +99,7 @@ def _comparable_sentence(runs: Sequence[Member]) -> Message:
 
 
 def _limits_section(runs: Sequence[Member]) -> Section:
-    may = Section("may-differ", DIFFERENT, sentences=tuple(differences(runs)))
+    may = Section("may-differ", DIFFERENT, sentences=differences(runs))
     how = message(
         "Runs at different times share no block, so a difference between them may come from the state of the machine "
         "at the time. To test whether one run is faster than another, use: {command}",
@@ -124,7 +123,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
     Each comparison at one setting is a group of lines in its table, with a line for each run.
     """
     shared = _shared(runs, lambda run: (replace(one, trace=run.cells(one.trace)) for one in run.view.compared), _kind)
-    shared.sort(key=lambda group: group[0][1].system != OVER_ALL)
+    shared.sort(key=lambda group: not group[0][1].is_over_all)
 
     def named(run: Member) -> Datum:
         return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)

@@ -10,8 +10,23 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE, RuntimeName
 from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import BEAST, HELD, RELEASED, UNDECLARED, bench_ratio, serialisation
-from reports.document.drawing import Axis, Curve, Mark, Panel, Span
-from reports.document.model import ABSENT, Figure, Form, Section, Table, arm, bounds, estimate, traced, words
+from reports.document.model import (
+    ABSENT,
+    Axis,
+    Curve,
+    Figure,
+    Form,
+    Mark,
+    Panel,
+    Section,
+    Span,
+    Table,
+    arm,
+    bounds,
+    estimate,
+    traced,
+    words,
+)
 from reports.document.shapes import Col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts.cells import Row, grouped, of_rows

@@ -145,10 +145,10 @@ def runs_section(runs: Sequence[Member]) -> Section:
         _machine_col(message("Commit"), "commit"),
     ]
     name = message("Runs")
-    builds = tuple(
+    builds = [
         Section(f"runtimes-{one.letter}", verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
         for one in runs
-    )
+    ]
     folded = Section("builds", message("Runtimes of each run, with versions and builds"), parts=builds, folded=True)
     return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,))
 

@@ -277,7 +277,7 @@ def time_text(time_fs: float | None) -> str:
 
 def document(compared: Compared) -> Document:
     """Return the report of a comparison: the two runs, and every measurement that both have."""
-    about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
+    about = [message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs]
     seen = [one.comparison for one in compared.cells]
     whys = dict.fromkeys(one.why for one in seen if one.verdict in ("inconclusive", "invalid"))
     table, notes = _table(compared), (*compared.troubles, *compared.notes)

@@ -7,8 +7,7 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 from core.messages import NOTHING, Message, message
-from reports.document.drawing import Axis, Curve, Mark, Span
-from reports.document.model import Column, Datum, Form, Table, arm, number, words
+from reports.document.model import Axis, Column, Curve, Datum, Form, Mark, Span, Table, arm, number, words
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
@@ -93,8 +92,8 @@ def table(
     groups: (head, items) of each
     more: other fields of Table
     """
-    made = [(head, tuple(tuple(one.datum(item) for one in cols) for item in items)) for head, items in groups]
-    return Table(name=name, columns=tuple(one.column for one in cols), groups=tuple(made), **more)
+    made = [(head, [[one.datum(item) for one in cols] for item in items]) for head, items in groups]
+    return Table(name=name, columns=[one.column for one in cols], groups=made, **more)
 
 
 @dataclass(frozen=True)
@@ -111,18 +110,17 @@ class Spot:
     name: str | Message
 
 
-def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> Curve:
+def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> Curve:
     """Return the curve of a line chart: a line through the median at each position, and a mark for each value."""
-    spots = tuple(spots)
     return Curve(
         name=name,
         look=look,
-        line=tuple((spot.place, median(spot.values)) for spot in spots),
-        marks=tuple(
+        line=[(spot.place, median(spot.values)) for spot in spots],
+        marks=[
             Mark(x=spot.place, y=value, tip=tip(spot.name, form(value)), cells=spot.cells)
             for spot in spots
             for value in spot.values
-        ),
+        ],
     )
 
 
@@ -142,11 +140,11 @@ def arm_lines(spots: Iterable[tuple[Arm, Spot]], looks: Mapping[Arm, int], form:
 def bar(look: int, spot: Spot, form: Form) -> Curve:
     """Return one bar of a bar chart, from 0 to the median, with a mark for the value of each round of measurements."""
     middle = median(spot.values)
-    marks = (Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values)
+    marks = [Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values]
     span = Span(
         y=spot.place, start=0.0, end=middle, tip=tip(spot.name, form(middle)), cells=spot.cells, text=form(middle)
     )
-    return Curve(name="", look=look, marks=tuple(marks), spans=(span,))
+    return Curve(name="", look=look, marks=marks, spans=(span,))
 
 
 def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: float = 0.5) -> Axis:
@@ -154,7 +152,7 @@ def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: f
 
     room: margin at both ends
     """
-    ticks = tuple((float(place), name) for place, name in enumerate(names))
+    ticks = [(float(place), name) for place, name in enumerate(names)]
     return Axis(label, low=len(names) - 1 + room, high=-room, ticks=ticks)
 
 

@@ -18,6 +18,7 @@ from reports.facts.figures import Figures, figures_of
 from reports.statistics.stats import paired_effect
 
 REASON_CHARACTERS = 200
+OVER_ALL = "all"
 NO_REASON = message("no reason given")
 
 Item = TypeVar("Item")
@@ -47,6 +48,11 @@ class Setting:
 
     system: str
     params: Mapping[str, Any]
+
+    @property
+    def is_over_all(self) -> bool:
+        """Whether this is not one setting, but all settings together."""
+        return self.system == OVER_ALL
 
     @property
     def key(self) -> Key:

@@ -30,7 +30,7 @@ from reports.facts.gates import (
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import others
-from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters, times_ns
+from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters, times_ns
 from reports.facts.steps import NAMES, confounds, steps_to_the_last
 from reports.facts.topologies import shape_confounds
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
@@ -272,7 +272,7 @@ def widest(run: Run) -> float:
         if one.low is not None and one.high and one.ratio and one.blocks >= fewest and one.obstacle.code != SHORT
         else inf
         for one in family
-        if one.system != OVER_ALL
+        if not one.is_over_all
     ]
     return max(widths, default=0.0) if claims else inf
 
@@ -295,7 +295,7 @@ def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons that decide the run's verdict: those over all settings, or else all of *compared*."""
-    return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
+    return [comparison for comparison in compared if comparison.is_over_all] or list(compared)
 
 
 def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -303,7 +303,7 @@ def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
     A/A comparisons and comparisons over all settings are left out.
     """
-    of_settings = [one for one in comparisons if one.system != OVER_ALL and one.step != "aa"]
+    of_settings = [one for one in comparisons if not one.is_over_all and one.step != "aa"]
     return [one for one in of_settings if one.step == "whole"] or of_settings
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from core.messages import Message, message
 from core.result import CellResult
-from reports.document.drawing import COUNT
-from reports.document.model import Form, Strip
+from reports.document.model import COUNT, Form, Strip
 from reports.document.values import seconds, whole
 from reports.facts.cells import Row
 from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
@@ -52,7 +51,7 @@ class Measure:
         return Strip(
             high=end,
             bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
-            marks=tuple(self.blocks(row)),
+            marks=self.blocks(row),
             look=look,
             tip=f"{name}: {self.form(middle)}",
         )

@@ -6,7 +6,6 @@ from typing import Any
 from core.cell import PARAMETERS, Value
 from core.messages import Message, listed, message, verbatim
 from reports.facts.cells import Row, Series, Setting, by_system
-from reports.facts.pairs import OVER_ALL
 
 
 def value_text(value: Value) -> str:
@@ -100,14 +99,14 @@ class Settings:
 
     def name(self, of: Setting) -> Message:
         """Return the full name of a setting: 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
-        if of.system == OVER_ALL:
+        if of.is_over_all:
             return message("All settings (geometric mean)")
         head, values = self.head(of.system), self.values(of)
         return message("{name} - {values}", name=head, values=values) if values else head
 
     def short(self, of: Setting) -> Message:
         """Return the short name of a setting. The system's title is included only if no parameter is."""
-        if of.system == OVER_ALL:
+        if of.is_over_all:
             return message("all settings")
         return self.where(of) if self.values(of) else self.head(of.system)
 

@@ -13,7 +13,6 @@ from reports.facts.cells import Setting
 from reports.facts.comparisons import Best, Comparison
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
-from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
 
@@ -36,14 +35,14 @@ STEPS: tuple[Col[Comparison], ...] = (
     col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
     col(P, "p", probability, JUDGED),
     col(FLOOR, "noise_floor", percent),
-    col(VERDICT, lambda step: words(WORDS[step.verdict], state=f"word {step.verdict}")),
+    col(VERDICT, lambda step: words(step.word, state=f"word {step.verdict}")),
     WHY_COL,
 )
 
 
 def section(view: View) -> Section:
     """Return the report's section on each runtime's best service, with a sentence for each two compared services."""
-    sentences = tuple(_sentence(step, view) for step in view.between_bests)
+    sentences = [_sentence(step, view) for step in view.between_bests]
     groups = [(_work(json.loads(work), view), same.values()) for work, same in view.bests.items()]
     bests = table(TITLE, _bests(view), groups, titled=True)
     steps = table(message("Comparisons of the best services"), STEPS, [(NOTHING, view.between_bests)], folded=True)
@@ -88,7 +87,7 @@ def _work(work: Mapping[str, Any], view: View) -> Message:
 def _sentence(step: Comparison, view: View) -> Message:
     """Return a sentence that compares the best services of two runtimes: their names, throughput ratio and verdict."""
     below, above = (view.settings.where(Setting(**side)) for side in step.settings)
-    verdict = WORDS[step.verdict]
+    verdict = step.word
     if step.obstacle:
         verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
     sentence = message(

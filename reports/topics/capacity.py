@@ -5,8 +5,7 @@ from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
 from core.result import CellResult
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Form, Section, interval, number, words
+from reports.document.model import Axis, Curve, Datum, Figure, Form, Mark, Panel, Section, interval, number, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, ratios

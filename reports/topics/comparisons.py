@@ -13,7 +13,6 @@ from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
-from reports.facts.pairs import OVER_ALL
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import WORDS
@@ -123,7 +122,7 @@ def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
     high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
     shown = [[value for value in values if low <= value <= high] for values in TICKS]
     ticks = next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
-    return Strip(low=low, high=high, is_log=True, ticks=tuple((value, f"{value:g}") for value in ticks))
+    return Strip(low=low, high=high, is_log=True, ticks=[(value, f"{value:g}") for value in ticks])
 
 
 def _sign_and_word(verdict: str) -> Message:
@@ -172,7 +171,7 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
     """Group comparisons by the name of their setting. The group of comparisons over all settings comes first."""
-    means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
+    means_first = sorted(compared, key=lambda one: not one.is_over_all)
     return [*grouped(means_first, view.settings.name).items()]
 
 

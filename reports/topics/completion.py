@@ -6,8 +6,7 @@ The results of the seed project stand beside them.
 from collections.abc import Sequence
 
 from core.messages import Message, message
-from reports.document.drawing import Axis, Curve, Panel, Span
-from reports.document.model import Figure, Section
+from reports.document.model import Axis, Curve, Figure, Panel, Section, Span
 from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row
 from reports.seed import seed_comparison
@@ -40,7 +39,7 @@ def figure(view: View) -> Figure:
             "Bars show requests answered per second, as the median over the blocks (rounds of measurement). Marks show "
             "single blocks. More is better."
         )
-    panels = tuple(
+    panels = [
         Panel(
             title=view.settings.short(rows[0]),
             across=Axis(how.label, high=ROOM * view.scales[id(rows[0])]),
@@ -49,15 +48,15 @@ def figure(view: View) -> Figure:
         )
         for rows in view.groups
         if rows[0].params.get("NUM_CLIENTS") != 0  # services without clients take no time
-    )
+    ]
     return Figure("completion", _title(view), caption=caption, panels=panels)
 
 
-def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
+def _bars(rows: Sequence[Row], view: View) -> list[Curve]:
     """Return a bar for the median of each result row. A row without figures shows a state such as failed."""
     how, bars = view.measure, []
     for place, row in enumerate(rows):
         look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])
         spot = Spot(place, how.blocks(row), row.trace, row.runtime)
         bars.append(bar(look, spot, how.form) if row.figures else Curve(name="", look=look, spans=(state,)))
-    return tuple(bars)
+    return bars

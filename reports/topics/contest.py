@@ -12,8 +12,7 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
-from reports.document.drawing import Axis, Panel
-from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced
+from reports.document.model import ABSENT, Axis, Datum, Figure, Form, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import CellValue, Col, Spot, arm_lines, bar, col, named_axis, table
 from reports.document.values import hundredths, microseconds, round_values, whole
 from reports.facts.cells import Row, grouped, request_ns
@@ -202,7 +201,7 @@ def contest_section(
     return Section(
         KEY,
         title,
-        answer=tuple(map(answer, contests)) if len(contests) == 1 else (),
+        answer=[*map(answer, contests)] if len(contests) == 1 else (),
         tables=(podiums(contests),) if len(contests) > 1 else (),
         parts=(all_of_it,),
         terminal=(table(name, [*columns, bars], groups), *every),
@@ -316,17 +315,17 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
             bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
             for place, standing in enumerate(contest.standings)
         ]
-        ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
+        ticks = [(value, whole(value)) for value in round_values(0.0, most, 3)]
         across = Axis(ANSWERED, high=most, ticks=ticks)
         up = named_axis([standing.name for standing in contest.standings], room=0.6)
-        panels.append(Panel(title=contest.label, across=across, up=up, curves=tuple(curves)))
+        panels.append(Panel(title=contest.label, across=across, up=up, curves=curves))
     return Figure(
         "throughput",
         message("Requests per second"),
         caption=message(
             "Bars show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),
-        panels=tuple(panels),
+        panels=panels,
     )
 
 
@@ -377,7 +376,7 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
         caption=message(
             "Lines show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),
-        panels=tuple(made),
+        panels=made,
     )
 
 

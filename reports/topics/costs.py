@@ -114,11 +114,11 @@ def section(view: View) -> Section:
             "service, or all client, processes. All figures are medians over the blocks (rounds of measurement)."
         ),
     )
-    profiles = tuple(  # perf ran in extra cells, which the other figures do not include
+    profiles = [  # perf ran in extra cells, which the other figures do not include
         message("perf profile: {profile}", profile=view.settings.profiled(profile))
         for profile in view.run.profiles
         if profile.get("kind", "perf") == "perf"
-    )
+    ]
     return Section(
         "costs",
         message("Where the time of a request goes"),
@@ -141,7 +141,7 @@ def _times(arm: Col[Row], view: View) -> Table:
     def bar(row: Row) -> Datum:
         parts = _parts(row)
         ends = pairwise(accumulate(parts.values(), initial=0.0))
-        bars = tuple((start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start)
+        bars = [(start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
         strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=row.trace)

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, log10
 
 from core.messages import NOTHING, message, verbatim
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Section, Table, words
+from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
@@ -35,7 +34,7 @@ def section(view: View) -> Section:
         TITLE,
         figures=(_figure(view, curves),),
         tables=(_tails(view),),
-        notes=tuple(loop_words(view.rows)),
+        notes=loop_words(view.rows),
     )
 
 
@@ -77,7 +76,7 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
     points = [point for points in curves.values() for point in points]
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
-    ticks = tuple((place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest)
+    ticks = [(place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest]
     across = Axis(message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
     up = Axis(message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
     return Figure(
@@ -88,26 +87,26 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
             "percentile that only 10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "
             "is better."
         ),
-        panels=tuple(
+        panels=[
             Panel(
                 title=view.settings.short(rows[0]),
                 across=across,
                 up=up,
-                curves=tuple(_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]),
+                curves=[_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]],
             )
             for rows in view.groups
-        ),
+        ],
         table=_table(view),
     )
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
     """Return the latency curve of one setting under one runtime, with marks at the percentiles 50, 90, 99 and so on."""
-    marks = (
+    marks = [
         Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=row.trace)
         for x, y in percentiles(row.latency)
-    )
-    return Curve(name=row.runtime, look=view.looks[row.runtime], line=tuple(points), marks=tuple(marks))
+    ]
+    return Curve(name=row.runtime, look=view.looks[row.runtime], line=points, marks=marks)
 
 
 def _table(view: View) -> Table:

@@ -75,7 +75,7 @@ def section(view: View) -> Section:
         "limit",
         TITLE,
         folded=True,
-        sentences=tuple(_sentence(share, view) for share in last.values()),
+        sentences=[_sentence(share, view) for share in last.values()],
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),

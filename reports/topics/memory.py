@@ -13,8 +13,7 @@ import numpy as np
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
 from core.result import CellResult
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
+from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
 from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells, together

@@ -72,7 +72,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
-        groups=tuple((head, tuple(map(line, rows))) for head, rows in view.named_groups),
+        groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],
         kind="bars",
         key="rows",
         caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,
@@ -85,7 +85,7 @@ def _has_several_arms(view: View) -> bool:
 
 
 def _ticks(most: float) -> Strip:
-    ticks = tuple((value, f"{value:,g}") for value in round_values(0.0, most, 5))
+    ticks = [(value, f"{value:,g}") for value in round_values(0.0, most, 5)]
     return Strip(high=most, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
 
 

@@ -13,7 +13,6 @@ from reports.document.values import ratio, round_values, times
 from reports.facts.cells import grouped, together
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
-from reports.facts.pairs import OVER_ALL
 from reports.topics.comparisons import STEP
 from reports.view import View
 
@@ -45,7 +44,7 @@ def section(view: View) -> Section:
 
     Each system has a chart, unless a step between two runtimes has no throughput ratio in any setting.
     """
-    compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
+    compared = [one for one in view.compared if not one.is_over_all and not one.between_services]
     groups = [
         (view.settings.head(system), _bars(steps))
         for system, some in grouped(compared, attrgetter("system")).items()
@@ -53,7 +52,7 @@ def section(view: View) -> Section:
     ]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(high=1.05 * most, lines=((1.0, "unity"),))
-    ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
+    ticks = [(value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS)]
 
     def drawn(bar: WaterfallBar) -> Datum:
         strip = replace(

@@ -8,8 +8,7 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
 from core.result import Run
-from reports.document.drawing import Axis, Panel
-from reports.document.model import Figure, Section, interval, traced
+from reports.document.model import Axis, Figure, Panel, Section, interval, traced
 from reports.document.shapes import Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
 from reports.facts.cells import Cells, Row, by_system, grouped, of_cells
@@ -31,13 +30,13 @@ MOST_TICKS = 9
 
 def section(view: View) -> Section:
     """Return the report's section on parameter sweeps: charts, and whether throughput falls at the largest value."""
-    sentences = tuple(_end_sentences(view.run))
+    sentences = _end_sentences(view.run)
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
         "sweeps",
         message("Parameter sweeps"),
         sentences=sentences,
-        figures=tuple(figure for system, rows in measured for figure in _figures(system, rows, view)),
+        figures=[figure for system, rows in measured for figure in _figures(system, rows, view)],
         terminal=sentences,
     )
 
@@ -146,10 +145,10 @@ def _figure(
         caption=message(
             "Lines show medians over blocks (measured rounds). Marks show single blocks. {better}", better=how.better
         ),
-        panels=tuple(
+        panels=[
             Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named
-        ),
+        ],
         table=table(
             title,
             [

@@ -9,8 +9,7 @@ from core.messages import AND, Message, listed, message, plural, verbatim
 from core.method import SAME
 from core.program import PROGRAM
 from core.runtime import RuntimeName
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Figure, Form, Section, Table, estimate, traced
+from reports.document.model import Axis, Curve, Figure, Form, Mark, Panel, Section, Table, estimate, traced
 from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.cells import memory_bytes, of_cells
@@ -258,7 +257,7 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
 
 def _across(label: Message, names: Sequence[str]) -> Axis:
     """Return an x axis with one tick per name, at equal distances."""
-    ticks = tuple((float(x), name) for x, name in enumerate(names))
+    ticks = [(float(x), name) for x, name in enumerate(names)]
     return Axis(label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
@@ -344,16 +343,16 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
             "Curves show the throughput of one process with many threads, divided by the throughput of many processes "
             "with one thread each, for each load."
         ),
-        panels=tuple(
+        panels=[
             Panel(
                 title=label,
                 across=_across(verbatim(LOAD), [f"{load:,}" for load in loads]),
                 up=up,
-                curves=tuple(_ratio_curve(swept, loads, view) for swept in same),
+                curves=[_ratio_curve(swept, loads, view) for swept in same],
                 level=1.0,
             )
             for label, same in groupby(crossed, lambda swept: swept[0].label)
-        ),
+        ],
         table=table(
             title,
             [
@@ -386,7 +385,7 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
     """Return the curve of one runtime's throughput ratios by load. Intervals without an upper end are not drawn."""
-    marks = tuple(
+    marks = [
         Mark(
             x=float(loads.index(claim.load)),
             y=ratio.value,
@@ -397,6 +396,6 @@ def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Cu
         )
         for claim in swept
         if (ratio := claim.over_many)
-    )
+    ]
     name = swept[0].threaded.arm
-    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=marks)
+    return Curve(name=name, look=view.looks[name], line=[(mark.x, mark.y) for mark in marks], marks=marks)

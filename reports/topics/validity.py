@@ -66,7 +66,7 @@ def section(view: View) -> Section:
         for name, (state, seen, cells) in _checked(view).items()
     ]
     cells = of_cells(view.run.cells)
-    sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
+    sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
     rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
     return Section(
         "validity",

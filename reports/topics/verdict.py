@@ -24,8 +24,7 @@ from core.messages import (
     plural,
     verbatim,
 )
-from reports.document.drawing import COUNT
-from reports.document.model import ABSENT, Datum, Section, Strip, Table, plain_table, traced, words
+from reports.document.model import ABSENT, COUNT, Datum, Section, Strip, Table, plain_table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, ratio, whole, whole_percent
 from reports.facts.cells import Row, grouped, runtimes, together
@@ -34,10 +33,9 @@ from reports.facts.comparisons import Comparison, answering, confounds_of
 from reports.facts.figures import MORE
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.measures import THROUGHPUT
-from reports.facts.pairs import OVER_ALL
 from reports.facts.settings import Settings
 from reports.facts.steps import NAMES, steps
-from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
+from reports.statistics.verdict import MOST_DOZENS, amount
 from reports.topics.comparisons import RATIO, forest, lacks_verdict, more_blocks, ratio_datum
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
@@ -110,7 +108,7 @@ FROM_TO: Col[Comparison] = col("from â†’ to", lambda one: f"{one.denominator} â†
 
 def section(view: View) -> Section:
     """Return the report's first section: headline, compared runtimes with intervals, checks, bars and notes."""
-    brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
+    brief = answer(view) if view.compared or not view.plan.view else ()
     if not brief:
         return Section("verdict", TITLE)
     checks = replace(labelled([(message("Checks"), checks_line(view))]), kind="notes")
@@ -118,9 +116,9 @@ def section(view: View) -> Section:
     return Section(
         "verdict",
         TITLE,
-        answer=tuple(_headlines(view)),
-        tables=tuple(filter(None, [_steps_plot(view), checks, _bars(view), *notes])),
-        notes=tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)])),
+        answer=_headlines(view),
+        tables=[*filter(None, [_steps_plot(view), checks, _bars(view), *notes])],
+        notes=[*filter(None, [_spread_sentence(view), *_open_sentences(view)])],
         terminal=brief,
     )
 
@@ -139,7 +137,7 @@ def _headlines(view: View) -> list[Message]:
 
 def _settings(compared: Iterable[Comparison]) -> list[list[Comparison]]:
     """Return those of *compared* that are about a single setting, as one list for each setting."""
-    return [*grouped((one for one in compared if one.system != OVER_ALL), attrgetter("key")).values()]
+    return [*grouped((one for one in compared if not one.is_over_all), attrgetter("key")).values()]
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
@@ -157,7 +155,7 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 
 def _measured(view: View) -> list[Comparison]:
     """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
-    return [one for one in view.comparisons if one.system != OVER_ALL and (one.ratio or one.verdict == "invalid")]
+    return [one for one in view.comparisons if not one.is_over_all and (one.ratio or one.verdict == "invalid")]
 
 
 def rank(one: Comparison) -> int:
@@ -171,7 +169,7 @@ def gains(view: View) -> list[Message]:
     If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
     """
     measured, step = _measured(view), "lock"
-    if measured and all(one.system != OVER_ALL for one in view.comparisons):
+    if measured and all(not one.is_over_all for one in view.comparisons):
         step = min((one.step for one in measured), key=("lock", *MAIN).index)
     judged = [one for one in measured if one.step == step and one.verdict in EFFECTS]
     sentences = []
@@ -261,7 +259,7 @@ def answer(view: View) -> list[Message | Table]:
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=rank)
+        means = sorted((one for one in view.comparisons if one.is_over_all), key=rank)
         over_all = [headline(one) for one in means[:1]]
         body, why = [*(gains(view) or over_all), *_systems(settings, chosen, view)], NOTHING
         latency = _opposed(chosen, view)
@@ -298,7 +296,7 @@ def _steps_table(compared: Sequence[Comparison]) -> Table:
 
 def _verdict(one: Comparison) -> Datum:
     """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it needs no verdict."""
-    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else WORDS[one.verdict]
+    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else one.word
     if word and one.verdict == "inconclusive" and one.blocks_needed:
         word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
     return words(word, state=one.verdict)
@@ -334,7 +332,7 @@ def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
     return [
         col(FROM, of(attrgetter("denominator")), over=label, rank=1),
         col(GAIN, of(ratio_text), over=label),
-        col(VERDICT, of(lambda one: words(WORDS[one.verdict], state=one.verdict), ""), over=label),
+        col(VERDICT, of(lambda one: words(one.word, state=one.verdict), ""), over=label),
     ]
 
 
@@ -454,7 +452,7 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
 def _steps_plot(view: View) -> Table:
     """Return a forest plot of the compared runtimes: for the only setting, or for all together if there are several."""
     settings = _settings(view.compared)
-    named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
+    named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.is_over_all]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
         col("step", lambda one: STEP_NAMES[one.step], leads=True),
@@ -516,7 +514,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
 
 def _spread_sentence(view: View) -> Message:
     """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
-    known = [one for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
+    known = [one for one in view.compared if one.step == "lock" and one.ratio and not one.is_over_all]
     if len(known) < 2:
         return NOTHING
     ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
