@@ -1,7 +1,7 @@
 """Names of settings: the system, and the parameters that distinguish settings of the same system. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from core.cell import PARAMETERS, Value
 from core.messages import Message, listed, message, verbatim
@@ -15,22 +15,27 @@ def value_text(value: Value) -> str:
     return "none" if value is None else str(value)
 
 
-def parameter_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+class HasParams(Protocol):
+    """A setting, a cell or another object with parameters."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters and their values."""
+
+
+def parameter_names(settings: Iterable[HasParams]) -> list[str]:
     """Return the names of all parameters of *settings*, in the order of their declaration."""
-    used = dict.fromkeys(name for params in settings for name in params)
+    used = dict.fromkeys(name for one in settings for name in one.params)
     return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
 
 
-def varying_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+def varying(settings: Iterable[HasParams]) -> list[str]:
     """Return the names of the parameters that have several values in *settings*, in the order of their declaration."""
     every = list(settings)
-    values = {name: {value_text(one[name]) for one in every if name in one} for name in parameter_names(every)}
+    values = {
+        name: {value_text(one.params[name]) for one in every if name in one.params} for name in parameter_names(every)
+    }
     return [name for name, texts in values.items() if len(texts) > 1]
-
-
-def varying(all_rows: Iterable[Row]) -> list[str]:
-    """Return the names of the parameters that have several values in *all_rows*."""
-    return varying_names(row.params for row in all_rows)
 
 
 def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
@@ -45,7 +50,7 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
 
 def labels(every: Sequence[Series]) -> list[Message]:
     """Return a label for each series that distinguishes it from the others, such as 'system 2, PAYLOAD_BYTES 0'."""
-    telling = varying_names(each.params for each in every)
+    telling = varying(every)
     systems = len({each.system for each in every}) > 1
     return [
         listed(

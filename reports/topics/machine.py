@@ -279,7 +279,7 @@ def _parameter_tables(view: View) -> tuple[Table, Table]:
     ]
     same = [
         (name, _value_text(_values(view.rows, name)[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
-        for name in parameter_names(row.params for row in view.rows)
+        for name in parameter_names(view.rows)
         if name not in differing
     ]
     title, heads = message("Parameters that differ between settings"), (message("Setting"),)
