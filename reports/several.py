@@ -14,7 +14,7 @@ from reports.document.shapes import Col, col, table
 from reports.facts.cells import Row, grouped, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.figures import ROW_COLUMNS
-from reports.facts.measures import measure
+from reports.facts.measures import COMPLETION, THROUGHPUT
 from reports.topics import sections
 from reports.topics.comparisons import forest
 from reports.view import View
@@ -154,7 +154,7 @@ def _times_section(runs: Sequence[Member]) -> Section:
         runs, lambda run: (row for row in run.view.rows if row.figures), lambda row: (row.key, row.runtime)
     )
     settings = grouped(chain(*shared), lambda entry: entry[1].key)
-    how = measure(is_timed=any(run.view.is_timed for run in runs))
+    how = THROUGHPUT if any(run.view.is_timed for run in runs) else COMPLETION
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
     def name(entry: Entry) -> str:

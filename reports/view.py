@@ -10,7 +10,7 @@ from reports.document.model import Section
 from reports.facts.capacity import Capacity, candidates, capacities
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
-from reports.facts.measures import Measure, measure
+from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings
 
@@ -104,8 +104,8 @@ class View:
 
     @cached_property
     def measure(self) -> Measure:
-        """Return the measure that the result rows show: throughput or completion time."""
-        return measure(is_timed=self.is_timed)
+        """Return what the result rows show: throughput if cells ran for a duration, else completion time."""
+        return THROUGHPUT if self.is_timed else COMPLETION
 
     @cached_property
     def scales(self) -> dict[int, float]:

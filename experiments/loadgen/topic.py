@@ -12,7 +12,7 @@ from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
 from reports.facts.cells import Row, of_rows
 from reports.facts.figures import cpu_ns, per_request
-from reports.statistics.stats import Estimate, paired_effect
+from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests, rate_share
 from reports.view import View
@@ -111,8 +111,7 @@ def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
         {cell.block: spent for cell in one.good if (spent := per_request(cpu_ns(cell.clients), cell))}
         for one in (row, base)
     )
-    logarithm = paired_effect(spent_ns, base_ns)
-    return logarithm.ratio if logarithm else None
+    return paired_ratio(spent_ns, base_ns)
 
 
 def _percentile_col(key: str, rank: int) -> Col[Standing]:

@@ -139,10 +139,10 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col("Plan", "view.plan.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
-        _machine_col(message("CPU"), "cpu"),
-        _machine_col(message("Cores"), "available_cores"),
-        _machine_col(message("Kernel"), "kernel"),
-        _machine_col(message("Commit"), "commit"),
+        col("CPU", "view.machine.cpu"),
+        col("Cores", lambda one: _fact(one.view.machine.available_cores)),
+        col("Kernel", "view.machine.kernel"),
+        col("Commit", "view.machine.commit"),
     ]
     name = message("Runs")
     builds = [
@@ -151,11 +151,6 @@ def runs_section(runs: Sequence[Member]) -> Section:
     ]
     folded = Section("builds", message("Runtimes of each run, with versions and builds"), parts=builds, folded=True)
     return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,))
-
-
-def _machine_col(head: Message, name: str) -> Col[Member]:
-    """Return a table column that shows a fact about the machine of each run, such as its CPU."""
-    return col(head, lambda one: _fact(getattr(one.view.machine, name)))
 
 
 def _fact(value: Any) -> str:

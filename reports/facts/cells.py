@@ -15,7 +15,7 @@ from core.result import CellResult, Run
 from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, SavedRow
 from reports.facts.figures import Figures, figures_of
-from reports.statistics.stats import paired_effect
+from reports.statistics.stats import paired_ratio
 
 REASON_CHARACTERS = 200
 OVER_ALL = "all"
@@ -126,8 +126,8 @@ class Row(Setting, SavedRow):
     def ratio(self) -> float | None:
         """The row's throughput divided by the first runtime's, over the blocks that both have; None if unknown."""
         good = (cell for cell in self.first if cell.status == "ok")
-        logarithm = paired_effect(request_ns(good), request_ns(self.good)) if self.figures else None
-        return logarithm.ratio.value if logarithm else None
+        found = paired_ratio(request_ns(good), request_ns(self.good)) if self.figures else None
+        return found.value if found else None
 
     @property
     def columns(self) -> Figures:
@@ -136,14 +136,12 @@ class Row(Setting, SavedRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class Series(Setting):
     """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement that is ok.
 
     params: the parameters they have in common
     """
 
-    system: str
-    params: Mapping[str, Value]
     rows: tuple[Row, ...]
 
     @property

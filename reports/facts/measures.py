@@ -73,14 +73,6 @@ THROUGHPUT = Measure(
 )
 
 
-def measure(*, is_timed: bool) -> Measure:
-    """Return the measure that table rows show: throughput if cells ran for a duration, else completion time.
-
-    is_timed: whether cells ran for a duration
-    """
-    return THROUGHPUT if is_timed else COMPLETION
-
-
 NOTABLE = 0.001
 WORDS = {  # by whether the loop is open: the sentence for the page, and that for a terminal
     False: (

@@ -11,7 +11,7 @@ from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, of
 from reports.facts.figures import median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
-from reports.statistics.stats import Estimate, log_ratios, paired_effect
+from reports.statistics.stats import Estimate, log_ratios, paired_ratio
 
 Shape = tuple[int, int]  # number of processes, and threads per process
 
@@ -236,15 +236,10 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
             threaded=threaded,
             one=one,
             many=many,
-            over_one=_ratio(request_ns(one.cells), request_ns(threaded.cells)),
-            over_many=_ratio(request_ns(many.cells), request_ns(threaded.cells)),
-            memory=_ratio(_taken_bytes(threaded), _taken_bytes(many)),
+            over_one=paired_ratio(request_ns(one.cells), request_ns(threaded.cells)),
+            over_many=paired_ratio(request_ns(many.cells), request_ns(threaded.cells)),
+            memory=paired_ratio(_taken_bytes(threaded), _taken_bytes(many)),
         )
-
-
-def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate | None:
-    log_ratio = paired_effect(below, above)
-    return log_ratio.ratio if log_ratio else None
 
 
 def _taken_bytes(place: MeasuredShape) -> dict[int, int]:

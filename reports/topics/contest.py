@@ -18,7 +18,7 @@ from reports.document.values import hundredths, microseconds, round_values, whol
 from reports.facts.cells import Row, grouped, request_ns
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, value_text, varying
-from reports.statistics.stats import Estimate, paired_effect
+from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
 
@@ -172,8 +172,7 @@ def rate(row: Row) -> float:
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
     """Return the throughput of *row* as a share of that of *base*, paired by block; None if no block has both rows."""
-    logarithm = paired_effect(request_ns(base.good), request_ns(row.good))
-    return logarithm.ratio if logarithm else None
+    return paired_ratio(request_ns(base.good), request_ns(row.good))
 
 
 # ---- sections, tables and sentences ------------------------------------------------------------------------------
