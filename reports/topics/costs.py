@@ -28,14 +28,14 @@ class Cost:
     """A cost: microseconds or context switches per request, or the memory of all service or all client processes.
 
     name: the name in the page's data-figure attributes
-    head: the head of its column
+    head: the head of its column, in English
     read: returns the value of a cell; None if unknown
     time: its name in sentences, if it is a part of the time of a request
     form: formats the value as text
     """
 
     name: str
-    head: Message
+    head: str
     read: Reader
     time: Message = NOTHING
     form: Form = tenths
@@ -70,33 +70,31 @@ def _waiting_us(cell: CellResult) -> float | None:
     return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
-CALC = Cost("calc", message("calculation"), _calc_us, message("the handlers' calculation loop"))
-USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
-KERNEL = Cost(
-    "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
-)
-WAITING = Cost("waiting", message("waiting"), _waiting_us, message("waiting for a worker"))
+CALC = Cost("calc", "calculation", _calc_us, message("the handlers' calculation loop"))
+USER = Cost("service_user", "user", _counted("services", "cpu_user_ns"), message("the service's user time"))
+KERNEL = Cost("service_system", "kernel", _counted("services", "cpu_system_ns"), message("the service's kernel time"))
+WAITING = Cost("waiting", "waiting", _waiting_us, message("waiting for a worker"))
 TIMES = (
     CALC,
     USER,
     KERNEL,
     WAITING,
-    Cost("client_user", message("client user time"), _counted("clients", "cpu_user_ns"),
+    Cost("client_user", "client user time", _counted("clients", "cpu_user_ns"),
          message("the clients' user time")),
-    Cost("client_system", message("client kernel time"), _counted("clients", "cpu_system_ns"),
+    Cost("client_system", "client kernel time", _counted("clients", "cpu_system_ns"),
          message("the clients' kernel time")),
 )  # fmt: skip
-SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
+SERVICE_PSS = Cost("service_pss", "service PSS MB", _counted("services", "pss_bytes"), form=megabytes)
 MORE = (
-    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
+    Cost("service_run_queue", "core wait", _counted("services", "run_queue_ns"),
          message("the service's wait for a core")),
-    Cost("client_run_queue", message("client wait for a core"), _counted("clients", "run_queue_ns"),
+    Cost("client_run_queue", "client wait for a core", _counted("clients", "run_queue_ns"),
          message("the clients' wait for a core")),
-    Cost("service_voluntary", message("voluntary switches"), _counted("services", "voluntary_switches")),
-    Cost("service_involuntary", message("involuntary switches"), _counted("services", "involuntary_switches")),
-    Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
+    Cost("service_voluntary", "voluntary switches", _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", "involuntary switches", _counted("services", "involuntary_switches")),
+    Cost("service_rss", "service peak MB", _counted("services", "max_rss_bytes"), form=megabytes),
     SERVICE_PSS,
-    Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
+    Cost("client_rss", "client peak MB", _counted("clients", "max_rss_bytes"), form=megabytes),
 )  # fmt: skip
 
 
