@@ -139,10 +139,10 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col("Plan", "view.plan.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
-        col("CPU", "view.machine.cpu"),
-        col("Cores", lambda one: _fact(one.view.machine.available_cores)),
-        col("Kernel", "view.machine.kernel"),
-        col("Commit", "view.machine.commit"),
+        col("CPU", lambda one: one.view.machine.cpu or ABSENT),
+        col("Cores", lambda one: str(one.view.machine.available_cores or ABSENT)),
+        col("Kernel", lambda one: one.view.machine.kernel or ABSENT),
+        col("Commit", lambda one: one.view.machine.commit or ABSENT),
     ]
     name = message("Runs")
     builds = [
