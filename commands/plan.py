@@ -96,9 +96,9 @@ def _print(plan: Plan) -> None:
 def cell_table(plan: Plan, cores: int) -> "Table":
     """Return a table of the cells (settings to measure) of *plan*: varying parameters, requests and estimated time."""
     from reports.document.shapes import Col, col, table
-    from reports.facts.settings import parameter_values, varying_names
+    from reports.facts.settings import parameter_values, varying
 
-    cells, names = plan.cells(), varying_names(cell.params for cell in plan.cells())
+    cells, names = plan.cells(), varying(plan.cells())
     columns: tuple[Col[Cell], ...] = (
         col("measurement", "cell_id", rank=1),
         col("system", "system"),

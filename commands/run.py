@@ -153,7 +153,7 @@ def _report_slower(written: Written, share: float) -> int:
     slower, unclear = regressions(compared, share)
     for one in (*slower, *unclear):
         pair: dict[str, Any] = {
-            "setting": written.view.settings.short(one.system, one.params),
+            "setting": written.view.settings.short(one),
             "numerator": one.numerator,
             "denominator": one.denominator,
             "share": whole_percent(share),

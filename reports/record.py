@@ -32,15 +32,15 @@ def record(view: View) -> Document:
         run=run.run_id, time=time, plan=view.plan.name, seed=run.seed,
     )  # fmt: skip
     figures = Section(
-        key="figures",
-        title=message("All figures"),
+        "figures",
+        message("All figures"),
         figures=(completion.figure(view),) if any(row.figures for row in view.rows) else (),
         tables=(results.table(view),),
         notes=results.table_notes(view),
     )
     interpreters = Section(
-        key="interpreters",
-        title=message("Interpreters"),
+        "interpreters",
+        message("Interpreters"),
         sentences=results.missing_runtimes(view),
         tables=(machine.runtime_table(run.runtimes),),
     )
@@ -60,7 +60,7 @@ def _environment(view: View) -> Section:
 
 
 def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
-    return Section(key=key, title=title, sentences=sentences, tables=(plain_table(title, heads, lines),))
+    return Section(key, title, sentences=sentences, tables=(plain_table(title, heads, lines),))
 
 
 def _legend(view: View) -> Section:
@@ -75,16 +75,16 @@ def _legend(view: View) -> Section:
         gil=published.GIL,
         nogil=published.NOGIL,
     )
-    return Section(key="legend", title=message("How to read the results"), sentences=(how,))
+    return Section("legend", message("How to read the results"), sentences=(how,))
 
 
 def _chapter(system: SeedSystem, view: View) -> Section:
-    tables = tuple(_result_table(heading, system, view) for heading in system.tables)
+    tables = [_result_table(heading, system, view) for heading in system.tables]
     remarks = (system.remark,) if system.remark else ()
-    seconds = Section(key=f"results-{system.system}", title=message("Results"), sentences=remarks, tables=tables)
+    seconds = Section(f"results-{system.system}", message("Results"), sentences=remarks, tables=tables)
     return Section(
-        key=f"system-{system.system}",
-        title=view.settings.head(system.system),
+        f"system-{system.system}",
+        view.settings.head(system.system),
         sentences=(system.description,),
         parts=(_settings(system, view), seconds),
     )

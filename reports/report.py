@@ -23,7 +23,7 @@ def report(view: View) -> Document:
             *[view.beside] * bool(view.beside),
             verbatim(" · ".join([view.machine.cpu or "?", f"{begun} UTC", run.run_id])),
         ),
-        sections=tuple(sections(view)),
+        sections=sections(view),
         foot=message(
             "Every figure on this page comes from {file}. Click a runtime's name in a table to see the measurements "
             "of the runtime.",

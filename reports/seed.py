@@ -12,7 +12,6 @@ from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.values import seconds
 from reports.facts.cells import Row, runtimes
-from reports.facts.traces import of_row
 from reports.view import View
 
 MACHINE = "i9-13900K"
@@ -209,7 +208,7 @@ def seed_comparison(view: View) -> Section:
     made = (_table(system, heading, view) for system in SYSTEMS for heading in system.tables)
     tables = tuple(filter(None, made))
     if not tables:
-        return Section(key="seed", title=NOTHING)
+        return Section("seed", NOTHING)
     note = message(
         "Times of this run ({blocks}) are the median over the clients, in seconds, with the slowest client in "
         "parentheses. Each original time comes from one run on another machine ({machine}) and is not a target.",
@@ -217,8 +216,8 @@ def seed_comparison(view: View) -> Section:
         machine=MACHINE,
     )
     return Section(
-        key="seed",
-        title=message("Comparison with the published times of the experiment that gilscope repeats"),
+        "seed",
+        message("Comparison with the published times of the experiment that gilscope repeats"),
         sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )
@@ -238,7 +237,7 @@ def _table(system: SeedSystem, heading: Message, view: View) -> Table:
 
 
 def _times(row: Row | None) -> Datum | str:
-    return words(times(row), cells=of_row(row), figure="completion_s") if row and row.figures else ABSENT
+    return words(times(row), cells=row.trace, figure="completion_s") if row and row.figures else ABSENT
 
 
 def times(row: Row, unit: str = "") -> str:

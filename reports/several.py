@@ -14,9 +14,7 @@ from reports.document.shapes import Col, col, table
 from reports.facts.cells import Row, grouped, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.figures import ROW_COLUMNS
-from reports.facts.measures import measure
-from reports.facts.pairs import OVER_ALL
-from reports.facts.traces import of_row
+from reports.facts.measures import COMPLETION, THROUGHPUT
 from reports.topics import sections
 from reports.topics.comparisons import forest
 from reports.view import View
@@ -63,9 +61,9 @@ def side_by_side(views: Sequence[View]) -> Document:
 def _verdicts_section(runs: Sequence[Member]) -> Section:
     parts = []
     for run in runs:
-        answers = (_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer)
-        parts.append(Section(key=f"verdict-{run.letter}", title=verbatim(run.name), sentences=tuple(answers)))
-    return Section(key="verdict", title=message("Verdict"), parts=tuple(parts))
+        answers = [_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer]
+        parts.append(Section(f"verdict-{run.letter}", verbatim(run.name), sentences=answers))
+    return Section("verdict", message("Verdict"), parts=parts)
 
 
 def _with_own_cells(text: Message, run: Member) -> Message:
@@ -101,16 +99,14 @@ def _comparable_sentence(runs: Sequence[Member]) -> Message:
 
 
 def _limits_section(runs: Sequence[Member]) -> Section:
-    may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
+    may = Section("may-differ", DIFFERENT, sentences=differences(runs))
     how = message(
         "Runs at different times share no block, so a difference between them may come from the state of the machine "
         "at the time. To test whether one run is faster than another, use: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
     sentences = (_comparable_sentence(runs), *obstacles(runs))
-    return Section(
-        key="apart", title=message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,)
-    )
+    return Section("apart", message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,))
 
 
 def _shared(
@@ -126,25 +122,24 @@ def _steps_section(runs: Sequence[Member]) -> Section:
 
     Each comparison at one setting is a group of lines in its table, with a line for each run.
     """
-    shared = _shared(runs, lambda run: (replace(one, cells=run.cells(one.cells)) for one in run.view.compared), _kind)
-    shared.sort(key=lambda group: group[0][1].system != OVER_ALL)
+    shared = _shared(runs, lambda run: (replace(one, trace=run.cells(one.trace)) for one in run.view.compared), _kind)
+    shared.sort(key=lambda group: not group[0][1].is_over_all)
 
     def named(run: Member) -> Datum:
         return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
 
     def head(run: Member, one: Comparison) -> Message:
-        where = run.settings.name(one.system, one.params)
-        return message("{setting} - {step}", setting=where, step=one.label)
+        return message("{setting} - {step}", setting=run.settings.name(one), step=one.label)
 
     name = message("All comparisons")
     shown = forest(
         name,
         [(head(*group[0]), group) for group in shared],
         lambda entry: entry[1],
-        [col(message("Run"), lambda entry: named(entry[0]))],
+        [col("Run", lambda entry: named(entry[0]))],
     )
     none = message("No two of these runs compared the same runtimes at the same setting.")
-    return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
+    return Section("comparisons", name, sentences=() if shown else (none,), tables=(shown,))
 
 
 def _kind(one: Comparison) -> Hashable:
@@ -159,14 +154,14 @@ def _times_section(runs: Sequence[Member]) -> Section:
         runs, lambda run: (row for row in run.view.rows if row.figures), lambda row: (row.key, row.runtime)
     )
     settings = grouped(chain(*shared), lambda entry: entry[1].key)
-    how = measure(is_timed=any(run.view.is_timed for run in runs))
+    how = THROUGHPUT if any(run.view.is_timed for run in runs) else COMPLETION
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
     def name(entry: Entry) -> str:
         return f"{entry[0].letter} {entry[1].runtime}"
 
     def cells(entry: Entry) -> str:
-        return entry[0].cells(of_row(entry[1]))
+        return entry[0].cells(entry[1].trace)
 
     def bar(entry: Entry) -> Datum:
         run, row = entry
@@ -179,16 +174,16 @@ def _times_section(runs: Sequence[Member]) -> Section:
 
     def figure_col(figure: str) -> Col[Entry]:
         shown = ROW_COLUMNS[figure]
-        return col(shown.head, lambda entry: entry[1].columns[figure], shown.form, cells, shown.key)
+        return col(shown.head, lambda entry: entry[1].columns[figure], shown.form, shown.key, trace=cells)
 
     title = message("Completion time")
     cols: list[Col[Entry]] = [
-        col(message("Runtime"), lambda entry: arm(name(entry), entry[0].look)),
+        col("Runtime", lambda entry: arm(name(entry), entry[0].look)),
         col(NOTHING, bar, is_strip=True),
         *map(figure_col, SHOWN),
-        col(message("Comparable runs"), others),
+        col("Comparable runs", others),
     ]
-    heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
+    heads = (run.settings.name(row) for (run, row), *_ in settings.values())
     bars = table(
         title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(
@@ -200,6 +195,4 @@ def _times_section(runs: Sequence[Member]) -> Section:
         "No two of these runs measured a setting with the same system, parameters and runtime, so there are no "
         "completion times to compare."
     )
-    return Section(
-        key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
-    )
+    return Section("completion", title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,))

@@ -10,7 +10,7 @@ from reports.document.model import Section
 from reports.facts.capacity import Capacity, candidates, capacities
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
-from reports.facts.measures import Measure, measure
+from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings
 
@@ -45,7 +45,7 @@ class View:
     @property
     def named_groups(self) -> list[tuple[Message, list[Row]]]:
         """Return the groups of result rows, each with the name of its setting."""
-        return [(self.settings.name(rows[0].system, rows[0].params), rows) for rows in self.groups]
+        return [(self.settings.name(rows[0]), rows) for rows in self.groups]
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -75,7 +75,7 @@ class View:
     @cached_property
     def compared(self) -> list[Comparison]:
         """Return the comparisons that were made from cells of this run."""
-        return [comparison for comparison in self.comparisons if comparison.cells]
+        return [comparison for comparison in self.comparisons if comparison.trace]
 
     @cached_property
     def settings(self) -> Settings:
@@ -104,8 +104,8 @@ class View:
 
     @cached_property
     def measure(self) -> Measure:
-        """Return the measure that the result rows show: throughput or completion time."""
-        return measure(is_timed=self.is_timed)
+        """Return what the result rows show: throughput if cells ran for a duration, else completion time."""
+        return THROUGHPUT if self.is_timed else COMPLETION
 
     @cached_property
     def scales(self) -> dict[int, float]:

@@ -30,7 +30,17 @@ def of_makefile(name: str) -> list[str]:
 PACKAGES = [name for name in of_makefile("speaking") if not name.endswith(".py")]
 ERRORS = [word.removeprefix("-k") for word in of_makefile("keywords") if word.startswith("-k") and word != "-k"]
 # Functions whose text is a message, with the place of this argument. Those in TEXTS take no arguments of the text.
-TEXTS = {"Option": 1, "_whole": 1, "_claim": 1, "_choice": 1, "add_group": 0, "add_names": 1, "matching": 1}
+TEXTS = {
+    "Option": 1,
+    "_whole": 1,
+    "_claim": 1,
+    "_choice": 1,
+    "add_group": 0,
+    "add_names": 1,
+    "matching": 1,
+    "Shown": 2,
+    "Cost": 1,
+}
 PLACES = {**TEXTS, "wrong": 0, "items": 1, "percent": 1, "note": 0, "print_line": 0}
 
 

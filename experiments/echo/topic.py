@@ -13,7 +13,6 @@ from reports.facts.builds import service_version
 from reports.facts.cells import Row, setting_key
 from reports.facts.cells import number as parameter
 from reports.facts.settings import about
-from reports.facts.traces import of_row
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests, rate, rate_share
 from reports.view import View
@@ -70,7 +69,7 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
 
     def kept(standing: Standing) -> Datum | None:
         row = awake.get(id(standing.row))
-        return number(rate(row) or None, whole, of_row(row), shared.RATE) if row else None
+        return number(rate(row) or None, whole, row.trace, shared.RATE) if row else None
 
     def mean_ns(standing: Standing) -> float | None:
         return shared.mean_ns(cell.latency for cell in standing.row.good)

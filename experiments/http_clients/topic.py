@@ -10,13 +10,27 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE, RuntimeName
 from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import BEAST, HELD, RELEASED, UNDECLARED, bench_ratio, serialisation
-from reports.document.drawing import Axis, Curve, Mark, Panel, Span
-from reports.document.model import ABSENT, Figure, Form, Section, Table, arm, bounds, estimate, traced, words
+from reports.document.model import (
+    ABSENT,
+    Axis,
+    Curve,
+    Figure,
+    Form,
+    Mark,
+    Panel,
+    Section,
+    Span,
+    Table,
+    arm,
+    bounds,
+    estimate,
+    traced,
+    words,
+)
 from reports.document.shapes import Col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
-from reports.facts.cells import Row, grouped
+from reports.facts.cells import Row, grouped, of_rows
 from reports.facts.settings import about
-from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
 from reports.topics.contest import titled
@@ -65,7 +79,7 @@ SEED_FAULTS = message(
     "measure connects. Some clients read the response's body and others did not."
 )
 Settings = Mapping[str, Sequence[Row]]
-ms_col = partial(col, form=milliseconds, cells=of_row)
+ms_col = partial(col, form=milliseconds, trace="trace")
 
 
 def section(view: View) -> Section:
@@ -144,7 +158,7 @@ def _values(group: Sequence[Row | None]) -> Message:
 
 
 def _value(row: Row) -> Message:
-    return traced(tenths(serialisation(row).value), of_row(row))
+    return traced(tenths(serialisation(row).value), row.trace)
 
 
 def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
@@ -158,7 +172,7 @@ def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
                 "under {runtime}, the time until all workers ended is {ratio} times the mean time of one worker, with "
                 "{in_flight:.1f} requests in flight",
                 runtime=row.runtime,
-                ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
+                ratio=traced(_ratio_text(serialisation(row)), row.trace),
                 in_flight=workers.in_flight(row),
             )
             for row in group
@@ -205,12 +219,12 @@ def _columns(view: View) -> list[Col[Row]]:
         return bounds(ratio.low, ratio.high, _up_to_most(ratio)) if isfinite(ratio.high) else ABSENT
 
     return [
-        col("client", lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
-        col("runtime", lambda row: arm(row.runtime, view.looks[row.runtime], of_row(row))),
+        col("client", lambda row: words(titled(row.system, view.titles), cells=row.trace, leads=True)),
+        col("runtime", lambda row: arm(row.runtime, view.looks[row.runtime], row.trace)),
         col("sync or async", lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
-        col("95 % interval", interval, str, of_row, rank=7),
-        col("in flight", workers.in_flight, tenths, of_row),
+        col("95 % interval", interval, str, trace="trace", rank=7),
+        col("in flight", workers.in_flight, tenths, trace="trace"),
         ms_col(message("connect (ms)"), lambda row: shared.mean_ns(cell.connect for cell in row.good), rank=7),
     ]
 
@@ -229,7 +243,7 @@ def _latencies() -> list[Col[Row]]:
         ms_col(message("Max (ms)"), "latency.max_ns", rank=6),
         ms_col(message("worker time (ms)"), workers.lmean_ns, brief=message("worker ms"), rank=5),
         ms_col(message("total time (ms)"), workers.bench_ns, brief=message("total")),
-        col(total_share, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
+        col(total_share, lambda row: serialisation(row).value, hundredths, trace="trace", brief=brief, rank=1),
     ]
 
 
@@ -292,7 +306,7 @@ def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) 
                 left=ratio.low,
                 right=min(ratio.high, across.high),
                 tip=tip(listed([titled(row.system, view.titles), runtime]), _ratio_text(ratio)),
-                cells=of_row(row),
+                cells=row.trace,
             )
             marks.append(mark)
         curves.append(Curve(name=runtime, look=view.looks[runtime], marks=tuple(marks)))
@@ -324,7 +338,7 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
         title = message(
             "{client}, {runtime}: {in_flight:.1f} requests in flight",
             client=titled(row.system, view.titles),
-            runtime=traced(row.runtime, of_row(row)),
+            runtime=traced(row.runtime, row.trace),
             in_flight=workers.in_flight(row),
         )
         up = Axis(label=NOTHING, low=len(numbered) + 0.7, high=0.3, ticks=ticks)

@@ -14,7 +14,7 @@ from core.result import CellResult
 from core.runtime import RuntimeName
 from reports.facts.cells import Row, grouped
 from reports.facts.settings import parameter_values, varying
-from reports.statistics.stats import Estimate, effect, paired_effect
+from reports.statistics.stats import Estimate, effect, paired_ratio
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 BEAST = "http-beast-native"
@@ -74,8 +74,7 @@ def bench_ratio(row: Row, base: Row) -> Estimate | None:
 
     The total time of a client lasts from the start of its workers to the end of the last one.
     """
-    logarithm = paired_effect(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
-    return logarithm.ratio if logarithm else None
+    return paired_ratio(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:

@@ -10,8 +10,7 @@ from core.messages import AND, Message, listed, message, plural
 from reports.document.model import Datum, Section, number
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
-from reports.facts.cells import Row, request_ns
-from reports.facts.traces import of_rows
+from reports.facts.cells import Row, of_rows, request_ns
 from reports.statistics.significance import ALPHA, fewest_blocks, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios
 from reports.topics import contest as shared

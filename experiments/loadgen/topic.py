@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from operator import attrgetter
 from statistics import median
 from typing import Any
 
@@ -11,10 +10,9 @@ from reports.document.model import Section
 from reports.document.shapes import CellValue, Col, col
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
-from reports.facts.cells import Row
+from reports.facts.cells import Row, of_rows
 from reports.facts.figures import cpu_ns, per_request
-from reports.facts.traces import of_rows
-from reports.statistics.stats import Estimate, paired_effect
+from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests, rate_share
 from reports.view import View
@@ -102,7 +100,7 @@ def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **mo
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,
         hundredths,
-        lambda standing: of_rows([standing.base, standing.row]),
+        trace=lambda standing: of_rows([standing.base, standing.row]),
         **more,
     )
 
@@ -113,8 +111,7 @@ def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
         {cell.block: spent for cell in one.good if (spent := per_request(cpu_ns(cell.clients), cell))}
         for one in (row, base)
     )
-    logarithm = paired_effect(spent_ns, base_ns)
-    return logarithm.ratio if logarithm else None
+    return paired_ratio(spent_ns, base_ns)
 
 
 def _percentile_col(key: str, rank: int) -> Col[Standing]:
@@ -137,7 +134,7 @@ def _percentile_col(key: str, rank: int) -> Col[Standing]:
         return median(printed_ms) * 1e6
 
     head, _ = shared.MEDIANS[f"{key}_ns"]
-    return col(head, read, microseconds, attrgetter("cells"), rank=rank)
+    return col(head, read, microseconds, trace="trace", rank=rank)
 
 
 def _sentence(contest: Contest) -> Message:

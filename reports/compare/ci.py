@@ -15,7 +15,6 @@ from core.messages import Message, message
 from reports.compare.runs import Compared, ComparedCell, time_text
 from reports.document.model import number
 from reports.document.values import thousandths
-from reports.statistics.verdict import WORDS
 
 SUITE = "gilscope compare"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -39,14 +38,14 @@ def sentence(one: ComparedCell) -> Message:
     if seen.ratio is None:
         return message(
             "verdict on run B: {word}; median times: {times}; {why}.",
-            word=WORDS[seen.verdict],
+            word=seen.word,
             times=times,
             why=seen.why,
         )
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
     return message(
         "verdict on run B: {word}; median times: {times}, ratio {ratio}; {why}.",
-        word=WORDS[seen.verdict],
+        word=seen.word,
         times=times,
         ratio=ratio,
         why=seen.why,

@@ -134,32 +134,23 @@ def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
 def runs_section(runs: Sequence[Member]) -> Section:
     """Return a section with a line for each run, and a folded table of the runs' runtimes."""
     cols: list[Col[Member]] = [
-        col(message("Run"), lambda one: arm(one.name, one.look)),
-        col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),
-        col(message("Plan"), lambda one: one.view.plan.name),
-        col(message("Blocks"), lambda one: str(len({cell.block for cell in one.view.run.cells}))),
-        col(message("Measured ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
-        _machine_col(message("CPU"), "cpu"),
-        _machine_col(message("Cores"), "available_cores"),
-        _machine_col(message("Kernel"), "kernel"),
-        _machine_col(message("Commit"), "commit"),
+        col("Run", lambda one: arm(one.name, one.look)),
+        col("Time (UTC)", lambda one: one.view.run.started_at[:16].replace("T", " ")),
+        col("Plan", "view.plan.name"),
+        col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
+        col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
+        col("CPU", lambda one: one.view.machine.cpu or ABSENT),
+        col("Cores", lambda one: str(one.view.machine.available_cores or ABSENT)),
+        col("Kernel", lambda one: one.view.machine.kernel or ABSENT),
+        col("Commit", lambda one: one.view.machine.commit or ABSENT),
     ]
     name = message("Runs")
-    builds = tuple(
-        Section(key=f"runtimes-{one.letter}", title=verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
+    builds = [
+        Section(f"runtimes-{one.letter}", verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
         for one in runs
-    )
-    folded = Section(
-        key="builds", title=message("Runtimes of each run, with versions and builds"), parts=builds, folded=True
-    )
-    return Section(
-        key="runs", title=name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,)
-    )
-
-
-def _machine_col(head: Message, name: str) -> Col[Member]:
-    """Return a table column that shows a fact about the machine of each run, such as its CPU."""
-    return col(head, lambda one: _fact(getattr(one.view.machine, name)))
+    ]
+    folded = Section("builds", message("Runtimes of each run, with versions and builds"), parts=builds, folded=True)
+    return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,))
 
 
 def _fact(value: Any) -> str:

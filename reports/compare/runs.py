@@ -1,6 +1,6 @@
 """Compare the measurements that two saved runs A and B share: whether B is faster, with a forest plot."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
@@ -15,7 +15,6 @@ from reports.facts.cells import Row, grouped, groups
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
-from reports.facts.traces import of_row
 from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
 from reports.topics.comparisons import forest
@@ -142,7 +141,7 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
             **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
             system=a.system, params=dict(a.params),
             denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
-            cells=f"{runs[0].cells(of_row(a))} {runs[1].cells(of_row(b))}",
+            trace=f"{runs[0].cells(a.trace)} {runs[1].cells(b.trace)}",
         )  # fmt: skip
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
         if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
@@ -178,11 +177,11 @@ def _obstacle(row: Row) -> Message:
     )  # fmt: skip
 
 
-def _cell_names(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
+def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
     """Return the settings of table rows with their runtimes, such as 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
     cells = []
     for alike in groups(rows):
-        cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
+        cell, arms = name(alike[0]), ", ".join(row.runtime for row in alike)
         cells.append(message("{name} ({arms})", name=cell, arms=arms) if arms else cell)
     return listed(cells, SEMICOLON)
 
@@ -222,7 +221,7 @@ def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]
         message(
             "the parameters of {cells} differ ({unlike})",
             unlike=unlike,
-            cells=_cell_names([row for row, _ in some], lambda system, _: settings.number(system)),
+            cells=_cell_names([row for row, _ in some], lambda row: settings.number(row.system)),
         )
         for unlike, some in grouped(pairs, lambda pair: _differences(*pair)).items()
         if unlike
@@ -278,15 +277,13 @@ def time_text(time_fs: float | None) -> str:
 
 def document(compared: Compared) -> Document:
     """Return the report of a comparison: the two runs, and every measurement that both have."""
-    about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
+    about = [message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs]
     seen = [one.comparison for one in compared.cells]
     whys = dict.fromkeys(one.why for one in seen if one.verdict in ("inconclusive", "invalid"))
     table, notes = _table(compared), (*compared.troubles, *compared.notes)
     brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
     without = (message("No verdict: {why}.", why=why) for why in whys)
-    section = Section(
-        key="comparison", title=TITLE, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
-    )
+    section = Section("comparison", TITLE, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes))
     sections = (section, runs_section(compared.runs))
     return Document(name=str(TITLE), title=TITLE, about=about, sections=sections, has_cells=False)
 
@@ -294,23 +291,20 @@ def document(compared: Compared) -> Document:
 def _table(compared: Compared) -> Table:
     """Return a table with one line per compared measurement, by setting. The last column explains the verdict."""
 
-    def head(one: ComparedCell) -> Message:
-        return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)
-
     def cells(one: ComparedCell, side: int) -> str:
-        return compared.runs[side].cells(of_row(one.rows[side]))
+        return compared.runs[side].cells(one.rows[side].trace)
 
     def times_col(side: int) -> Col[ComparedCell]:
         letter = verbatim(compared.runs[side].letter)
-        return col(letter, lambda one: one.medians_fs[side], time_text, lambda one: cells(one, side))
+        return col(letter, lambda one: one.medians_fs[side], time_text, trace=lambda one: cells(one, side))
 
     return forest(
         TITLE,
-        grouped(compared.cells, head).items(),
+        grouped(compared.cells, lambda one: compared.runs[0].settings.name(one.comparison)).items(),
         attrgetter("comparison"),
-        [col(message("Runtime"), lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
+        [col("Runtime", lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
         [
-            col(message("p"), lambda one: one.comparison.p, "{:.2g}".format, rank=1),
-            col(message("Why"), lambda one: one.comparison.why),
+            col("p", "comparison.p", "{:.2g}".format, rank=1),
+            col("Why", "comparison.why"),
         ],
     )

@@ -1,20 +1,20 @@
 """The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
 All renderers (terminal, Markdown, HTML) take these types and know no topic. Measured values name the cells that they
-come from, as groups (reports/facts/traces.py).
+come from, as groups (of_cells in reports/facts/cells.py).
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from math import isfinite, log10
 from typing import Any
 
 from core.languages import Language
 from core.messages import NOTHING, Message, verbatim
-from reports.document.drawing import Panel
 from reports.statistics.stats import Estimate
 
 ABSENT = "-"
+COUNT = 8  # styles of arms
 Form = Callable[[float], str]
 
 
@@ -35,6 +35,88 @@ def traced(words: Message | str, cells: str, figure: str = "") -> Message:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A point of a plot, with its tooltip and its error bars along x and y.
+
+    tip: its tooltip
+    low, high: its interval along y
+    left, right: its interval along x
+    """
+
+    x: float
+    y: float
+    tip: str | Message = ""
+    cells: str = ""
+    low: float | None = None
+    high: float | None = None
+    left: float | None = None
+    right: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A horizontal bar of a plot from x = *start* to x = *end*. By default, bars whose *y* differs by 1 do not touch.
+
+    text: text beside the plot, at the height of the bar
+    """
+
+    y: float
+    start: float
+    end: float
+    tip: str | Message = ""
+    cells: str = ""
+    height: float = 0.62
+    faint: bool = False
+    text: str | Message = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The line, marks and bars that a plot shows for one compared runtime or service (arm).
+
+    look: the index of the arm's style, see render.panels
+    """
+
+    name: str | Message
+    look: int
+    line: Sequence[tuple[float, float]] = ()
+    marks: Sequence[Mark] = ()
+    spans: Sequence[Span] = ()
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of one plot (panel) of a figure.
+
+    label: name with unit
+    ticks: values with their texts; if empty, round values are chosen
+    """
+
+    label: Message
+    _: KW_ONLY
+    low: float = 0.0
+    high: float
+    is_log: bool = False
+    ticks: Sequence[tuple[float, str | Message]] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One plot of a figure: its title, axes and curves, and an optional reference line.
+
+    across, up: its axes
+    level: a reference line at this y, or at this x if *upright*
+    """
+
+    title: Message = NOTHING
+    across: Axis
+    up: Axis
+    curves: Sequence[Curve] = ()
+    level: float | None = None
+    upright: bool = False
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files in plots/.
 
@@ -45,8 +127,9 @@ class Figure:
 
     key: str
     title: Message
+    _: KW_ONLY
     caption: Message
-    panels: tuple[Panel, ...]
+    panels: Sequence[Panel]
     table: "Table | None" = None
 
 
@@ -78,16 +161,16 @@ class Strip:
     look:    index of the arm's style; tip: description for a screen reader
     """
 
-    low: float
+    low: float = 0.0
     high: float
     is_log: bool = False
-    bars: tuple[tuple[float, float, str], ...] = ()
-    marks: tuple[float, ...] = ()
+    bars: Sequence[tuple[float, float, str]] = ()
+    marks: Sequence[float] = ()
     whisker: tuple[float, float] | None = None
     dot: tuple[float, str] | None = None
     band: tuple[float, float] | None = None
-    lines: tuple[tuple[float, str], ...] = ()
-    ticks: tuple[tuple[float, str], ...] = ()
+    lines: Sequence[tuple[float, str]] = ()
+    ticks: Sequence[tuple[float, str]] = ()
     look: int | None = None
     tip: str = ""
 
@@ -160,7 +243,7 @@ def estimate(of: Estimate, form: Form) -> str:
     return interval(of.value, of.low, of.high, form, is_range=of.is_range)
 
 
-Line = tuple[Datum, ...]
+Line = Sequence[Datum]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,15 +279,15 @@ class Table:
     """
 
     name: Message
-    columns: tuple[Column, ...]
-    groups: tuple[tuple[Message, tuple[Line, ...]], ...]
+    columns: Sequence[Column]
+    groups: Sequence[tuple[Message, Sequence[Line]]]
     kind: str = ""
     key: str = ""
     caption: Message = NOTHING
-    keys: tuple[tuple[str, Message], ...] = ()
+    keys: Sequence[tuple[str, Message]] = ()
     folded: bool = False
     titled: bool = False
-    filters: tuple[tuple[str, int], ...] = ()
+    filters: Sequence[tuple[str, int]] = ()
 
     def __bool__(self) -> bool:
         return any(lines for _, lines in self.groups)
@@ -215,7 +298,7 @@ class Table:
         return [line for _, lines in self.groups for line in lines]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Section:
     """A section of a report, which may begin with a short answer in large type.
 
@@ -229,16 +312,17 @@ class Section:
 
     key: str
     title: Message
-    answer: tuple[Message, ...] = ()
-    sentences: tuple[Message, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
-    notes: tuple[Message, ...] = ()
-    texts: tuple[Message, ...] = ()
-    flames: tuple[Flame, ...] = ()
-    parts: tuple["Section", ...] = ()
+    _: KW_ONLY
+    answer: Sequence[Message] = ()
+    sentences: Sequence[Message] = ()
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+    notes: Sequence[Message] = ()
+    texts: Sequence[Message] = ()
+    flames: Sequence[Flame] = ()
+    parts: Sequence["Section"] = ()
     folded: bool = False
-    terminal: tuple[Message | Table, ...] = ()
+    terminal: Sequence[Message | Table] = ()
 
     def __bool__(self) -> bool:
         return bool(
@@ -257,8 +341,8 @@ class Document:
 
     name: str
     title: Message
-    about: tuple[Message, ...]
-    sections: tuple[Section, ...]
+    about: Sequence[Message]
+    sections: Sequence[Section]
     foot: Message = NOTHING
     has_cells: bool = True
 
@@ -292,6 +376,6 @@ def plain_table(
     lines: words or data
     numbers: heads of columns of numbers, which come last
     """
-    made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
-    columns = (*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers))
-    return Table(name=name, columns=columns, groups=((NOTHING, made),), **more)
+    made = [[item if isinstance(item, Datum) else words(item) for item in line] for line in lines]
+    columns = [*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers)]
+    return Table(name=name, columns=columns, groups=[(NOTHING, made)], **more)

@@ -7,8 +7,7 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 from core.messages import NOTHING, Message, message
-from reports.document.drawing import Axis, Curve, Mark, Span
-from reports.document.model import Column, Datum, Form, Table, arm, number, words
+from reports.document.model import Axis, Column, Curve, Datum, Form, Mark, Span, Table, arm, number, words
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
@@ -28,8 +27,9 @@ def col(
     head: Message | str,
     read: str | Callable[[Item], CellValue],
     form: Form | None = None,
-    cells: Callable[[Item], str] = lambda item: "",
     figure: str = "",
+    trace: str | Callable[[Item], str] = "",
+    leads: bool = False,
     **more: Any,
 ) -> Col[Item]:
     """Return a table column, which shows numbers if *form* is given, else words.
@@ -37,20 +37,23 @@ def col(
     head:   a message, or its English text as a literal, which `make messages` collects
     read:   returns the value of an item (number, Estimate, words or Datum), or names the attribute or key with this
             value; None is shown as '-'
-    cells:  returns the groups of cells from which the value comes; figure: the name of their figure
+    figure: the name of the figure on the page
+    trace:  returns the groups of cells from which the value comes, or names the attribute with them; by default, a
+            figure comes from the *trace* of its item
+    leads:  whether the words are a link to these cells
     more:   other fields of Column
     """
-
-    value_of = _reader(read)
+    value_of, trace_of = _reader(read), _reader(trace or _own_trace)
     head = head if isinstance(head, Message) else Message(msgid=head)
 
     def datum(item: Item) -> Datum:
         value = value_of(item)
         if isinstance(value, Datum):
             return value
+        cells = trace_of(item) if trace or figure or leads else ""
         if isinstance(value, Message | str):
-            return words(value, cells=cells(item))
-        return number(value, form or str, cells(item), figure)
+            return words(value, cells=cells, leads=leads)
+        return number(value, form or str, cells, figure)
 
     return Col(Column(head=head, is_number=form is not None, **more), datum)
 
@@ -62,16 +65,23 @@ def _reader(read: str | Callable[[Item], Any]) -> Callable[[Item], Any]:
     return lambda item: item.get(read) if isinstance(item, Mapping) else attrgetter(read)(item)
 
 
+def _own_trace(item: object) -> str:
+    """Return the *trace* of an item, if it has one."""
+    return getattr(item, "trace", "")
+
+
 def arm_col(
-    name: str | Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
+    name: str | Callable[[Item], str], looks: Mapping[str, int], trace: str | Callable[[Item], str] = ""
 ) -> Col[Item]:
     """Return a column of runtime names (arms) with markers. Each name links to the measurements of the runtime.
 
-    name:  as *read* of col()
+    name, trace: as *read* and *trace* of col(); by default, the *trace* of an item that has one
     looks: as in View.looks
     """
-    name_of = _reader(name)
-    return Col(Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), cells(item)))
+    name_of, trace_of = _reader(name), _reader(trace or _own_trace)
+    return Col(
+        Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), trace_of(item))
+    )
 
 
 def table(
@@ -82,8 +92,8 @@ def table(
     groups: (head, items) of each
     more: other fields of Table
     """
-    made = [(head, tuple(tuple(one.datum(item) for one in cols) for item in items)) for head, items in groups]
-    return Table(name=name, columns=tuple(one.column for one in cols), groups=tuple(made), **more)
+    made = [(head, [[one.datum(item) for one in cols] for item in items]) for head, items in groups]
+    return Table(name=name, columns=[one.column for one in cols], groups=made, **more)
 
 
 @dataclass(frozen=True)
@@ -100,18 +110,17 @@ class Spot:
     name: str | Message
 
 
-def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> Curve:
+def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> Curve:
     """Return the curve of a line chart: a line through the median at each position, and a mark for each value."""
-    spots = tuple(spots)
     return Curve(
         name=name,
         look=look,
-        line=tuple((spot.place, median(spot.values)) for spot in spots),
-        marks=tuple(
+        line=[(spot.place, median(spot.values)) for spot in spots],
+        marks=[
             Mark(x=spot.place, y=value, tip=tip(spot.name, form(value)), cells=spot.cells)
             for spot in spots
             for value in spot.values
-        ),
+        ],
     )
 
 
@@ -131,11 +140,11 @@ def arm_lines(spots: Iterable[tuple[Arm, Spot]], looks: Mapping[Arm, int], form:
 def bar(look: int, spot: Spot, form: Form) -> Curve:
     """Return one bar of a bar chart, from 0 to the median, with a mark for the value of each round of measurements."""
     middle = median(spot.values)
-    marks = (Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values)
+    marks = [Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values]
     span = Span(
         y=spot.place, start=0.0, end=middle, tip=tip(spot.name, form(middle)), cells=spot.cells, text=form(middle)
     )
-    return Curve(name="", look=look, marks=tuple(marks), spans=(span,))
+    return Curve(name="", look=look, marks=marks, spans=(span,))
 
 
 def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: float = 0.5) -> Axis:
@@ -143,8 +152,8 @@ def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: f
 
     room: margin at both ends
     """
-    ticks = tuple((float(place), name) for place, name in enumerate(names))
-    return Axis(label=label, low=len(names) - 1 + room, high=-room, ticks=ticks)
+    ticks = [(float(place), name) for place, name in enumerate(names)]
+    return Axis(label, low=len(names) - 1 + room, high=-room, ticks=ticks)
 
 
 def tip(name: str | Message, value: str) -> Message:

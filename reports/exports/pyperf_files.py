@@ -25,9 +25,8 @@ from core.runtime import RuntimeName
 from reports.compare.members import FS_PER_NS, MACHINE, SURROUNDINGS, times_fs
 from reports.compare.runs import PER_REQUEST, PYPERF
 from reports.exports import Exported, written
-from reports.facts.cells import Row
+from reports.facts.cells import Row, slug
 from reports.facts.settings import value_text
-from reports.facts.traces import slug
 from reports.view import View
 
 VERSION, VERSIONS = "1.0", (6, "1.0")

@@ -87,7 +87,7 @@ _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
 
 def cells_sheet(run: Run) -> str:
     """Return the content of cells.csv: a line per measurement, oldest first. Times are in ns; empty means unknown."""
-    names = parameter_names(cell.params for cell in run.cells)
+    names = parameter_names(run.cells)
     return _sheet(
         {**line, **_params(cell.params, names)} for cell, line in zip(run.cells, cell_lines(run), strict=True)
     )
@@ -98,7 +98,7 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
 
     NUM_MAX_CONNS is also None if there is no limit.
     """
-    names = parameter_names(cell.params for cell in run.cells)
+    names = parameter_names(run.cells)
     return [
         {
             **{name: getattr(cell, name) for name in _IDENTITY},
@@ -114,7 +114,7 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:
     """Return the content of table.csv: one line per row of the results table, with all parameters."""
-    names = parameter_names(row.params for row in all_rows)
+    names = parameter_names(all_rows)
     return _sheet(
         {
             "system": row.system,

@@ -15,9 +15,10 @@ from core.result import CellResult, Run
 from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, SavedRow
 from reports.facts.figures import Figures, figures_of
-from reports.statistics.stats import paired_effect
+from reports.statistics.stats import paired_ratio
 
 REASON_CHARACTERS = 200
+OVER_ALL = "all"
 NO_REASON = message("no reason given")
 
 Item = TypeVar("Item")
@@ -42,7 +43,25 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(SavedRow):
+class Setting:
+    """A system and one combination of parameter values."""
+
+    system: str
+    params: Mapping[str, Any]
+
+    @property
+    def is_over_all(self) -> bool:
+        """Whether this is not one setting, but all settings together."""
+        return self.system == OVER_ALL
+
+    @property
+    def key(self) -> Key:
+        """The key that identifies the setting: its system and its parameters."""
+        return setting_key(self.system, self.params)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Setting, SavedRow):
     """A row of the results table: the measurements (cells) of one setting under one runtime (arm), in all blocks.
 
     cells:   the measured cells, in the order in which they ran
@@ -55,10 +74,10 @@ class Row(SavedRow):
     cells: tuple[CellResult, ...]
     first: tuple[CellResult, ...] = ()
 
-    @cached_property
-    def key(self) -> Key:
-        """The key that identifies the row's setting: its system and its parameters."""
-        return setting_key(self.system, self.params)
+    @property
+    def trace(self) -> str:
+        """The names of all measurements in the row, for use in links on the page."""
+        return of_cells(self.cells)
 
     @property
     def good(self) -> list[CellResult]:
@@ -107,8 +126,8 @@ class Row(SavedRow):
     def ratio(self) -> float | None:
         """The row's throughput divided by the first runtime's, over the blocks that both have; None if unknown."""
         good = (cell for cell in self.first if cell.status == "ok")
-        logarithm = paired_effect(request_ns(good), request_ns(self.good)) if self.figures else None
-        return logarithm.ratio.value if logarithm else None
+        found = paired_ratio(request_ns(good), request_ns(self.good)) if self.figures else None
+        return found.value if found else None
 
     @property
     def columns(self) -> Figures:
@@ -117,14 +136,12 @@ class Row(SavedRow):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Series:
+class Series(Setting):
     """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement that is ok.
 
     params: the parameters they have in common
     """
 
-    system: str
-    params: Mapping[str, Value]
     rows: tuple[Row, ...]
 
     @property
@@ -309,3 +326,37 @@ def _short_text(text: str) -> str:
     lines = [line for line in printable.splitlines() if line.strip()]
     ends = [*lines[:1], *lines[1:][-1:]]
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
+
+
+# ---- traces: the names by which links on the page lead from a figure to the measurements (cells) behind it -----------
+# A cell's line in the table of cells has an id. A figure over several blocks names groups: the beginnings of ids.
+
+
+def slug(arm: str) -> str:
+    """Return an arm's name without spaces, for use in an id."""
+    return "_".join(arm.split())
+
+
+def group(cell: CellResult) -> str:
+    """Return the name that a measurement (cell) shares with its repetitions in other blocks."""
+    return f"{slug(cell.arm)}-{cell.cell_id}"
+
+
+def line_id(cell: CellResult) -> str:
+    """Return the HTML id of a measurement's line in the page's table of all measurements (cells)."""
+    return f"cell-{group(cell)}-{cell.block}"
+
+
+def of_cells(cells: Iterable[CellResult]) -> str:
+    """Return the names of the measurements *cells* for use in links on the page, separated by spaces."""
+    return together(map(group, cells))
+
+
+def of_rows(rows: Iterable[Row]) -> str:
+    """Return the names of all measurements in *rows* for use in links on the page, separated by spaces."""
+    return of_cells(cell for row in rows for cell in row.cells)
+
+
+def together(groups: Iterable[str]) -> str:
+    """Join space-separated lists of names into one list that has each name once."""
+    return " ".join(dict.fromkeys(" ".join(groups).split()))

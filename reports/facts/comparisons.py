@@ -16,7 +16,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan, Until
-from reports.facts.cells import Key, Row, grouped, runtimes, setting_key
+from reports.facts.cells import Key, Row, Setting, grouped, of_cells, runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -30,10 +30,9 @@ from reports.facts.gates import (
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import others
-from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters, times_ns
+from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters, times_ns
 from reports.facts.steps import NAMES, confounds, steps_to_the_last
 from reports.facts.topologies import shape_confounds
-from reports.facts.traces import of_cells
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
@@ -48,7 +47,7 @@ AT_RATE = message(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Verdict):
+class Comparison(Setting, Verdict):
     """A comparison of two arms (runtimes or services) as result.json has it: the verdict, its evidence and its limits.
 
     system:       the system, or 'all' for a comparison over all settings
@@ -69,11 +68,9 @@ class Comparison(Verdict):
     far_slower:   the number of cells of each side that were far slower than the side's other cells
     dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
     noise:        the fields of Noise, the components of the ratio's noise in a block
-    cells:        the names of the cells that were compared, the denominator's first; result.json does not have them
+    trace:        the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
-    system: str
-    params: Mapping[str, Any]
     numerator: str
     denominator: str
     step: str
@@ -94,12 +91,7 @@ class Comparison(Verdict):
     far_slower: dict[str, int] = field(default_factory=dict)
     dependence: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
-    cells: str = field(default="", compare=False)
-
-    @property
-    def key(self) -> Key:
-        """The key that identifies the compared setting, which rows of the results table have, too."""
-        return setting_key(self.system, self.params)
+    trace: str = field(default="", compare=False)
 
     @property
     def is_range(self) -> bool:
@@ -123,7 +115,7 @@ class Comparison(Verdict):
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of the comparison as JSON for result.json."""
-        return {name: value for name, value in super().to_json().items() if name != "cells"}
+        return {name: value for name, value in super().to_json().items() if name != "trace"}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
@@ -249,7 +241,7 @@ def _comparison(
         far_slower=pair.far_slower,
         dependence=of_blocks,
         noise=noise(pair),
-        cells=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
+        trace=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
     )
 
 
@@ -280,7 +272,7 @@ def widest(run: Run) -> float:
         if one.low is not None and one.high and one.ratio and one.blocks >= fewest and one.obstacle.code != SHORT
         else inf
         for one in family
-        if one.system != OVER_ALL
+        if not one.is_over_all
     ]
     return max(widths, default=0.0) if claims else inf
 
@@ -303,7 +295,7 @@ def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons that decide the run's verdict: those over all settings, or else all of *compared*."""
-    return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
+    return [comparison for comparison in compared if comparison.is_over_all] or list(compared)
 
 
 def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -311,7 +303,7 @@ def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
     A/A comparisons and comparisons over all settings are left out.
     """
-    of_settings = [one for one in comparisons if one.system != OVER_ALL and one.step != "aa"]
+    of_settings = [one for one in comparisons if not one.is_over_all and one.step != "aa"]
     return [one for one in of_settings if one.step == "whole"] or of_settings
 
 

@@ -27,12 +27,12 @@ class Shown:
     key:  the figure's name in the page's data-figure attributes
     form: formats the number as text
     rank: the rank of the column in the table of rows; None if that table does not show the figure
-    head, brief, over: see Column
+    head: the English text of the column's head; brief, over: see Column
     """
 
     key: str
     form: Form
-    head: Message
+    head: str
     rank: int | None = None
     brief: Message = NOTHING
     over: Message = NOTHING
@@ -40,7 +40,9 @@ class Shown:
     @property
     def column(self) -> Column:
         """The column that shows this number in the results table."""
-        return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0)
+        return Column(
+            head=Message(msgid=self.head), is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0
+        )
 
 
 @dataclass(frozen=True)
@@ -148,9 +150,9 @@ TIMES = {
 }
 COMPLETION, LATENCY, CPU = message("completion s"), message("latency us"), message("CPU us/request")
 PERCENTILES = {
-    ("latency", "p50"): Shown("p50_us", microseconds, message("p50 [us]"), 5, message("p50"), LATENCY),
-    ("latency", "p99"): Shown("p99_us", microseconds, message("p99 [us]"), 4, message("p99"), LATENCY),
-    ("latency", "p999"): Shown("p999_us", microseconds, message("p99.9 [us]")),
+    ("latency", "p50"): Shown("p50_us", microseconds, "p50 [us]", 5, message("p50"), LATENCY),
+    ("latency", "p99"): Shown("p99_us", microseconds, "p99 [us]", 4, message("p99"), LATENCY),
+    ("latency", "p999"): Shown("p999_us", microseconds, "p99.9 [us]"),
 }
 FIGURES = (
     Figure("requests", "requests that clients sent", lambda cell: cell.requests),
@@ -160,28 +162,28 @@ FIGURES = (
         "time from release to last answer, the median over the clients",
         completion_ns,
         LESS,
-        Shown("completion_s", seconds, message("Completion [s]"), 0, message("median"), COMPLETION),
+        Shown("completion_s", seconds, "Completion [s]", 0, message("median"), COMPLETION),
     ),
     Figure(
         "completion_max_ns",
         "time from release to last answer of the slowest client",
         lambda cell: max((client["completion_ns"] for client in cell.clients), default=None),
         LESS,
-        Shown("completion_max_s", seconds, message("Slowest client [s]"), 2, message("max"), COMPLETION),
+        Shown("completion_max_s", seconds, "Slowest client [s]", 2, message("max"), COMPLETION),
     ),
     Figure(
         "wall_ns",
         "time from the first release to the last answer of all clients",
         lambda cell: cell.wall_ns or None,
         LESS,
-        Shown("wall_s", seconds, message("Wall [s]"), 9, message("s"), message("wall")),
+        Shown("wall_s", seconds, "Wall [s]", 9, message("s"), message("wall")),
     ),
     Figure(
         "requests_per_s",
         "answered requests in each second of wall_ns",
         lambda cell: requests_per_s(cell) or None,
         MORE,
-        Shown("requests_per_s", whole, message("Requests/s"), 3, message("per s"), message("requests")),
+        Shown("requests_per_s", whole, "Requests/s", 3, message("per s"), message("requests")),
     ),
     Figure("calc_ns", "time that handlers calculated, over all requests", lambda cell: cell.calc_ns or None),
     *(
@@ -206,14 +208,14 @@ FIGURES = (
         "CPU time of all service processes for each answered request",
         lambda cell: per_request(cpu_ns(cell.services), cell),
         LESS,
-        Shown("service_cpu_us", microseconds, message("Service CPU [us/request]"), 6, message("service"), CPU),
+        Shown("service_cpu_us", microseconds, "Service CPU [us/request]", 6, message("service"), CPU),
     ),
     Figure(
         "client_cpu_ns_per_request",
         "CPU time of all client processes for each answered request",
         lambda cell: per_request(cpu_ns(cell.clients), cell),
         LESS,
-        Shown("client_cpu_us", microseconds, message("Client CPU [us/request]"), 7, message("client"), CPU),
+        Shown("client_cpu_us", microseconds, "Client CPU [us/request]", 7, message("client"), CPU),
     ),
     Figure(
         "beside_cpu_ns_per_request",
@@ -223,7 +225,7 @@ FIGURES = (
         Shown(
             "beside_cpu_us",
             microseconds,
-            message("CPU of programs beside the service [us/request]"),
+            "CPU of programs beside the service [us/request]",
             10,
             message("programs beside"),
             CPU,
@@ -234,14 +236,14 @@ FIGURES = (
         "answers that were not as expected",
         lambda cell: cell.wrong,
         LESS,
-        Shown("wrong", whole, message("Wrong")),
+        Shown("wrong", whole, "Wrong"),
     ),
     Figure(
         "errors",
         "requests that failed",
         lambda cell: sum(cell.errors.values()),
         LESS,
-        Shown("errors", whole, message("Errors")),
+        Shown("errors", whole, "Errors"),
     ),
 )
 SHOWN = [(one, one.shown) for one in FIGURES if one.shown]
@@ -251,8 +253,8 @@ ROW_COLUMNS = {
         for one, shown in SHOWN
         if shown.rank is not None
     },
-    "ratio_to_first_runtime": Shown("ratio_to_first", hundredths, message("Ratio"), 1, message("ratio")),
-    "blocks_ok": Shown("blocks_ok", whole, message("Blocks ok"), 8, message("ok"), message("blocks")),
+    "ratio_to_first_runtime": Shown("ratio_to_first", hundredths, "Ratio", 1, message("ratio")),
+    "blocks_ok": Shown("blocks_ok", whole, "Blocks ok", 8, message("ok"), message("blocks")),
 }
 
 

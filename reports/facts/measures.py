@@ -7,8 +7,7 @@ from typing import Any
 
 from core.messages import Message, message
 from core.result import CellResult
-from reports.document.drawing import COUNT
-from reports.document.model import Form, Strip
+from reports.document.model import COUNT, Form, Strip
 from reports.document.values import seconds, whole
 from reports.facts.cells import Row
 from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
@@ -50,10 +49,9 @@ class Measure:
         """Return a drawing (strip) of a bar up to the median and a mark per block, on a scale from 0 to *end*."""
         middle = self.median(row)
         return Strip(
-            low=0.0,
             high=end,
             bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
-            marks=tuple(self.blocks(row)),
+            marks=self.blocks(row),
             look=look,
             tip=f"{name}: {self.form(middle)}",
         )
@@ -73,14 +71,6 @@ THROUGHPUT = Measure(
     figure="requests_per_s",
     better=MORE,
 )
-
-
-def measure(*, is_timed: bool) -> Measure:
-    """Return the measure that table rows show: throughput if cells ran for a duration, else completion time.
-
-    is_timed: whether cells ran for a duration
-    """
-    return THROUGHPUT if is_timed else COMPLETION
 
 
 NOTABLE = 0.001

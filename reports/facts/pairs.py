@@ -14,13 +14,12 @@ from typing import Any
 from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import NATIVE
+from reports.facts.cells import OVER_ALL, request_ns, runtimes
 from reports.facts.cells import Cells as CellIndex
-from reports.facts.cells import request_ns, runtimes
 from reports.facts.gates import gate, mixed
 from reports.facts.steps import Step, steps
 from reports.statistics.stats import log_ratios, mean_over_cells, totals
 
-OVER_ALL = "all"
 FAR_SLOWER = log(1.25)
 SIDES = ("denominator", "numerator")
 NONE_PASSED = message("no setting passed its validity checks")

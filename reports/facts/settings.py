@@ -1,12 +1,11 @@
 """Names of settings: the system, and the parameters that distinguish settings of the same system. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from core.cell import PARAMETERS, Value
 from core.messages import Message, listed, message, verbatim
-from reports.facts.cells import Row, Series, by_system, setting_key
-from reports.facts.pairs import OVER_ALL
+from reports.facts.cells import Row, Series, Setting, by_system
 
 
 def value_text(value: Value) -> str:
@@ -16,22 +15,27 @@ def value_text(value: Value) -> str:
     return "none" if value is None else str(value)
 
 
-def parameter_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+class HasParams(Protocol):
+    """A setting, a cell or another object with parameters."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The parameters and their values."""
+
+
+def parameter_names(settings: Iterable[HasParams]) -> list[str]:
     """Return the names of all parameters of *settings*, in the order of their declaration."""
-    used = dict.fromkeys(name for params in settings for name in params)
+    used = dict.fromkeys(name for one in settings for name in one.params)
     return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
 
 
-def varying_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
+def varying(settings: Iterable[HasParams]) -> list[str]:
     """Return the names of the parameters that have several values in *settings*, in the order of their declaration."""
     every = list(settings)
-    values = {name: {value_text(one[name]) for one in every if name in one} for name in parameter_names(every)}
+    values = {
+        name: {value_text(one.params[name]) for one in every if name in one.params} for name in parameter_names(every)
+    }
     return [name for name, texts in values.items() if len(texts) > 1]
-
-
-def varying(all_rows: Iterable[Row]) -> list[str]:
-    """Return the names of the parameters that have several values in *all_rows*."""
-    return varying_names(row.params for row in all_rows)
 
 
 def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
@@ -46,7 +50,7 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
 
 def labels(every: Sequence[Series]) -> list[Message]:
     """Return a label for each series that distinguishes it from the others, such as 'system 2, PAYLOAD_BYTES 0'."""
-    telling = varying_names(each.params for each in every)
+    telling = varying(every)
     systems = len({each.system for each in every}) > 1
     return [
         listed(
@@ -66,6 +70,11 @@ def about(sentence: Message, *subjects: Message | str) -> Message:
     """Return *sentence* preceded by its non-empty *subjects*, such as 'system 2, 3.14t: ...'."""
     named = listed(filter(None, subjects))
     return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
+
+
+def setting_of(profile: Mapping[str, Any]) -> Setting:
+    """Return the setting at which a profile was made."""
+    return Setting(system=profile["system"], params=profile.get("params", {}))
 
 
 class Settings:
@@ -93,34 +102,35 @@ class Settings:
         title = Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
 
-    def name(self, system: str, params: Mapping[str, Any]) -> Message:
+    def name(self, of: Setting) -> Message:
         """Return the full name of a setting: 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
-        if system == OVER_ALL:
+        if of.is_over_all:
             return message("All settings (geometric mean)")
-        values = self.values(system, params)
-        return message("{name} - {values}", name=self.head(system), values=values) if values else self.head(system)
+        head, values = self.head(of.system), self.values(of)
+        return message("{name} - {values}", name=head, values=values) if values else head
 
-    def short(self, system: str, params: Mapping[str, Any]) -> Message:
+    def short(self, of: Setting) -> Message:
         """Return the short name of a setting. The system's title is included only if no parameter is."""
-        if system == OVER_ALL:
+        if of.is_over_all:
             return message("all settings")
-        values = self.values(system, params)
-        return listed([self.number(system), values]) if values else self.head(system)
+        return self.where(of) if self.values(of) else self.head(of.system)
 
-    def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
-        """Return a setting as text, with more texts after it, such as a runtime: 'System 4, SELECT_MODE all, 3.14t'."""
-        return listed(filter(None, [self.number(system), self.values(system, params), *more]))
+    def where(self, of: Setting) -> Message:
+        """Return a setting as text: 'System 4, SELECT_MODE all'."""
+        return listed(filter(None, [self.number(of.system), self.values(of)]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
         """Return a profile's runtime, setting and sentence, such as '3.14t, System 4: the hottest line is ...'."""
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
-            setting=self.where(profile["system"], profile.get("params", {})),
+            setting=self.where(setting_of(profile)),
             sentence=Message.from_json(profile["sentence"]),
         )
 
-    def values(self, system: str, params: Mapping[str, Any]) -> Message | str:
+    def values(self, of: Setting) -> Message | str:
         """Return what distinguishes a setting from others of its system: its title in the plan, or parameters."""
-        title = self._plan_titles.get(setting_key(system, params))
-        return Message(msgid=title) if title else parameter_values(params, self._varying.get(system, self._in_all))
+        title = self._plan_titles.get(of.key)
+        return (
+            Message(msgid=title) if title else parameter_values(of.params, self._varying.get(of.system, self._in_all))
+        )

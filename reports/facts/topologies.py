@@ -7,11 +7,11 @@ from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
-from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns, runtimes
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, of_cells, request_ns, runtimes
 from reports.facts.figures import median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
-from reports.statistics.stats import Estimate, log_ratios, paired_effect
+from reports.statistics.stats import Estimate, log_ratios, paired_ratio
 
 Shape = tuple[int, int]  # number of processes, and threads per process
 
@@ -79,6 +79,11 @@ class MeasuredShape:
     asked: Shape | None = None
 
     @property
+    def trace(self) -> str:
+        """The names of the measurements (cells), for links on the page."""
+        return of_cells(self.cells)
+
+    @property
     def shape(self) -> str:
         """Processes x threads as text, such as '2 x 1'."""
         return shape_text((self.processes, self.threads))
@@ -133,6 +138,11 @@ class Claim:
     def cells(self) -> tuple[CellResult, ...]:
         """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
+
+    @property
+    def trace(self) -> str:
+        """The names of the cells that over_many comes from, for links on the page."""
+        return of_cells([*self.many.cells, *self.threaded.cells])
 
     @property
     def leader(self) -> MeasuredShape | None:
@@ -226,15 +236,10 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
             threaded=threaded,
             one=one,
             many=many,
-            over_one=_ratio(request_ns(one.cells), request_ns(threaded.cells)),
-            over_many=_ratio(request_ns(many.cells), request_ns(threaded.cells)),
-            memory=_ratio(_taken_bytes(threaded), _taken_bytes(many)),
+            over_one=paired_ratio(request_ns(one.cells), request_ns(threaded.cells)),
+            over_many=paired_ratio(request_ns(many.cells), request_ns(threaded.cells)),
+            memory=paired_ratio(_taken_bytes(threaded), _taken_bytes(many)),
         )
-
-
-def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate | None:
-    log_ratio = paired_effect(below, above)
-    return log_ratio.ratio if log_ratio else None
 
 
 def _taken_bytes(place: MeasuredShape) -> dict[int, int]:

@@ -20,8 +20,7 @@ from matplotlib.figure import Figure as Drawing
 from core.languages import ENGLISH, Language, Printable, language
 from core.messages import Message
 from core.result import PLOTS
-from reports.document.drawing import COUNT, Panel
-from reports.document.model import Figure
+from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
 from reports.render.apart import Drawn, Failure, failure
 from reports.render.panels import BARS, COLOURS, LINK

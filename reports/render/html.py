@@ -11,8 +11,7 @@ from markupsafe import Markup, escape
 
 from core.languages import Language, Printable, with_printable_args
 from core.messages import Arg, Message, message
-from reports.document.drawing import COUNT
-from reports.document.model import Column, Datum, Document, Figure, Table, Traced
+from reports.document.model import COUNT, Column, Datum, Document, Figure, Table, Traced
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}

@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.drawing import COUNT, Axis, Curve, Panel, Span
+from reports.document.model import COUNT, Axis, Curve, Panel, Span
 
 CSS = Path(__file__).with_name("templates") / "colours.css"
 COLOURS = dict(re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0]))  # light, by name

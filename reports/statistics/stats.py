@@ -104,10 +104,10 @@ def _left_out(values: int) -> int:
     return int(np.searchsorted(shares.cumsum(), (1 - CONFIDENCE) / 2, side="right")) - 1
 
 
-def paired_effect(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
-    """Return the typical log-ratio of two arms, with its interval; None if no block measured both arms."""
+def paired_ratio(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
+    """Return the typical ratio of two arms, with its interval; None if no block measured both arms."""
     per_block = [*log_ratios(denominator, numerator).values()]
-    return effect(per_block) if per_block else None
+    return effect(per_block).ratio if per_block else None
 
 
 def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:

@@ -107,6 +107,11 @@ class Verdict:
     obstacle: Message = NOTHING
     blocks_needed: int | None = None
 
+    @property
+    def word(self) -> Message:
+        """The verdict as text."""
+        return WORDS[self.verdict]
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields of the verdict as JSON for result.json."""
         return {name: _json(value) for name, value in vars(self).items()}

@@ -19,7 +19,7 @@ from core.result import CellResult
 from reports.document.values import whole
 from reports.facts.cells import grouped
 from reports.facts.figures import requests_per_s
-from reports.facts.settings import parameter_values, varying_names
+from reports.facts.settings import parameter_values, varying
 from reports.render.console import terminal
 
 BAR_WIDTH = 12
@@ -80,10 +80,7 @@ class QuietDisplay(ExitStack):
         self._failures = 0
         self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
         self._done, self._total, self._ended_s = 0, 0, 0.0
-        self._telling = {
-            system: varying_names(cell.params for cell in some)
-            for system, some in grouped(cells, attrgetter("system")).items()
-        }
+        self._telling = {system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()}
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Record that a measurement (cell) starts after *done* of *total* measurements have ended.

@@ -260,8 +260,8 @@ def section(view: View) -> Section:
         message("Causes of lost time whose removal would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)]
     )
     return Section(
-        key="advice",
-        title=message("Suggested improvements"),
+        "advice",
+        message("Suggested improvements"),
         tables=(advice_table(useful), *([cannot] if little else [])),
         notes=(NOTE, HOW) if useful or little else (),
         terminal=(
@@ -301,10 +301,10 @@ def _bound(piece: Advice, name: str) -> Message:
     return verbatim(estimate(max(known, key=most), percent) if known else ABSENT)
 
 
-FOUND: Col[Advice] = col(message("Finding"), _found)
+FOUND: Col[Advice] = col("Finding", _found)
 BOUNDS: tuple[Col[Advice], ...] = (
-    col(message("throughput gain if fixed, at most"), lambda piece: _bound(piece, "throughput")),
-    col(message("p99 reduction if fixed, at most"), lambda piece: _bound(piece, "p99")),
+    col("throughput gain if fixed, at most", lambda piece: _bound(piece, "throughput")),
+    col("p99 reduction if fixed, at most", lambda piece: _bound(piece, "p99")),
 )
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import Any
 
 from core.languages import ENGLISH
@@ -10,11 +9,10 @@ from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Section, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, percent, probability, ratio, whole
+from reports.facts.cells import Setting
 from reports.facts.comparisons import Best, Comparison
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
-from reports.facts.traces import of_row
-from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
 
@@ -35,22 +33,22 @@ HOW = message(
 STEPS: tuple[Col[Comparison], ...] = (
     STEP_COL,
     col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
-    col(P, attrgetter("p"), probability, attrgetter("cells"), JUDGED),
-    col(FLOOR, attrgetter("noise_floor"), percent),
-    col(VERDICT, lambda step: words(WORDS[step.verdict], state=f"word {step.verdict}")),
+    col(P, "p", probability, JUDGED),
+    col(FLOOR, "noise_floor", percent),
+    col(VERDICT, lambda step: words(step.word, state=f"word {step.verdict}")),
     WHY_COL,
 )
 
 
 def section(view: View) -> Section:
     """Return the report's section on each runtime's best service, with a sentence for each two compared services."""
-    sentences = tuple(_sentence(step, view) for step in view.between_bests)
+    sentences = [_sentence(step, view) for step in view.between_bests]
     groups = [(_work(json.loads(work), view), same.values()) for work, same in view.bests.items()]
     bests = table(TITLE, _bests(view), groups, titled=True)
     steps = table(message("Comparisons of the best services"), STEPS, [(NOTHING, view.between_bests)], folded=True)
     return Section(
-        key="best",
-        title=TITLE,
+        "best",
+        TITLE,
         sentences=sentences,
         tables=(bests, steps),
         notes=(HOW,) if bests else (),
@@ -64,21 +62,18 @@ def _bests(view: View) -> list[Col[Best]]:
     Figures are medians over the odd-numbered blocks, because the even-numbered blocks chose the services.
     """
 
-    def of(best: Best) -> str:
-        return of_row(best.row)
-
     def judged(figure: Reader) -> Callable[[Best], float | None]:
         return lambda best: median_of(figure, (cell for cell in best.judged.values() if cell.status == "ok")) or None
 
     return [
-        arm_col(lambda best: best.row.runtime, view.looks, of),
-        col(message("Best service"), lambda best: view.settings.where(best.row.system, best.row.params)),
-        col(message("candidates"), lambda best: words(str(best.of)), whole, rank=2),
-        col(message("requests/s"), judged(requests_per_s), whole, of, JUDGED),
+        arm_col("row.runtime", view.looks, "row.trace"),
+        col("Best service", lambda best: view.settings.where(best.row)),
+        col("candidates", lambda best: words(str(best.of)), whole, rank=2),
+        col("requests/s", judged(requests_per_s), whole, JUDGED, trace="row.trace"),
         col(
-            message("service CPU [us/request]"),
+            "service CPU [us/request]",
             judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0),
-            microseconds, of, JUDGED, brief=message("CPU [us]"), rank=1,
+            microseconds, JUDGED, trace="row.trace", brief=message("CPU [us]"), rank=1,
         ),
     ]  # fmt: skip
 
@@ -91,8 +86,8 @@ def _work(work: Mapping[str, Any], view: View) -> Message:
 
 def _sentence(step: Comparison, view: View) -> Message:
     """Return a sentence that compares the best services of two runtimes: their names, throughput ratio and verdict."""
-    below, above = (view.settings.where(side["system"], side["params"]) for side in step.settings)
-    verdict = WORDS[step.verdict]
+    below, above = (view.settings.where(Setting(**side)) for side in step.settings)
+    verdict = step.word
     if step.obstacle:
         verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
     sentence = message(
@@ -107,4 +102,4 @@ def _sentence(step: Comparison, view: View) -> Message:
     )
     if work := _work(step.params, view):
         sentence = message("{work}: {sentence}", work=work, sentence=sentence)
-    return traced(sentence, step.cells)
+    return traced(sentence, step.trace)

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.drawing import Axis, Panel
-from reports.document.model import Datum, Figure, Form, Section, interval, number, words
+from reports.document.model import Axis, Datum, Figure, Form, Panel, Section, interval, number, words
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
@@ -258,7 +257,7 @@ def _panel(group: Sequence[Capacity], view: View, label: Message, read: Reader, 
     curves, most = [], [0.0, 0.0]
     for one in group:
         points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe)) is not None)
-        spots = (Spot(rate, [value], "", one.arm) for rate, value in points)
+        spots = [Spot(rate, [value], "", one.arm) for rate, value in points]
         curves.append(line(one.arm, view.looks[one.arm], spots, form))
         most = [max(values) for values in zip(most, *points, strict=True)]
     if not most[0]:

@@ -8,10 +8,9 @@ from core.result import CellResult
 from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import whole
-from reports.facts.cells import STATES, reasons
+from reports.facts.cells import STATES, line_id, reasons
 from reports.facts.figures import SHOWN, Figure, Shown
 from reports.facts.settings import value_text, varying
-from reports.facts.traces import line_id
 from reports.view import View
 
 PLACE = 200
@@ -23,14 +22,14 @@ def section(view: View) -> Section:
     """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
     names = varying(view.rows)
     cols = [
-        col(message("Runtime"), lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
-        col(message("System"), lambda cell: cell.system),
-        col(message("Block"), lambda cell: str(cell.block), whole),
+        col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
+        col("System", "system"),
+        col("Block", lambda cell: str(cell.block), whole),
         *(_parameter(name, view) for name in names),
-        col(message("Status"), lambda cell: STATES[cell.status]),
+        col("Status", lambda cell: STATES[cell.status]),
         *starmap(_figure, SHOWN),
-        col(message("Reason"), lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
-        col(message("Cell"), lambda cell: cell.cell_id),
+        col("Reason", lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
+        col("Cell", "cell_id"),
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(
@@ -38,7 +37,7 @@ def section(view: View) -> Section:
         "from result.json. Other figures on this page link to these lines."
     )
     cells = table(TITLE, cols, [(NOTHING, view.run.cells)], filters=filters)
-    return Section(key="cells", title=TITLE, sentences=(how,), tables=(cells,), folded=True)
+    return Section("cells", TITLE, sentences=(how,), tables=(cells,), folded=True)
 
 
 def _parameter(name: str, view: View) -> Col[CellResult]:

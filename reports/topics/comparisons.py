@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from core.languages import ENGLISH
@@ -14,7 +13,6 @@ from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
-from reports.facts.pairs import OVER_ALL
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import WORDS
@@ -47,8 +45,8 @@ TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), messa
 P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
 DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
-STEP_COL: Col[Comparison] = col(STEP, lambda one: words(one.label, cells=one.cells, leads=True))
-WHY_COL: Col[Comparison] = col(message("Why"), lambda one: listed([one.why, *one.limits], SEMICOLON))
+STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
+WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
 def section(view: View) -> Section:
@@ -56,7 +54,7 @@ def section(view: View) -> Section:
     settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
     return Section(  # the first screen has the only setting already
-        key="comparisons", title=TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
+        "comparisons", TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
     )
 
 
@@ -100,7 +98,7 @@ def forest(
 
     cols = [
         *first,
-        col(message("Ratio"), lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
+        col("Ratio", lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
         col(RATIO, lambda item: ratio_datum(comparison(item)), ratio),
         col(VERDICT, word),
         *last,
@@ -124,7 +122,7 @@ def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
     high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
     shown = [[value for value in values if low <= value <= high] for values in TICKS]
     ticks = next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
-    return Strip(low=low, high=high, is_log=True, ticks=tuple((value, f"{value:g}") for value in ticks))
+    return Strip(low=low, high=high, is_log=True, ticks=[(value, f"{value:g}") for value in ticks])
 
 
 def _sign_and_word(verdict: str) -> Message:
@@ -149,7 +147,7 @@ def detail_datum(
     known: the figure under the key *name*, and the ends of its interval or range under the keys low and high
     """
     ends = {end: known.get(end) for end in ("low", "high")}
-    return number(known.get(name), form, comparison.cells, figure, is_range=comparison.is_range, **ends)
+    return number(known.get(name), form, comparison.trace, figure, is_range=comparison.is_range, **ends)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Datum:
@@ -163,7 +161,7 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
         whisker=(low, high) if low is not None and high is not None else None,
         tip=ratio_datum(comparison).text(ENGLISH),
     )
-    return Datum(strip=strip, cells=comparison.cells)
+    return Datum(strip=strip, cells=comparison.trace)
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
@@ -173,21 +171,20 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
     """Group comparisons by the name of their setting. The group of comparisons over all settings comes first."""
-    means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
-    return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
+    means_first = sorted(compared, key=lambda one: not one.is_over_all)
+    return [*grouped(means_first, view.settings.name).items()]
 
 
 def _reasons(view: View) -> Table:
     """Return a table with the reason, p value, noise floor and standard deviation of each comparison."""
-    of = attrgetter("cells")
-    floors = {one.key: one.cells for one in view.compared if one.step == "aa"}
+    floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
-        col(message("Setting"), lambda one: view.settings.short(one.system, one.params)),
-        col(STEP, attrgetter("label"), cells=of),
-        col(P, attrgetter("p"), probability, of, "p"),
-        col(FLOOR, attrgetter("noise_floor"), percent, lambda one: floors.get(one.key, "")),
-        col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, of, "noise"),
-        col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, of, "noise"),
+        col("Setting", view.settings.short),
+        col(STEP, "label", trace="trace"),
+        col(P, "p", probability, "p"),
+        col(FLOOR, "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
+        col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, "noise"),
+        col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, "noise"),
         WHY_COL,
     ]
     name = message("Reason for the verdict, p value and noise floor of each comparison")

@@ -6,11 +6,9 @@ The results of the seed project stand beside them.
 from collections.abc import Sequence
 
 from core.messages import Message, message
-from reports.document.drawing import Axis, Curve, Panel, Span
-from reports.document.model import Figure, Section
+from reports.document.model import Axis, Curve, Figure, Panel, Section, Span
 from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row
-from reports.facts.traces import of_row
 from reports.seed import seed_comparison
 from reports.view import View
 
@@ -22,7 +20,7 @@ def section(view: View) -> Section:
     """Return the section on throughput or completion time, without its chart if the experiment has its own section."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
-    return Section(key="completion", title=_title(view), figures=drawn, parts=seed, folded=True)
+    return Section("completion", _title(view), figures=drawn, parts=seed, folded=True)
 
 
 def _title(view: View) -> Message:
@@ -41,24 +39,24 @@ def figure(view: View) -> Figure:
             "Bars show requests answered per second, as the median over the blocks (rounds of measurement). Marks show "
             "single blocks. More is better."
         )
-    panels = tuple(
+    panels = [
         Panel(
-            title=view.settings.short(rows[0].system, rows[0].params),
-            across=Axis(label=how.label, low=0.0, high=ROOM * view.scales[id(rows[0])]),
+            title=view.settings.short(rows[0]),
+            across=Axis(how.label, high=ROOM * view.scales[id(rows[0])]),
             up=named_axis([row.runtime for row in rows], message("runtime")),
             curves=_bars(rows, view),
         )
         for rows in view.groups
         if rows[0].params.get("NUM_CLIENTS") != 0  # services without clients take no time
-    )
-    return Figure(key="completion", title=_title(view), caption=caption, panels=panels)
+    ]
+    return Figure("completion", _title(view), caption=caption, panels=panels)
 
 
-def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
+def _bars(rows: Sequence[Row], view: View) -> list[Curve]:
     """Return a bar for the median of each result row. A row without figures shows a state such as failed."""
     how, bars = view.measure, []
     for place, row in enumerate(rows):
         look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])
-        spot = Spot(place, how.blocks(row), of_row(row), row.runtime)
+        spot = Spot(place, how.blocks(row), row.trace, row.runtime)
         bars.append(bar(look, spot, how.form) if row.figures else Curve(name="", look=look, spans=(state,)))
-    return tuple(bars)
+    return bars

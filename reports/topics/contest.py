@@ -12,15 +12,13 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
-from reports.document.drawing import Axis, Panel
-from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
+from reports.document.model import ABSENT, Axis, Datum, Figure, Form, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import CellValue, Col, Spot, arm_lines, bar, col, named_axis, table
 from reports.document.values import hundredths, microseconds, round_values, whole
 from reports.facts.cells import Row, grouped, request_ns
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, value_text, varying
-from reports.facts.traces import of_row
-from reports.statistics.stats import Estimate, paired_effect
+from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
 
@@ -81,9 +79,9 @@ class Standing:
         return rate_share(self.row, self.base)
 
     @property
-    def cells(self) -> str:
+    def trace(self) -> str:
         """The names of the ranked system's measurements, which links on the page use."""
-        return of_row(self.row)
+        return self.row.trace
 
 
 @dataclass(frozen=True)
@@ -174,8 +172,7 @@ def rate(row: Row) -> float:
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
     """Return the throughput of *row* as a share of that of *base*, paired by block; None if no block has both rows."""
-    logarithm = paired_effect(request_ns(base.good), request_ns(row.good))
-    return logarithm.ratio if logarithm else None
+    return paired_ratio(request_ns(base.good), request_ns(row.good))
 
 
 # ---- sections, tables and sentences ------------------------------------------------------------------------------
@@ -194,25 +191,25 @@ def contest_section(
     name, groups = message("All ranked systems"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
     all_of_it = Section(
-        key="contestants",
-        title=name,
+        "contestants",
+        name,
         sentences=every,
         figures=(throughput(contests, view), *sweeps(contests, view)) if contests else (),
         tables=(table(name, columns, groups, caption=caption),),
     )
     return Section(
-        key=KEY,
-        title=title,
-        answer=tuple(map(answer, contests)) if len(contests) == 1 else (),
+        KEY,
+        title,
+        answer=[*map(answer, contests)] if len(contests) == 1 else (),
         tables=(podiums(contests),) if len(contests) > 1 else (),
         parts=(all_of_it,),
         terminal=(table(name, [*columns, bars], groups), *every),
     )
 
 
-def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
+def name_col(head: Message, name: str | Callable[[Standing], Message] = "name") -> Col[Standing]:
     """Return the table column with the names of the ranked systems. Each name links to the system's measurements."""
-    return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
+    return col(head, name, leads=True)
 
 
 def number_col(
@@ -222,7 +219,7 @@ def number_col(
 
     more: other fields of Column
     """
-    return col(head, lambda standing: read(standing) or None, form, attrgetter("cells"), figure, **more)
+    return col(head, lambda standing: read(standing) or None, form, figure, "trace", **more)
 
 
 RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
@@ -256,19 +253,19 @@ def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
     most = max(map(read, items), default=1.0)
     return col(
         NOTHING,
-        lambda item: Datum(strip=Strip(low=0.0, high=most, bars=((0.0, read(item), "bar"),))),
+        lambda item: Datum(strip=Strip(high=most, bars=((0.0, read(item), "bar"),))),
         is_strip=True,
     )
 
 
 def rate_words(row: Row) -> Message:
     """Return the requests/s of a result row as text for a sentence."""
-    return traced(whole(rate(row)), of_row(row), RATE)
+    return traced(whole(rate(row)), row.trace, RATE)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
     """Return a system's share of another's throughput, with its interval, as text for a sentence."""
-    return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
+    return traced(estimate(share, hundredths) if share else ABSENT, row.trace)
 
 
 def named_rate(standing: Standing) -> dict[str, Any]:
@@ -299,7 +296,7 @@ def podiums(contests: Sequence[Contest]) -> Table:
     def place(standing: Standing) -> Message:
         return PLACES[min(standing.ranked.index(standing.row), 2)]
 
-    columns = [col(message("Rank"), place), name_col(message("System name")), RATES]
+    columns = [col("Rank", place), name_col(message("System name")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Highest throughput"), columns, groups, kind="standings")
 
@@ -317,17 +314,17 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
             bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
             for place, standing in enumerate(contest.standings)
         ]
-        ticks = tuple((value, whole(value)) for value in round_values(0.0, most, 3))
-        across = Axis(label=ANSWERED, low=0.0, high=most, ticks=ticks)
+        ticks = [(value, whole(value)) for value in round_values(0.0, most, 3)]
+        across = Axis(ANSWERED, high=most, ticks=ticks)
         up = named_axis([standing.name for standing in contest.standings], room=0.6)
-        panels.append(Panel(title=contest.label, across=across, up=up, curves=tuple(curves)))
+        panels.append(Panel(title=contest.label, across=across, up=up, curves=curves))
     return Figure(
-        key="throughput",
-        title=message("Requests per second"),
+        "throughput",
+        message("Requests per second"),
         caption=message(
             "Bars show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),
-        panels=tuple(panels),
+        panels=panels,
     )
 
 
@@ -339,7 +336,7 @@ def _highest_rate(contests: Iterable[Contest]) -> float:
 
 
 def _spot(place: float, standing: Standing) -> Spot:
-    return Spot(place, list(map(requests_per_s, standing.row.good)), standing.cells, standing.name)
+    return Spot(place, list(map(requests_per_s, standing.row.good)), standing.trace, standing.name)
 
 
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
@@ -362,7 +359,7 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
     contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
     looks = {name: look for look, name in enumerate(contestants)}
     across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
-    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _highest_rate(shown))
+    up = Axis(ANSWERED, high=1.05 * _highest_rate(shown))
     made = []
     for label, along in panels.items():
         spots = [
@@ -373,12 +370,12 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
         spots.sort(key=lambda spot: looks[spot[0]])
         made.append(Panel(title=label, across=across, up=up, curves=arm_lines(spots, looks, whole)))
     return Figure(
-        key=f"throughput-{parameter.lower()}",
-        title=message("Requests per second by {parameter}", parameter=parameter),
+        f"throughput-{parameter.lower()}",
+        message("Requests per second by {parameter}", parameter=parameter),
         caption=message(
             "Lines show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),
-        panels=tuple(made),
+        panels=made,
     )
 
 

@@ -6,7 +6,6 @@ The costs of a request for services and clients are what the operating system an
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import attrgetter
 
 from core.messages import AND, NOTHING, Message, listed, message
 from core.result import CellResult
@@ -16,7 +15,6 @@ from reports.document.values import megabytes, tenths
 from reports.facts.cells import Row
 from reports.facts.commands import command_line
 from reports.facts.figures import Reader, median_of
-from reports.facts.traces import of_row
 from reports.view import View
 
 PLACE = 21
@@ -30,14 +28,14 @@ class Cost:
     """A cost: microseconds or context switches per request, or the memory of all service or all client processes.
 
     name: the name in the page's data-figure attributes
-    head: the head of its column
+    head: the head of its column, in English
     read: returns the value of a cell; None if unknown
     time: its name in sentences, if it is a part of the time of a request
     form: formats the value as text
     """
 
     name: str
-    head: Message
+    head: str
     read: Reader
     time: Message = NOTHING
     form: Form = tenths
@@ -72,39 +70,37 @@ def _waiting_us(cell: CellResult) -> float | None:
     return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
-CALC = Cost("calc", message("calculation"), _calc_us, message("the handlers' calculation loop"))
-USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
-KERNEL = Cost(
-    "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
-)
-WAITING = Cost("waiting", message("waiting"), _waiting_us, message("waiting for a worker"))
+CALC = Cost("calc", "calculation", _calc_us, message("the handlers' calculation loop"))
+USER = Cost("service_user", "user", _counted("services", "cpu_user_ns"), message("the service's user time"))
+KERNEL = Cost("service_system", "kernel", _counted("services", "cpu_system_ns"), message("the service's kernel time"))
+WAITING = Cost("waiting", "waiting", _waiting_us, message("waiting for a worker"))
 TIMES = (
     CALC,
     USER,
     KERNEL,
     WAITING,
-    Cost("client_user", message("client user time"), _counted("clients", "cpu_user_ns"),
+    Cost("client_user", "client user time", _counted("clients", "cpu_user_ns"),
          message("the clients' user time")),
-    Cost("client_system", message("client kernel time"), _counted("clients", "cpu_system_ns"),
+    Cost("client_system", "client kernel time", _counted("clients", "cpu_system_ns"),
          message("the clients' kernel time")),
 )  # fmt: skip
-SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
+SERVICE_PSS = Cost("service_pss", "service PSS MB", _counted("services", "pss_bytes"), form=megabytes)
 MORE = (
-    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
+    Cost("service_run_queue", "core wait", _counted("services", "run_queue_ns"),
          message("the service's wait for a core")),
-    Cost("client_run_queue", message("client wait for a core"), _counted("clients", "run_queue_ns"),
+    Cost("client_run_queue", "client wait for a core", _counted("clients", "run_queue_ns"),
          message("the clients' wait for a core")),
-    Cost("service_voluntary", message("voluntary switches"), _counted("services", "voluntary_switches")),
-    Cost("service_involuntary", message("involuntary switches"), _counted("services", "involuntary_switches")),
-    Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
+    Cost("service_voluntary", "voluntary switches", _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", "involuntary switches", _counted("services", "involuntary_switches")),
+    Cost("service_rss", "service peak MB", _counted("services", "max_rss_bytes"), form=megabytes),
     SERVICE_PSS,
-    Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
+    Cost("client_rss", "client peak MB", _counted("clients", "max_rss_bytes"), form=megabytes),
 )  # fmt: skip
 
 
 def section(view: View) -> Section:
     """Return the report's section on the time per request: all runtimes, the largest changes, and perf profiles."""
-    arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
+    arm: Col[Row] = arm_col("runtime", view.looks)
     more = table(
         message("Waiting for a core, context switches and memory"),
         [arm, *map(_col, MORE)],
@@ -116,14 +112,14 @@ def section(view: View) -> Section:
             "service, or all client, processes. All figures are medians over the blocks (rounds of measurement)."
         ),
     )
-    profiles = tuple(  # perf ran in extra cells, which the other figures do not include
+    profiles = [  # perf ran in extra cells, which the other figures do not include
         message("perf profile: {profile}", profile=view.settings.profiled(profile))
         for profile in view.run.profiles
         if profile.get("kind", "perf") == "perf"
-    )
+    ]
     return Section(
-        key="costs",
-        title=message("Where the time of a request goes"),
+        "costs",
+        message("Where the time of a request goes"),
         sentences=profiles,
         tables=(_times(arm, view), more, _largest_changes(view)),
         terminal=profiles,
@@ -132,7 +128,7 @@ def section(view: View) -> Section:
 
 def _col(cost: Cost) -> Col[Row]:
     """Return the table column of a cost, such as CPU time per request."""
-    return col(cost.head, lambda row: cost.of(row.good), cost.form, of_row, cost.name)
+    return col(cost.head, lambda row: cost.of(row.good), cost.form, cost.name)
 
 
 def _times(arm: Col[Row], view: View) -> Table:
@@ -143,10 +139,10 @@ def _times(arm: Col[Row], view: View) -> Table:
     def bar(row: Row) -> Datum:
         parts = _parts(row)
         ends = pairwise(accumulate(parts.values(), initial=0.0))
-        bars = tuple((start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start)
+        bars = [(start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
-        strip = Strip(low=0.0, high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
-        return Datum(strip=strip, cells=of_row(row))
+        strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
+        return Datum(strip=strip, cells=row.trace)
 
     return table(
         message("Where the time of a request goes"),
@@ -184,8 +180,8 @@ def _largest_changes(view: View) -> Table:
         arms = (one.denominator, one.numerator)
         before, after = (rows.get((*one.key, arm)) for arm in arms)
         if before and after and (moved := _changes_of_row(before, after)):
-            setting = view.settings.name(one.system, one.params)
-            lines.append((setting, " → ".join(arms), words(moved, cells=one.cells)))
+            setting = view.settings.name(one)
+            lines.append((setting, " → ".join(arms), words(moved, cells=one.trace)))
     heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(
         message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True

@@ -1,7 +1,6 @@
 """Show the factors of each throughput ratio (cores used, CPU time per request), and the throughput without clients."""
 
 from collections.abc import Iterable
-from operator import attrgetter
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
@@ -49,8 +48,8 @@ def section(view: View) -> Section:
         col(RATIO, lambda one: detail_datum(one.capacity, one, "capacity"), ratio),
     ]
     return Section(
-        key="factors",
-        title=message("How cores used and CPU time explain throughput ratios"),
+        "factors",
+        message("How cores used and CPU time explain throughput ratios"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
             table(message("Ratios of cores used and of requests per CPU second"), parts, factored),
@@ -82,14 +81,14 @@ def _sentence(one: Comparison, view: View) -> Message:
     sentence = message(
         "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
         "{before} requests/s on {denominator}, a ratio of {ratio}.",
-        setting=view.settings.short(one.system, one.params),
+        setting=view.settings.short(one),
         after=after,
         before=before,
         numerator=one.numerator,
         denominator=one.denominator,
         ratio=detail_datum(one.capacity, one).text(ENGLISH),
     )
-    return traced(sentence, one.cells, "capacity")
+    return traced(sentence, one.trace, "capacity")
 
 
 def _factor_col(side: str, name: str) -> Col[Comparison]:
@@ -111,10 +110,9 @@ def _arm_cols(arm: str) -> list[Col[Comparison]]:
     return [
         col(ARMS[arm], rate, whole),
         col(
-            message("cores"),
+            "cores",
             lambda one: one.capacity[arm]["cores"],
             whole,
-            attrgetter("cells"),
             "cores of the services",
         ),
     ]

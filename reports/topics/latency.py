@@ -9,14 +9,12 @@ from math import ceil, log10
 
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, message, verbatim
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Section, Table, words
+from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.measures import loop_words
-from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import STEP_COL, detail_datum, of_settings
 from reports.view import View
@@ -36,13 +34,13 @@ def section(view: View) -> Section:
     """Return the report's section on latency percentiles. It is empty if too few requests were timed."""
     curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
     if not any(curves.values()):
-        return Section(key="latency", title=TITLE)
+        return Section("latency", TITLE)
     return Section(
-        key="latency",
-        title=TITLE,
+        "latency",
+        TITLE,
         figures=(_figure(view, curves),),
         tables=(_tails(view),),
-        notes=tuple(loop_words(view.rows)),
+        notes=loop_words(view.rows),
     )
 
 
@@ -84,37 +82,37 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
     points = [point for points in curves.values() for point in points]
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
-    ticks = tuple((place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest)
-    across = Axis(label=message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
-    up = Axis(label=message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
+    ticks = [(place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest]
+    across = Axis(message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
+    up = Axis(message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
     return Figure(
-        key="latency",
-        title=TITLE,
+        "latency",
+        TITLE,
         caption=message(
             "Both axes are logarithmic, so 90 %, 99 % and 99.9 % are equally far apart. Each curve ends at the "
             "percentile that only 10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "
             "is better."
         ),
-        panels=tuple(
+        panels=[
             Panel(
-                title=view.settings.short(rows[0].system, rows[0].params),
+                title=view.settings.short(rows[0]),
                 across=across,
                 up=up,
-                curves=tuple(_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]),
+                curves=[_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]],
             )
             for rows in view.groups
-        ),
+        ],
         table=_table(view),
     )
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
     """Return the latency curve of one setting under one runtime, with marks at the percentiles 50, 90, 99 and so on."""
-    marks = (
-        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=of_row(row))
+    marks = [
+        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=row.trace)
         for x, y in percentiles(row.latency)
-    )
-    return Curve(name=row.runtime, look=view.looks[row.runtime], line=tuple(points), marks=tuple(marks))
+    ]
+    return Curve(name=row.runtime, look=view.looks[row.runtime], line=points, marks=marks)
 
 
 def _table(view: View) -> Table:
@@ -123,16 +121,16 @@ def _table(view: View) -> Table:
     return table(
         message("latency [us]"),
         [
-            arm_col("runtime", view.looks, of_row),
+            arm_col("runtime", view.looks),
             *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
-            col("Requests", "latency.count", whole, of_row, "latency count"),
+            col("Requests", "latency.count", whole, "latency count"),
         ],
         groups,
     )
 
 
 def _percentile_col(name: str, place: float) -> Col[Row]:
-    return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, of_row, f"latency {name}")
+    return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, f"latency {name}")
 
 
 # ---- curves ----------------------------------------------------------------------------------------------------------

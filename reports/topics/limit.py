@@ -1,7 +1,6 @@
 """Compare each Python service with the machine's limit, which is the requests/s of a native service."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import NamedTuple
 
 from core.messages import NOTHING, Message, message
@@ -9,10 +8,9 @@ from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import arm_col, col, table
 from reports.document.values import hundredths, whole
-from reports.facts.cells import Row
+from reports.facts.cells import Row, of_rows
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values, varying
-from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.topics.contest import rate_share
 from reports.view import View
@@ -38,7 +36,7 @@ class Share(NamedTuple):
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
     clients: the kind of clients that call the Python service, for a table and for a sentence
-    cells: the ids of the cells (measurements) of the native and the Python service, for links on the page
+    trace: the ids of the cells (measurements) of the native and the Python service, for links on the page
     """
 
     row: Row
@@ -46,7 +44,7 @@ class Share(NamedTuple):
     value: Estimate
     setting: str
     clients: tuple[Message, Message]
-    cells: str
+    trace: str
 
 
 def section(view: View) -> Section:
@@ -54,27 +52,21 @@ def section(view: View) -> Section:
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     return Section(
-        key="limit",
+        "limit",
+        TITLE,
         folded=True,
-        title=TITLE,
-        sentences=tuple(_sentence(share, view) for share in last.values()),
+        sentences=[_sentence(share, view) for share in last.values()],
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),
                 [
-                    arm_col("row.runtime", view.looks, lambda one: of_row(one.row)),
+                    arm_col("row.runtime", view.looks, "row.trace"),
                     col("System", "row.system"),
                     col("Setting", "setting"),
                     col("Clients", lambda one: one.clients[0]),
                     col("requests/s", lambda one: _rate(one.row), whole),
                     col("machine's limit [requests/s]", lambda one: _rate(one.limit), whole),
-                    col(
-                        "share of throughput limit [95 % interval]",
-                        "value",
-                        hundredths,
-                        attrgetter("cells"),
-                        "limit share",
-                    ),
+                    col("share of throughput limit [95 % interval]", "value", hundredths, "limit share"),
                 ],
                 [(NOTHING, shares)],
                 folded=True,
@@ -97,7 +89,7 @@ def _shares(view: View) -> Iterator[Share]:
 
 def _rate(row: Row) -> Datum:
     """Return the requests/s of a result row, with links to the row's cells."""
-    return number(THROUGHPUT.median(row), whole, of_row(row), THROUGHPUT.figure)
+    return number(THROUGHPUT.median(row), whole, row.trace, THROUGHPUT.figure)
 
 
 def _sentence(share: Share, view: View) -> Message:
@@ -110,4 +102,4 @@ def _sentence(share: Share, view: View) -> Message:
         share=estimate(share.value, hundredths),
         setting=share.setting,
     )
-    return traced(sentence, share.cells, "limit share")
+    return traced(sentence, share.trace, "limit share")

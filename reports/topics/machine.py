@@ -44,17 +44,17 @@ Fact = Message | str | None
 def section(view: View) -> Section:
     """Return the report's section on the machine, hosts, runtimes, plan and parameters of a run."""
     return Section(
-        key="machine",
+        "machine",
+        message("Machine and runtimes"),
         folded=True,
-        title=message("Machine and runtimes"),
         tables=(
             _facts_table(message("The machine"), machine_facts(view.machine)),
             *filter(None, (_hosts_table(view), contribution_table(view.run))),
             runtime_table(view.run.runtimes),
         ),
         parts=(
-            Section(key="plan", title=PLAN, tables=(_plan_table(view),)),
-            Section(key="parameters", title=message("Parameters"), tables=_parameter_tables(view)),
+            Section("plan", PLAN, tables=(_plan_table(view),)),
+            Section("parameters", message("Parameters"), tables=_parameter_tables(view)),
         ),
     )
 
@@ -279,7 +279,7 @@ def _parameter_tables(view: View) -> tuple[Table, Table]:
     ]
     same = [
         (name, _value_text(_values(view.rows, name)[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
-        for name in parameter_names(row.params for row in view.rows)
+        for name in parameter_names(view.rows)
         if name not in differing
     ]
     title, heads = message("Parameters that differ between settings"), (message("Setting"),)

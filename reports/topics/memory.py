@@ -13,13 +13,11 @@ import numpy as np
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
 from core.result import CellResult
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
+from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
-from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number
-from reports.facts.settings import about, labels
-from reports.facts.traces import of_cells, of_row, together
+from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells, together
+from reports.facts.settings import about, labels, setting_of
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
@@ -99,15 +97,15 @@ def _size_table(view: View) -> Table:
     def bar(row: Row) -> Datum:
         length, look = _side_bytes(row, "services"), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
-        return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
+        return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=row.trace)
 
     return table(
         message("Memory"),
         [
-            arm_col("runtime", view.looks, of_row),
+            arm_col("runtime", view.looks),
             col(NOTHING, bar, is_strip=True),
-            col("Services [MiB]", lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
-            col("Clients [MiB]", lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
+            col("Services [MiB]", lambda row: _side_bytes(row, "services"), mib, "memory services"),
+            col("Clients [MiB]", lambda row: _side_bytes(row, "clients") or None, mib, "memory clients"),
         ],
         groups,
         kind="bars",
@@ -256,12 +254,12 @@ def _figure(side: str, mine: Sequence[MemoryGrowth], view: View) -> Figure:
                         head,
                         methodcaller("measured", end),
                         mib,
-                        methodcaller("traces", end),
                         f"memory {side} at one count",
+                        trace=methodcaller("traces", end),
                     )
                     for end, head in enumerate(heads)
                 ),
-                col("KiB per client [95 %]", "slope", kib, _cells, "memory slope"),
+                col("KiB per client [95 %]", "slope", kib, "memory slope", trace=_cells),
             ],
             [(NOTHING, mine)],
         ),
@@ -286,7 +284,7 @@ def _profiles(view: View) -> Profiled:
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
-            setting = view.settings.name(profile["system"], profile["params"])
+            setting = view.settings.name(setting_of(profile))
             moments = {moment: Counter(profile["moments"].get(moment)) for moment in MOMENTS}
             found.setdefault(setting, []).append((profile["runtime"], moments))
     return found

@@ -14,7 +14,6 @@ from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import milliseconds, percent, scaled, tenths, whole_percent
 from reports.facts.cells import Row, setting_key
-from reports.facts.traces import of_row
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
@@ -179,13 +178,13 @@ def _delayed_sentence(each: ArmPauses, view: View) -> Message:
             "for at least half of their time. Garbage collections take {share} of a process's time. The longest "
             "collection took {longest} ms.",
             runtime=each.row.runtime,
-            setting=view.settings.name(each.row.system, each.row.params),
+            setting=view.settings.name(each.row),
             held_up=estimate(each.shares[DELAYED].estimate, whole_percent),
             percentile=each.percentile,
             share=percent(each.share),
             longest=milliseconds(each.longest_ns),
         ),
-        of_row(each.row),
+        each.row.trace,
     )
 
 
@@ -201,12 +200,12 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
             "runnable threads of the client: {client}. Cores taken by the host (steal): {steal}. In the whole timed "
             "window, these four shares are {usual}.",
             runtime=each.row.runtime,
-            setting=view.settings.name(each.row.system, each.row.params),
+            setting=view.settings.name(each.row),
             percentile=each.percentile,
             usual=", ".join(whole_percent(float(np.median(share.usual))) if share else "-" for _, share in known),
             **shares,
         ),
-        of_row(each.row),
+        each.row.trace,
     )
 
 
@@ -226,12 +225,12 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
                     "percentage points.",
                     denominator=comparison.denominator,
                     numerator=comparison.numerator,
-                    setting=view.settings.name(comparison.system, comparison.params),
+                    setting=view.settings.name(comparison),
                     what=what,
                     change=points(by.value),
                     interval=bounds(by.low, by.high, points),
                 )
-                yield traced(sentence, comparison.cells)
+                yield traced(sentence, comparison.trace)
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
@@ -253,9 +252,9 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         [
             arm_col(lambda each: each.row.runtime, view.looks, _cells),
             col("latency above percentile", "percentile"),
-            col("garbage collections/s", "per_s", tenths, _cells, "collections per s"),
-            col("time in garbage collections", "share", percent, _cells, "share of time in collections"),
-            col("longest collection [ms]", "longest_ns", milliseconds, _cells, "longest collection"),
+            col("garbage collections/s", "per_s", tenths, "collections per s", trace=_cells),
+            col("time in garbage collections", "share", percent, "share of time in collections", trace=_cells),
+            col("longest collection [ms]", "longest_ns", milliseconds, "longest collection", trace=_cells),
             _col(message("requests that overlap a garbage collection"), OVERLAPPING, "slow", "slow requests"),
             _col(
                 message("requests expected to overlap a garbage collection by chance"),
@@ -295,11 +294,11 @@ def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
             return None
         return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
 
-    return col(head, value, whole_percent, _cells, figure)
+    return col(head, value, whole_percent, figure, trace=_cells)
 
 
 def _cells(each: ArmPauses) -> str:
-    return of_row(each.row)
+    return each.row.trace
 
 
 def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:

@@ -3,11 +3,10 @@
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
 from reports.document.values import round_values
-from reports.facts.cells import STATES, Row, has_same_work, reference
+from reports.facts.cells import STATES, Row, has_same_work, of_cells, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import THROUGHPUT, loop_words
-from reports.facts.traces import of_cells, of_row
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
@@ -31,8 +30,8 @@ def section(view: View) -> Section:
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
-        key="results",
-        title=TITLE,
+        "results",
+        TITLE,
         sentences=(*lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
         notes=table_notes(view),
@@ -52,7 +51,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
     most = ROOM * THROUGHPUT.most(view.rows)
 
     def line(row: Row) -> Line:
-        cells, look, state = of_row(row), view.looks[row.runtime], STATES[row.state]
+        cells, look, state = row.trace, view.looks[row.runtime], STATES[row.state]
         name = arm(row.runtime, look, cells)
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:
@@ -73,7 +72,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
-        groups=tuple((head, tuple(map(line, rows))) for head, rows in view.named_groups),
+        groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],
         kind="bars",
         key="rows",
         caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,
@@ -86,8 +85,8 @@ def _has_several_arms(view: View) -> bool:
 
 
 def _ticks(most: float) -> Strip:
-    ticks = tuple((value, f"{value:,g}") for value in round_values(0.0, most, 5))
-    return Strip(low=0.0, high=most, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
+    ticks = [(value, f"{value:,g}") for value in round_values(0.0, most, 5)]
+    return Strip(high=most, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
 
 
 def _failure_sentences(view: View) -> list[Message]:
@@ -96,7 +95,7 @@ def _failure_sentences(view: View) -> list[Message]:
     lines = [
         message(
             "{setting}, {arm}: {trouble}",
-            setting=view.settings.short(row.system, row.params), arm=row.runtime, trouble=row.trouble,
+            setting=view.settings.short(row), arm=row.runtime, trouble=row.trouble,
         )
         for row in rows[:MOST_TROUBLES]
     ]  # fmt: skip

@@ -10,11 +10,9 @@ from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Datum, Section, Strip, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, round_values, times
-from reports.facts.cells import grouped
+from reports.facts.cells import grouped, together
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
-from reports.facts.pairs import OVER_ALL
-from reports.facts.traces import together
 from reports.topics.comparisons import STEP
 from reports.view import View
 
@@ -29,7 +27,7 @@ class WaterfallBar(NamedTuple):
     """One bar of a waterfall chart of throughput.
 
     start, end: throughput relative to the first runtime
-    cells, end_cells: names of the cells that the factor and the end are computed from
+    trace, end_cells: names of the cells that the factor and the end are computed from
     """
 
     label: Message
@@ -37,7 +35,7 @@ class WaterfallBar(NamedTuple):
     start: float
     end: float
     factor: float | None = None
-    cells: str = ""
+    trace: str = ""
     end_cells: str = ""
 
 
@@ -46,15 +44,15 @@ def section(view: View) -> Section:
 
     Each system has a chart, unless a step between two runtimes has no throughput ratio in any setting.
     """
-    compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
+    compared = [one for one in view.compared if not one.is_over_all and not one.between_services]
     groups = [
         (view.settings.head(system), _bars(steps))
         for system, some in grouped(compared, attrgetter("system")).items()
         if (steps := _steps(some))
     ]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
-    scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
-    ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
+    scale = Strip(high=1.05 * most, lines=((1.0, "unity"),))
+    ticks = [(value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS)]
 
     def drawn(bar: WaterfallBar) -> Datum:
         strip = replace(
@@ -63,13 +61,13 @@ def section(view: View) -> Section:
             lines=(*scale.lines, *((end, "level") for end in (bar.start, bar.end) if end)),
             tip=f"{bar.start:.2f} - {bar.end:.2f}",
         )
-        return Datum(strip=strip, cells=bar.cells)
+        return Datum(strip=strip, cells=bar.trace)
 
     cols: list[Col[WaterfallBar]] = [
-        col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
+        col(STEP, "label", leads=True),
         col(SPEED, drawn, is_strip=True, strip=replace(scale, ticks=ticks)),
-        col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, attrgetter("cells"), "mean_ratio"),
-        col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
+        col("Ratio", lambda bar: bar.factor or words(NOTHING), times, "mean_ratio"),
+        col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.trace else ""), ratio),
     ]
     caption = message(
         "The bars show how throughput changes from the first runtime to the last. 1 is the throughput under the first "
@@ -79,7 +77,7 @@ def section(view: View) -> Section:
         "mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
-    return Section(key="waterfall", title=TITLE, tables=(shown,), folded=True)
+    return Section("waterfall", TITLE, tables=(shown,), folded=True)
 
 
 def _steps(mine: Iterable[Comparison]) -> list[Comparison]:
@@ -98,7 +96,7 @@ def _steps(mine: Iterable[Comparison]) -> list[Comparison]:
         replace(
             way[0],
             ratio=geometric_mean(one.ratio or 1.0 for one in way),
-            cells=together(one.cells for one in way),
+            trace=together(one.trace for one in way),
         )
         for way in kept
     ]
@@ -119,15 +117,15 @@ def _bars(steps: Sequence[Comparison]) -> list[WaterfallBar]:
     for one in [one for one in steps if one.step != "whole"] * len(steps):
         factor = one.ratio or 1.0
         if one.denominator in levels:
-            levels.setdefault(one.numerator, after(one.denominator, factor, one.cells))
+            levels.setdefault(one.numerator, after(one.denominator, factor, one.trace))
         elif one.numerator in levels:
-            levels[one.denominator] = after(one.numerator, 1 / factor, one.cells)
+            levels[one.denominator] = after(one.numerator, 1 / factor, one.trace)
     bars = [WaterfallBar(verbatim(first), "total", 0.0, 1.0)]
     for one in steps:
         start, factor = levels[one.denominator][0], one.ratio or 1.0
-        end, end_cells = after(one.denominator, factor, one.cells)
+        end, end_cells = after(one.denominator, factor, one.trace)
         kind = "gain" if end >= start else "loss"
         if one.step == "whole":
             kind, start = "total", 0.0
-        bars.append(WaterfallBar(one.label, kind, start, end, factor, one.cells, end_cells))
+        bars.append(WaterfallBar(one.label, kind, start, end, factor, one.trace, end_cells))
     return bars

@@ -1,20 +1,19 @@
 """The section "Parameter sweeps" of a report: charts, and whether throughput falls at a sweep's largest value."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
-from reports.document.drawing import Axis, Panel
-from reports.document.model import Figure, Section, interval, traced
+from reports.document.model import Axis, Figure, Panel, Section, interval, traced
 from reports.document.shapes import Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Row, by_system, grouped
+from reports.facts.cells import Row, by_system, grouped, of_cells
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, labels, shown, value_text, varying
-from reports.facts.traces import of_cells, of_row
 from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
@@ -30,13 +29,13 @@ MOST_TICKS = 9
 
 def section(view: View) -> Section:
     """Return the report's section on parameter sweeps: charts, and whether throughput falls at the largest value."""
-    sentences = tuple(_end_sentences(view))
+    sentences = _end_sentences(view)
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
-        key="sweeps",
-        title=message("Parameter sweeps"),
+        "sweeps",
+        message("Parameter sweeps"),
         sentences=sentences,
-        figures=tuple(figure for system, rows in measured for figure in _figures(system, rows, view)),
+        figures=[figure for system, rows in measured for figure in _figures(system, rows, view)],
         terminal=sentences,
     )
 
@@ -101,7 +100,7 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
 
             def title(row: Row, left_out: Sequence[str] = (name, *follows)) -> Message:
                 params = {key: row.params[key] for key in row.params if key not in left_out}
-                return listed([view.settings.values(system, params)])
+                return listed([view.settings.values(replace(row, params=params))])
 
             panels = grouped(rows, title)
             swept = {head: panel for head, panel in panels.items() if len({row.params[name] for row in panel}) > 1}
@@ -134,27 +133,27 @@ def _figure(
         return message("{parameter} (changed together with {others})", parameter=parameter, others=listed(follows))
 
     def spot(row: Row) -> tuple[str, Spot]:
-        return row.runtime, Spot(places[row.params[name]], how.blocks(row), of_row(row), row.runtime)
+        return row.runtime, Spot(places[row.params[name]], how.blocks(row), row.trace, row.runtime)
 
     across = swept_axis(places, label(PARAMETERS[name].label))
-    up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
+    up = Axis(how.label, high=1.05 * how.most(rows))
     title = message("{parameter} - {system}", parameter=label(name), system=view.settings.head(system))
     return Figure(
-        key=f"sweep-{name.lower()}-{system}",
-        title=title,
+        f"sweep-{name.lower()}-{system}",
+        title,
         caption=message(
             "Lines show medians over blocks (measured rounds). Marks show single blocks. {better}", better=how.better
         ),
-        panels=tuple(
+        panels=[
             Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named
-        ),
+        ],
         table=table(
             title,
             [
-                arm_col("runtime", view.looks, of_row),
+                arm_col("runtime", view.looks),
                 col(verbatim(name), lambda row: value_text(row.params[name]), whole),
-                col(how.label, how.median, how.form, of_row, how.figure),
+                col(how.label, how.median, how.form, how.figure),
             ],
             named,
         ),
@@ -176,6 +175,6 @@ def swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
     ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
     if None not in places and low > 0 and high >= LOG_FROM_RATIO * low:
         room = (high / low) ** MARGIN
-        return Axis(label=label, low=low / room, high=high * room, is_log=True, ticks=ticks)
+        return Axis(label, low=low / room, high=high * room, is_log=True, ticks=ticks)
     room = (high - low) * MARGIN
-    return Axis(label=label, low=low - room, high=high + room, ticks=ticks)
+    return Axis(label, low=low - room, high=high + room, ticks=ticks)

@@ -10,10 +10,9 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
-from reports.facts.pairs import OVER_ALL, addresses
+from reports.facts.pairs import addresses
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
-from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests
 from reports.topics.costs import SERVICE_PSS
@@ -41,7 +40,7 @@ def section(view: View) -> Section:
     made = shared.contest_section(title, ranked, _columns(first), NOTE, sentences, view)
     where = message("Addresses of the services")
     table = plain_table(where, (message("arm"), message("address")), addresses(view.run).items())
-    return replace(made, parts=(*made.parts, Section(key="addresses", title=where, tables=(table,))))
+    return replace(made, parts=(*made.parts, Section("addresses", where, tables=(table,))))
 
 
 def _columns(first: str) -> list[Col[Standing]]:
@@ -90,8 +89,8 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     compared = []
     for one in view.comparisons:
         if one.denominator in measured and (one.step == "aa" or one.numerator in measured):
-            name = view.settings.short if one.system == OVER_ALL else view.settings.values
-            compared.append(about(_comparison_sentence(one), name(one.system, one.params)))
+            name = view.settings.short if one.is_over_all else view.settings.values
+            compared.append(about(_comparison_sentence(one), name(one)))
     alone = [
         about(message("{name} serves {rate} requests/s.", **shared.named_rate(standing)), contest.label)
         for contest in ranked
@@ -104,10 +103,10 @@ def _comparison_sentence(comparison: Comparison) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
         return message("{arm} and {first} cannot be compared: {reason}.", **arms, reason=comparison.why)
-    ratio = traced(ratio_text(comparison), comparison.cells, "ratio")
+    ratio = traced(ratio_text(comparison), comparison.trace, "ratio")
     serves = message("{arm} serves {ratio} the requests of {first}", **arms, ratio=ratio)
     if comparison.step == "aa":
         return message("{serves}. Both names stand for the same service, so the difference is noise.", serves=serves)
     if comparison.verdict == "inconclusive":
         return message("{serves}. The comparison is inconclusive: {why}.", serves=serves, why=comparison.why)
-    return message("{serves}: {verdict}.", serves=serves, verdict=WORDS[comparison.verdict])
+    return message("{serves}: {verdict}.", serves=serves, verdict=comparison.word)

@@ -9,11 +9,10 @@ from core.messages import AND, Message, listed, message, plural, verbatim
 from core.method import SAME
 from core.program import PROGRAM
 from core.runtime import RuntimeName
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Figure, Form, Section, Table, estimate, traced
+from reports.document.model import Axis, Curve, Figure, Form, Mark, Panel, Section, Table, estimate, traced
 from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
-from reports.facts.cells import memory_bytes
+from reports.facts.cells import memory_bytes, of_cells
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import about
 from reports.facts.topologies import (
@@ -29,7 +28,6 @@ from reports.facts.topologies import (
     shape_text,
     topologies,
 )
-from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
@@ -54,8 +52,8 @@ def section(view: View) -> Section:
         *_shape_sentences(every),
     )
     return Section(
-        key="topology",
-        title=message("Processes compared with threads"),
+        "topology",
+        message("Processes compared with threads"),
         sentences=lines,
         figures=(
             *(_figure(f"topology-{place}", topology, view) for place, topology in enumerate(every)),
@@ -243,7 +241,7 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
                 "the process's connections.",
                 arm=place.arm, shape=place.shape, count=count, share=share,
             )  # fmt: skip
-            yield traced(uneven, _cells(place))
+            yield traced(uneven, place.trace)
     for place in places:
         if place.asked:
             reshaped = message(
@@ -251,7 +249,7 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
                 "use {shape}.",
                 arm=place.arm, asked=shape_text(place.asked), shape=place.shape,
             )  # fmt: skip
-            yield traced(reshaped, _cells(place))
+            yield traced(reshaped, place.trace)
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------
@@ -259,12 +257,8 @@ def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
 
 def _across(label: Message, names: Sequence[str]) -> Axis:
     """Return an x axis with one tick per name, at equal distances."""
-    ticks = tuple((float(x), name) for x, name in enumerate(names))
-    return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
-
-
-def _cells(place: MeasuredShape) -> str:
-    return of_cells(place.cells)
+    ticks = [(float(x), name) for x, name in enumerate(names)]
+    return Axis(label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
 def _figure(key: str, topology: Topology, view: View) -> Figure:
@@ -274,19 +268,18 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
     def spot(place: MeasuredShape) -> tuple[str, Spot]:
         rates, name = [*map(requests_per_s, place.cells)], f"{place.arm}, {place.shape}"
-        return place.arm, Spot(shapes.index(place.shape), rates, _cells(place), name)
+        return place.arm, Spot(shapes.index(place.shape), rates, place.trace, name)
 
     return Figure(
-        key=key,
-        title=topology.label or message("Throughput by processes x threads"),
+        key,
+        topology.label or message("Throughput by processes x threads"),
         caption=message("Requests answered per second, by number of processes x threads per process. More is better."),
         panels=tuple(
             Panel(
                 title=verbatim(_load_text(load)),
                 across=_across(SHAPES, shapes),
                 up=Axis(
-                    label=RATE,
-                    low=0.0,
+                    RATE,
                     high=1.05 * max(requests_per_s(cell) for place in places for cell in place.cells),
                 ),
                 curves=arm_lines(map(spot, places), view.looks, whole),
@@ -313,7 +306,7 @@ def _table(topology: Topology, view: View) -> Table:
     return table(
         message("Results by processes x threads"),
         [
-            arm_col("arm", view.looks, _cells),
+            arm_col("arm", view.looks),
             col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
             *([col("actual processes and threads", _ran_as, whole)] if is_counted else []),
             _median_col(RATE, requests_per_s, whole, "requests_per_s"),
@@ -326,7 +319,7 @@ def _table(topology: Topology, view: View) -> Table:
 
 
 def _median_col(head: Message, read: Reader, form: Form, figure: str = "") -> Col[MeasuredShape]:
-    return col(head, lambda place: median_of(read, place.cells), form, _cells, figure)
+    return col(head, lambda place: median_of(read, place.cells), form, figure, "trace")
 
 
 def _ran_as(place: MeasuredShape) -> str:
@@ -341,45 +334,45 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     loads = sorted({claim.load for claim in every})
     ratios = (claim.over_many for claim in every if claim.over_many)
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
-    up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
+    up = Axis(message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
     heads = [about(message("throughput: {threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
-        key="crossover",
-        title=title,
+        "crossover",
+        title,
         caption=message(
             "Curves show the throughput of one process with many threads, divided by the throughput of many processes "
             "with one thread each, for each load."
         ),
-        panels=tuple(
+        panels=[
             Panel(
                 title=label,
                 across=_across(verbatim(LOAD), [f"{load:,}" for load in loads]),
                 up=up,
-                curves=tuple(_ratio_curve(swept, loads, view) for swept in same),
+                curves=[_ratio_curve(swept, loads, view) for swept in same],
                 level=1.0,
             )
             for label, same in groupby(crossed, lambda swept: swept[0].label)
-        ),
+        ],
         table=table(
             title,
             [
-                arm_col("threaded.arm", view.looks, _both),
+                arm_col("threaded.arm", view.looks),
                 col(verbatim(LOAD), "load", whole),
                 col(
                     "many threads [requests/s]",
                     "threaded.requests_per_s",
                     whole,
-                    lambda claim: _cells(claim.threaded),
                     "requests_per_s",
+                    trace="threaded.trace",
                 ),
                 col(
                     "many processes [requests/s]",
                     "many.requests_per_s",
                     whole,
-                    lambda claim: _cells(claim.many),
                     "requests_per_s",
+                    trace="many.trace",
                 ),
-                col("Ratio [95 %]", "over_many", hundredths, _both, "throughput_ratio"),
+                col("Ratio [95 %]", "over_many", hundredths, "throughput_ratio"),
                 col(
                     "higher throughput",
                     lambda claim: claim.leader.shape if claim.leader else message("no significant difference"),
@@ -390,23 +383,19 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     )
 
 
-def _both(claim: Claim) -> str:
-    return of_cells([*claim.many.cells, *claim.threaded.cells])
-
-
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
     """Return the curve of one runtime's throughput ratios by load. Intervals without an upper end are not drawn."""
-    marks = tuple(
+    marks = [
         Mark(
             x=float(loads.index(claim.load)),
             y=ratio.value,
             tip=hundredths(ratio.value),
-            cells=_both(claim),
+            cells=claim.trace,
             low=ratio.low if ratio.high < inf else None,
             high=ratio.high if ratio.high < inf else None,
         )
         for claim in swept
         if (ratio := claim.over_many)
-    )
+    ]
     name = swept[0].threaded.arm
-    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=marks)
+    return Curve(name=name, look=view.looks[name], line=[(mark.x, mark.y) for mark in marks], marks=marks)

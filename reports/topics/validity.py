@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.method import FEWEST_TO_PIN, SAME, placement
+from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
-from reports.document.model import Datum, Section, plain_table, traced, words
+from reports.document.model import Datum, Section, Table, plain_table, traced, words
 from reports.document.values import percent
-from reports.facts.cells import Row, runtimes
-from reports.facts.commands import command_line
-from reports.facts.comparisons import Comparison, confounds_of, is_anytime
+from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
+from reports.facts.commands import command_line, more_blocks_command, resume_command
+from reports.facts.comparisons import Comparison, answering, confounds_of, is_anytime
 from reports.facts.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
@@ -36,9 +37,10 @@ from reports.facts.inside import (
 )
 from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
-from reports.facts.traces import of_cells, of_rows, together
 from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
-from reports.topics.gaps import elsewhere, missing
+from reports.topics import lacking
+from reports.topics.comparisons import more_blocks
+from reports.topics.contest import by_reason
 from reports.view import View
 
 PLACE = 60
@@ -56,6 +58,10 @@ MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
 WORTH_FINDING = 0.05
 
+MISSING = message("What was not measured")
+BUILD = f"{PROGRAM} native"
+
+Gap = tuple[Message, str]  # what was not measured, and the command that measures it
 Check = tuple[str, Message, str]  # state, finding, and the names of the cells that the finding comes from
 
 
@@ -67,13 +73,13 @@ def section(view: View) -> Section:
         for name, (state, seen, cells) in _checked(view).items()
     ]
     cells = of_cells(view.run.cells)
-    sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
-    rest = Section(key="rests-on", title=message("The basis of the verdicts"), sentences=sentences)
+    sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
+    rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
     return Section(
-        key="validity",
-        title=TITLE,
+        "validity",
+        TITLE,
         tables=(plain_table(TITLE, heads, lines, kind="checks"),),
-        parts=(rest, missing(view), elsewhere(view)),
+        parts=(rest, _missing(view), _elsewhere(view)),
         folded=True,
     )
 
@@ -260,7 +266,7 @@ def _check_independence(view: View) -> Check:
     """Check that results of blocks (measured rounds) are independent. A few comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     dependent = [one for one in known if depends(one.dependence)]
-    cells = together(one.cells for one in dependent or known)
+    cells = together(one.trace for one in dependent or known)
     if known and not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
             "no comparison shows that results depend on earlier blocks (measured rounds). With fewer than {blocks} "
@@ -310,7 +316,7 @@ def _check_awake(view: View) -> Check:
         most=max([0.0, *(share for share, _ in known)]),
     )
     if slept:
-        names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
+        names = [about(verbatim(row.runtime), view.settings.name(row)) for row in slept[:MOST_NAMED]]
         seen = message(
             "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
         )
@@ -321,7 +327,7 @@ def _check_awake(view: View) -> Check:
 def _check_noise(view: View) -> Check:
     known, floors = _noise_floors(view)
     differs = [one for one in known if one.verdict in ("faster", "slower")]
-    cells = together(one.cells for one in differs or known)
+    cells = together(one.trace for one in differs or known)
     if differs:
         arm = differs[0].denominator
         return FAILED, message("{arm} was measured twice, and the two results differ significantly", arm=arm), cells
@@ -411,3 +417,64 @@ def noise_sentences(view: View) -> Iterator[Message]:
     if design and not view.plan.view:
         command = f"{command_line(view.run, '--duration', '--blocks')} {design.flags}"
         yield design_words(design, WORTH_FINDING, command)
+
+
+# ---- what was not measured, with the command that measures each item ------------------------------------------------
+
+
+def _missing(view: View) -> Section:
+    """Return a section that lists the parts of the plan that the run did not measure."""
+    gaps = [*_gaps(view)]
+    none = message("Everything in the plan was measured.")
+    return Section("gaps", MISSING, sentences=() if gaps else (none,), tables=(_gap_table(gaps),))
+
+
+def _elsewhere(view: View) -> Section:
+    """Return a collapsed section that lists what other runs could show in a report but this run did not measure."""
+    gaps = lacking(view)
+    title = message(
+        "Facts that this run did not measure, with the commands that measure them ({count})", count=len(gaps)
+    )
+    return Section("elsewhere", title, tables=(_gap_table(gaps),), folded=True)
+
+
+def _gap_table(gaps: list[Gap]) -> Table:
+    """Return a table of items that were not measured, with the command that measures each item."""
+    heads = (message("Not measured"), message("Command for the measurement"))
+    return plain_table(MISSING, heads, [(what, words(command, code=True)) for what, command in gaps], kind="gaps")
+
+
+def _gaps(view: View) -> Iterator[Gap]:
+    """Yield each part of the plan that the run did not measure, with the command that measures this part."""
+    run, again = view.run, command_line(view.run)
+    for name in run.missing:
+        yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
+    for is_native, command in ((True, BUILD), (False, again)):
+        absent = by_reason((one for one in view.plan.absent if (one.runtime == NATIVE) is is_native), view)
+        for reason, systems in absent.items():
+            yield message("{systems}: {reason}", systems=systems, reason=reason), command
+    unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
+    if unfinished:
+        yield (
+            plural("{count} planned cell (a measurement)", "{count} planned cells (measurements)", count=unfinished),
+            resume_command(run),
+        )
+    compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
+    if compared and len(compared) == len(view.comparisons):
+        yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
+    if more := more_blocks(answering(compared)):
+        blocks = message(
+            "More blocks (rounds of measurement) for comparisons without a verdict; the number is an estimate"
+        )
+        yield blocks, more_blocks_command(run, max(more))
+
+
+def _installation(runtime: str, again: str) -> str:
+    """Return the command that installs a runtime.
+
+    again: the command of this run
+    """
+    name = RuntimeName(runtime)
+    if name.jit_enabled:
+        return f"{again} --interpreter {runtime}=PATH"
+    return BUILD if runtime == NATIVE else f"uv python install {name.interpreter}"

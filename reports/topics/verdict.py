@@ -24,21 +24,18 @@ from core.messages import (
     plural,
     verbatim,
 )
-from reports.document.drawing import COUNT
-from reports.document.model import ABSENT, Datum, Section, Strip, Table, plain_table, traced, words
+from reports.document.model import ABSENT, COUNT, Datum, Section, Strip, Table, plain_table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, ratio, whole, whole_percent
-from reports.facts.cells import Row, grouped, runtimes
+from reports.facts.cells import Row, grouped, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, answering, confounds_of
 from reports.facts.figures import MORE
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.measures import THROUGHPUT
-from reports.facts.pairs import OVER_ALL
 from reports.facts.settings import Settings
 from reports.facts.steps import NAMES, steps
-from reports.facts.traces import of_row, together
-from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
+from reports.statistics.verdict import MOST_DOZENS, amount
 from reports.topics.comparisons import RATIO, forest, lacks_verdict, more_blocks, ratio_datum
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
@@ -106,22 +103,22 @@ FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
 STEP_NAMES = {**NAMES, "aa": message("noise")}
 Setting = Sequence[Comparison]  # the comparisons of one setting
-FROM_TO: Col[Comparison] = col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}")
+FROM_TO: Col[Comparison] = col("from → to", lambda one: f"{one.denominator} → {one.numerator}")
 
 
 def section(view: View) -> Section:
     """Return the report's first section: headline, compared runtimes with intervals, checks, bars and notes."""
-    brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
+    brief = answer(view) if view.compared or not view.plan.view else ()
     if not brief:
-        return Section(key="verdict", title=TITLE)
+        return Section("verdict", TITLE)
     checks = replace(labelled([(message("Checks"), checks_line(view))]), kind="notes")
     notes = [replace(part, kind="notes") for part in brief[-1:] if isinstance(part, Table)]
     return Section(
-        key="verdict",
-        title=TITLE,
-        answer=tuple(_headlines(view)),
-        tables=tuple(filter(None, [_steps_plot(view), checks, _bars(view), *notes])),
-        notes=tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)])),
+        "verdict",
+        TITLE,
+        answer=_headlines(view),
+        tables=[*filter(None, [_steps_plot(view), checks, _bars(view), *notes])],
+        notes=[*filter(None, [_spread_sentence(view), *_open_sentences(view)])],
         terminal=brief,
     )
 
@@ -129,10 +126,10 @@ def section(view: View) -> Section:
 def _headlines(view: View) -> list[Message]:
     """Return the headline of the run, as the terminal shows it. With several settings, it may have two sentences."""
     settings = _settings(view.compared)
-    cells = together(one.cells for setting in settings for one in setting if one.step != "aa")
+    cells = together(one.trace for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
-    return sentences or [traced(headline(main), main.cells, "verdict") if main else ONLY_ONE]
+    return sentences or [traced(headline(main), main.trace, "verdict") if main else ONLY_ONE]
 
 
 # ---- the headline ----------------------------------------------------------------------------------------------------
@@ -140,7 +137,7 @@ def _headlines(view: View) -> list[Message]:
 
 def _settings(compared: Iterable[Comparison]) -> list[list[Comparison]]:
     """Return those of *compared* that are about a single setting, as one list for each setting."""
-    return [*grouped((one for one in compared if one.system != OVER_ALL), attrgetter("key")).values()]
+    return [*grouped((one for one in compared if not one.is_over_all), attrgetter("key")).values()]
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
@@ -158,7 +155,7 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 
 def _measured(view: View) -> list[Comparison]:
     """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
-    return [one for one in view.comparisons if one.system != OVER_ALL and (one.ratio or one.verdict == "invalid")]
+    return [one for one in view.comparisons if not one.is_over_all and (one.ratio or one.verdict == "invalid")]
 
 
 def rank(one: Comparison) -> int:
@@ -172,7 +169,7 @@ def gains(view: View) -> list[Message]:
     If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
     """
     measured, step = _measured(view), "lock"
-    if measured and all(one.system != OVER_ALL for one in view.comparisons):
+    if measured and all(not one.is_over_all for one in view.comparisons):
         step = min((one.step for one in measured), key=("lock", *MAIN).index)
     judged = [one for one in measured if one.step == step and one.verdict in EFFECTS]
     sentences = []
@@ -262,7 +259,7 @@ def answer(view: View) -> list[Message | Table]:
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=rank)
+        means = sorted((one for one in view.comparisons if one.is_over_all), key=rank)
         over_all = [headline(one) for one in means[:1]]
         body, why = [*(gains(view) or over_all), *_systems(settings, chosen, view)], NOTHING
         latency = _opposed(chosen, view)
@@ -288,7 +285,7 @@ def answer(view: View) -> list[Message | Table]:
 def _steps_table(compared: Sequence[Comparison]) -> Table:
     """Return a table with a line for each comparison of two runtimes in one setting."""
     cols = [
-        col(message("step"), lambda one: STEP_NAMES[one.step]),
+        col("step", lambda one: STEP_NAMES[one.step]),
         FROM_TO,
         col(GAIN, ratio_text),
         col(VERDICT, _verdict),
@@ -299,7 +296,7 @@ def _steps_table(compared: Sequence[Comparison]) -> Table:
 
 def _verdict(one: Comparison) -> Datum:
     """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it needs no verdict."""
-    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else WORDS[one.verdict]
+    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else one.word
     if word and one.verdict == "inconclusive" and one.blocks_needed:
         word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
     return words(word, state=one.verdict)
@@ -312,12 +309,12 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
     """
 
     def values(setting: Setting) -> Message:
-        return listed([view.settings.values(setting[0].system, setting[0].params)])
+        return listed([view.settings.values(setting[0])])
 
     counts = range(1, len(settings) + 1)
     count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
     left = len(settings) - count
-    cols: list[Col[Setting]] = [col(message("system"), lambda setting: view.settings.number(setting[0].system))]
+    cols: list[Col[Setting]] = [col("system", lambda setting: view.settings.number(setting[0].system))]
     for step, label in {one.step: one.label for one in chosen}.items():
         cols += _step_cols(step, label)
     more = plural(
@@ -335,7 +332,7 @@ def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
     return [
         col(FROM, of(attrgetter("denominator")), over=label, rank=1),
         col(GAIN, of(ratio_text), over=label),
-        col(VERDICT, of(lambda one: words(WORDS[one.verdict], state=one.verdict), ""), over=label),
+        col(VERDICT, of(lambda one: words(one.word, state=one.verdict), ""), over=label),
     ]
 
 
@@ -380,7 +377,7 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
     return [
         message(
             "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
-            p99=p99, setting=view.settings.where(one.system, one.params),
+            p99=p99, setting=view.settings.where(one),
         )
         for one in compared if (p99 := _opposed_p99(one))
     ]  # fmt: skip
@@ -455,10 +452,10 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
 def _steps_plot(view: View) -> Table:
     """Return a forest plot of the compared runtimes: for the only setting, or for all together if there are several."""
     settings = _settings(view.compared)
-    named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
+    named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.is_over_all]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
-        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=one.cells, leads=True)),
+        col("step", lambda one: STEP_NAMES[one.step], leads=True),
         FROM_TO,
     ]
     made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
@@ -474,12 +471,12 @@ def _bars(view: View) -> Table:
     most = ROOM * THROUGHPUT.most(rows)
 
     def bar(row: Row) -> Datum:
-        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=of_row(row))
+        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
 
     cols: list[Col[Row]] = [
-        arm_col(lambda row: row.runtime, view.looks, of_row),
+        arm_col("runtime", view.looks),
         col(NOTHING, bar, is_strip=True),
-        col(THROUGHPUT.label, THROUGHPUT.median, whole, of_row, THROUGHPUT.figure),
+        col(THROUGHPUT.label, THROUGHPUT.median, whole, THROUGHPUT.figure),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
 
@@ -492,13 +489,10 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     def bar(one: Comparison) -> Datum:
         look = view.looks.get(one.numerator, 0) % COUNT
         bars = ((0.0, one.ratio or 0.0, f"bar r{look} p{look}"),)
-        return Datum(strip=Strip(low=0.0, high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
+        return Datum(strip=Strip(high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
 
     cols: list[Col[Comparison]] = [
-        col(
-            message("Setting"),
-            lambda one: words(view.settings.short(one.system, one.params), cells=one.cells, leads=True),
-        ),
+        col("Setting", view.settings.short, leads=True),
         col(NOTHING, bar, is_strip=True),
         col(RATIO, ratio_datum, ratio),
     ]
@@ -520,12 +514,12 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
 
 def _spread_sentence(view: View) -> Message:
     """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
-    known = [one for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
+    known = [one for one in view.compared if one.step == "lock" and one.ratio and not one.is_over_all]
     if len(known) < 2:
         return NOTHING
     ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
-    low, high = (traced(ratio(one.ratio or 0.0), one.cells, "ratio") for one in ends)
-    low_where, high_where = (view.settings.short(one.system, one.params) for one in ends)
+    low, high = (traced(ratio(one.ratio or 0.0), one.trace, "ratio") for one in ends)
+    low_where, high_where = (view.settings.short(one) for one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
         "Highest: {high_where}.",
@@ -542,12 +536,12 @@ def _open_sentences(view: View) -> Iterator[Message]:
         if one.verdict != "invalid" or one.obstacle != one.why:  # otherwise its headline has the reason
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
-        reasons = (traced(why, together(one.cells for one in about)) for why, about in whys.items())
+        reasons = (traced(why, together(one.trace for one in about)) for why, about in whys.items())
         yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     needed = [one for one in undecided if one.blocks_needed]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
-        most = traced(last, together(one.cells for one in needed))
+        most = traced(last, together(one.trace for one in needed))
         command = more_blocks_command(view.run, max(more))
         if first == last:
             yield message(

@@ -13,6 +13,7 @@ from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
 from reports.facts.causes import bound_of_lock
 from reports.facts.cells import grouped
+from reports.facts.settings import setting_of
 from reports.statistics.stats import Estimate, difference, share
 from reports.view import View
 
@@ -58,7 +59,7 @@ def section(view: View) -> Section:
             if profile.get("kind") == "python" and "lines" not in profile
         ),
     )
-    named = [(view.settings.name(mine[0]["system"], mine[0]["params"]), mine) for mine in profiled]
+    named = [(view.settings.name(setting_of(mine[0])), mine) for mine in profiled]
     states = _states_table(named, view)
     return Section(
         key="waits",

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.messages import Message
-from reports.document.drawing import Axis, Curve, Panel
-from reports.document.model import Datum, Document, Figure, Flame, Section, Strip, Table, Traced
+from reports.document.model import Axis, Curve, Datum, Document, Figure, Flame, Panel, Section, Strip, Table, Traced
 
 MOST_WORDS = 3
 WHOLE_LINES, FIRST_LINES = 6, 3

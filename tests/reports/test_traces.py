@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from reports.facts.traces import line_id
+from reports.facts.cells import line_id
 from tests.reports.reading import (
     Element,
     elements,

@@ -9,8 +9,8 @@ import pytest
 
 from core.method import Method
 from core.result import CellResult
+from reports.facts.cells import OVER_ALL
 from reports.facts.comparisons import Comparison, compare
-from reports.facts.pairs import OVER_ALL
 from reports.statistics.stats import effect
 from tests.reports.facts.timed_cells import BLOCKS, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -8,8 +8,7 @@ import pytest
 
 from core.languages import ENGLISH, language
 from core.messages import message, verbatim
-from reports.document.drawing import Axis, Curve, Mark, Panel, Span
-from reports.document.model import Figure
+from reports.document.model import Axis, Curve, Figure, Mark, Panel, Span
 from reports.render.figures import files, page_panels
 from reports.render.panels import spread
 

@@ -17,8 +17,7 @@ from core.messages import message, verbatim
 from reports.compare.ci import annotations, junit
 from reports.compare.members import members
 from reports.compare.runs import compare_runs
-from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Document, Figure, Section, plain_table, traced, words
+from reports.document.model import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
 from reports.facts.cells import Cells
 from reports.render.console import terminal
