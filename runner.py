@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 
 
-LIBRARIES = ("argcomplete", "jinja2", "matplotlib", "numpy", "polib", "rich", "scipy", "yaml")
+LIBRARIES = ("argcomplete", "jinja2", "matplotlib", "numpy", "polib", "resvg_py", "rich", "scipy", "yaml")
 
 
 def enter_environment() -> None:

@@ -135,14 +135,13 @@ def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
         foot = top + TITLE_GAP + LINE * max(map(len, titles[row]))
         for place, (title, svg, (width, height)) in enumerate(zip(titles[row], drawn[row], sizes[row], strict=True)):
             made.append(_text(title, place * column + EDGE, top + TITLE_GAP, "font-weight: bold"))
-            made.append(
-                svg.replace("<svg", f'<svg x="{place * column}" y="{foot}" width="{width}" height="{height}"', 1)
-            )
+            box = f'x="{place * column:g}" y="{foot:g}" width="{width:g}" height="{height:g}"'
+            made.append(svg.replace("<svg", f'<svg {box} overflow="visible"', 1))  # clipping would take resvg long
         top = foot + max(height for _, height in sizes[row])
     width = across * column
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}pt" '
-        f'height="{top}pt" viewBox="0 0 {width} {top}" font-family="{", ".join(panels.fonts())}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width:g}pt" '
+        f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" font-family="{", ".join(panels.fonts())}">'
         f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>{DEFINITIONS}"
         f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
     )
@@ -152,7 +151,7 @@ def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
 
 def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
     """Return lines of text as an SVG element. *top* is the base of the first line."""
-    spans = (f'<tspan x="{left}" y="{top + LINE * row}">{escape(line)}</tspan>' for row, line in enumerate(lines))
+    spans = (f'<tspan x="{left:g}" y="{top + LINE * row:g}">{escape(line)}</tspan>' for row, line in enumerate(lines))
     return f'<text style="font-size: 10px; fill: {COLOURS["ink"]}; {style}">{"".join(spans)}</text>'
 
 
