@@ -87,9 +87,10 @@ def run_in_parallel(
             return [future.result() for future in futures]
         except BaseException:  # including Ctrl-C: end the running processes, so that the threads need not wait for them
             pool.shutdown(wait=False, cancel_futures=True)
-            while wait(futures, END_EVERY_S).not_done:
+            while not all(future.done() for future in futures):
                 for guard in tuple(_GUARDS):
                     cut_lifeline(guard)
+                wait(futures, END_EVERY_S)  # a cancelled future counts as done, but wait() does not know it
             raise
 
 
