@@ -26,7 +26,7 @@ from core.child import (
     print_result,
     read_cell,
 )
-from core.errors import GilscopeError
+from core.errors import BadInput, GilscopeError
 from core.messages import message
 from core.processtree import usage_of, usage_since
 
@@ -168,8 +168,16 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
 
 def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
-    first_line = read_cell()
-    cell = Cell.from_json(first_line)
+    try:
+        first_line = read_cell()
+        cell = Cell.from_json(first_line)
+    except (ValueError, KeyError) as error:
+        give_up(
+            BadInput(
+                "The first line of standard input does not describe a measurement ({error}). It must be a JSON object.",
+                error=str(error),
+            )
+        )
     pin_to_cpus(first_line.get("cpus", ()))
     try:
         flags = flags_of(cell, first_line["service_id"], first_line["folder"])
@@ -179,7 +187,7 @@ def main(command: Sequence[str]) -> None:
     exit_at_once()
 
 
-def give_up(error: ProgramEnded) -> NoReturn:
+def give_up(error: GilscopeError) -> NoReturn:
     """Print the error to stderr, after the program's output, and exit."""
     print(error, file=sys.stderr)
     exit_at_once(error.exit_status)
