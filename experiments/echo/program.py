@@ -27,7 +27,7 @@ from core.child import (
     read_cell,
 )
 from core.errors import BadInput, GilscopeError
-from core.messages import message
+from core.messages import Json, message
 from core.processtree import usage_of, usage_since
 
 END_DEADLINE_S = 5.0
@@ -169,22 +169,24 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
 def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
     try:
-        first_line = read_cell()
-        cell = Cell.from_json(first_line)
-    except (ValueError, KeyError) as error:
-        give_up(
-            BadInput(
-                "The first line of standard input does not describe a measurement ({error}). It must be a JSON object.",
-                error=str(error),
-            )
-        )
-    pin_to_cpus(first_line.get("cpus", ()))
-    try:
+        first_line, cell = _read_first_line()
+        pin_to_cpus(first_line.get("cpus", ()))
         flags = flags_of(cell, first_line["service_id"], first_line["folder"])
         print_result(serve(EchoProgram(command, flags), cell.message_bytes))
-    except ProgramEnded as error:
+    except (BadInput, ProgramEnded) as error:
         give_up(error)
     exit_at_once()
+
+
+def _read_first_line() -> tuple[Json, Cell]:
+    try:
+        first_line = read_cell()
+        return first_line, Cell.from_json(first_line)
+    except (ValueError, KeyError) as error:
+        raise BadInput(
+            "The first line of standard input does not describe a measurement ({error}). It must be a JSON object.",
+            error=str(error),
+        ) from None
 
 
 def give_up(error: GilscopeError) -> NoReturn:
