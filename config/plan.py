@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from config.orders import block_order
+from config.plan_options import MAX_BLOCKS
 from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
@@ -111,6 +112,12 @@ class Plan(PlanFields):
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not 1 <= self.blocks <= MAX_BLOCKS:  # --blocks +N adds to the blocks of a saved run
+            raise BadInput(
+                "blocks is {value}; it must be a whole number from 1 to {most}.", value=self.blocks, most=MAX_BLOCKS
+            )
+        if not 0 < self.scale <= 1:
+            raise BadInput("scale is {value}; it must be above 0 and at most 1.", value=self.scale)
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         for row in self.rows:

@@ -123,9 +123,9 @@ class AgentCalls:
         self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
 
-    def inside_files(self, folder: str, part: str) -> dict[str, str]:
+    def inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
         """Return {file name: content} of the files that one part of the instrumentation wrote, compressed."""
-        files = self._instruments[folder].files(part)
+        files = self._instruments[folder].files(part, most_bytes)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
     def inside_end(self, folder: str) -> None:

@@ -87,7 +87,10 @@ def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
 
 
 def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
-    """Return a fault if the clients' sending times overlap too little. All times are on one clock, +- *error_ns*."""
+    """Return a fault if the clients sent at the same time for too short a time.
+
+    All times are on one clock. *error_ns* is the most by which each of them may be wrong.
+    """
     spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
     if len(spans) < 2:
         return []

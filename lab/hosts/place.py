@@ -184,12 +184,12 @@ class RemoteInstrumentation(Instrumentation):
             self.folder, self.root = Path(made["folder"]), Path(made["root"])
         return super().variables
 
-    def files(self, part: str) -> dict[str, bytes]:
+    def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
         """Return {file name: content} of the files that one part of the instrumentation wrote on the host."""
         with suppress(ChildFailed, ValueError, zlib.error):
             folder = str(self.folder or "")
-            packed = self._ask("inside_files", folder=folder, part=part) if folder else {}
-            return {name: zlib.decompressobj().decompress(b64decode(text), MOST_BYTES) for name, text in packed.items()}
+            packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
+            return {name: zlib.decompressobj().decompress(b64decode(text), most_bytes) for name, text in packed.items()}
         return {}
 
     def remove(self) -> None:

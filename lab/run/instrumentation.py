@@ -21,7 +21,8 @@ from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
 MOST_FILES = 512  # per part and service
-MOST_BYTES = 16 << 20  # of one file
+MOST_BYTES = 4 << 20  # of one file
+MOST_COMPLAINT_BYTES = 4096
 FAILED = "failed"
 _PID = r"-[0-9]{1,10}(\.[0-9]{1,2})?"
 
@@ -53,21 +54,21 @@ class Instrumentation:
         source = self.root / SOURCE.relative_to(REPOSITORY)
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
-    def files(self, part: str) -> dict[str, bytes]:
+    def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
         """Return {file name: content} of the files that one instrumentation, such as `pauses`, has written.
 
-        part: the name of the instrumentation; at most MOST_FILES files are read, each up to MOST_BYTES
+        part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
         """
         names: list[str] = []
         with suppress(OSError):
             names = sorted(os.listdir(self.folder)) if self.folder else []
         wanted = islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)
-        contents = {name: self._content(name) for name in wanted}
+        contents = {name: self._content(name, most_bytes) for name in wanted}
         return {name: content for name, content in contents.items() if content is not None}
 
     def complaints(self) -> list[str]:
         """Return one line for each process in which a part of the instrumentation failed, with the reason."""
-        texts = self.files(FAILED).values()
+        texts = self.files(FAILED, MOST_COMPLAINT_BYTES).values()
         return [text.decode(errors="replace").strip().rpartition("\n")[2] for text in texts]
 
     def remove(self) -> None:
@@ -75,13 +76,13 @@ class Instrumentation:
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _content(self, name: str) -> bytes | None:
+    def _content(self, name: str, most_bytes: int) -> bytes | None:
         assert self.folder
         try:
             descriptor = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             return None
         try:
-            return os.read(descriptor, MOST_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
         finally:
             os.close(descriptor)

@@ -21,6 +21,7 @@ from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
 STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and prefixes of their files' names
+MOST_STACK_BYTES = 16 << 20
 OURS_BEFORE_A_COMMAND = 2  # the two processes of lab.user_service.child above a user's command
 
 
@@ -63,7 +64,7 @@ class CellProfiler(NamedTuple):
         complaints: list[str] = []
 
         def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
-            files = (content for inside in instruments for content in inside.files(STACKS).values())
+            files = (content for inside in instruments for content in inside.files(STACKS, MOST_STACK_BYTES).values())
             seen.append(
                 stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or instruments[0].root))
             )

@@ -26,6 +26,7 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.places import HERE
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
+MOST_JIT_BYTES = 64
 OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
@@ -253,4 +254,4 @@ def note_jit_states(
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
     unexpected = b"%s %d" % (version, not promised)
     for service, inside in zip(services, instruments, strict=True):
-        service.noted[key] = promised ^ (unexpected in inside.files(JIT).values())
+        service.noted[key] = promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values())

@@ -37,7 +37,7 @@ UNKNOWN: Collections = ({}, ())
 
 def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
     """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
-    heads = [inside.files(PART) for inside in instruments]
+    heads = [inside.files(PART, HEADER_BYTES) for inside in instruments]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
@@ -52,7 +52,7 @@ def collections_within(
     before: the result of read_counters() at the window's start
     to_service_clock: converts a time to the clock of the services' host; *window* is on this clock
     """
-    contents = [inside.files(PART) for inside in instruments]
+    contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
     now_ns = to_service_clock(perf_counter_ns())
     return [_collections(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 

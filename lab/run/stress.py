@@ -143,8 +143,8 @@ def _ask_for_stacks(folder: Path) -> None:
 
 def _texts(instruments: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
     """Return the stack traces that the instrumentation *name* wrote to files, shortened and without secrets."""
-    contents = [content for inside in instruments for content in inside.files(name).values() if content]
-    texts = [group_stacks(content[:LONGEST_FILE].decode(errors="replace")) for content in contents[:MOST_TRACES]]
+    contents = [content for inside in instruments for content in inside.files(name, LONGEST_FILE).values() if content]
+    texts = [group_stacks(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 
 

@@ -64,15 +64,12 @@ def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requ
     assert all(host["disturbances"] for host in result.hosts.values())
 
 
-def test_what_a_service_wrote_comes_whole_however_long_it_is(
-    spread: HostCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster) -> None:
     inside = RemoteInstrumentation(spread._ask_services_host, DEFAULT)
     folder, content = Path(inside.variables["GILSCOPE_INSIDE"]), os.urandom(3 << 20)
     (folder / "stacks-7").write_bytes(content)
-    assert inside.files("stacks") == {"stacks-7": content}
-    monkeypatch.setattr("lab.hosts.place.MOST_BYTES", 1000)
-    assert inside.files("stacks") == {"stacks-7": content[:1000]}
+    assert inside.files("stacks", 1 << 24) == {"stacks-7": content}
+    assert inside.files("stacks", 1000) == {"stacks-7": content[:1000]}
     inside.remove()
     assert not folder.exists()
 

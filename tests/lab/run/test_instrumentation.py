@@ -31,10 +31,9 @@ def test_the_files_of_a_part_are_read_by_their_processes(written: Instrumentatio
 
 def test_no_more_is_read_than_the_bounds_allow(written: Instrumentation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instrumentation, "MOST_FILES", 2)
-    monkeypatch.setattr(instrumentation, "MOST_BYTES", 4)
     for pid in range(3):
         put(written, f"pauses-{pid}", b"12345")
-    assert written.files("pauses") == {"pauses-0": b"1234", "pauses-1": b"1234"}
+    assert written.files("pauses", 4) == {"pauses-0": b"1234", "pauses-1": b"1234"}
 
 
 def test_what_is_not_a_regular_file_is_left_alone(written: Instrumentation, tmp_path: Path) -> None:
