@@ -145,70 +145,82 @@ def _word_and_reason(evidence: Evidence) -> tuple[Word, Message]:
     A difference that is significant but lies wholly inside the margin is called equivalent.
     """
     seen, ratio = evidence.effect, evidence.effect.ratio
-    adjusted = message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
-    p, outside = (message("p is {p:.2g}{adjusted}", p=p, adjusted=adjusted) for p in (evidence.p, evidence.p_outside))
-    margin = message("±{percent:.2g} %", percent=100 * evidence.margin)
-    blocks = plural("{count} block", "{count} blocks", count=seen.count)
-    interval, total = (
-        message("{low:.3g} to {high:.3g}", low=of.low, high=of.high) for of in (ratio, (evidence.total or seen).ratio)
-    )
-    inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
-    if evidence.total:
-        inside = message(
-            "{inside}, and this margin also contains the interval of the ratio of total times, {total}",
-            inside=inside,
-            total=total,
-        )
-    is_inside, is_total_inside, includes_1 = (
-        evidence.holds(seen),
-        evidence.holds(evidence.total),
-        ratio.low <= 1 <= ratio.high,
-    )
-    if is_inside and is_total_inside and evidence.p_outside <= ALPHA:
-        smaller = message(
+    is_significant = seen.count >= evidence.fewest and evidence.p <= ALPHA
+    includes_1 = ratio.low <= 1 <= ratio.high
+    p = _p_text(evidence, evidence.p)
+    if evidence.holds(seen) and evidence.holds(evidence.total) and evidence.p_outside <= ALPHA:
+        inside = _inside_text(evidence)
+        if evidence.p > ALPHA or includes_1:
+            return "equivalent", inside
+        return "equivalent", message(
             "{inside}; the difference is significant but smaller than the margin ({p})", inside=inside, p=p
         )
-        return "equivalent", inside if evidence.p > ALPHA or includes_1 else smaller
-    if seen.count >= evidence.fewest and evidence.p <= ALPHA and not includes_1:
-        excluded = message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)
+    if is_significant and not includes_1:
+        excluded = message("the interval {interval} excludes 1, and {p}", interval=_interval_text(seen), p=p)
         return "faster" if ratio.low > 1 else "slower", excluded
-    lacking = (
-        (seen.count < FEWEST_FOR_INTERVAL, message("no interval can be computed from {blocks}", blocks=blocks)),
-        (
-            seen.count < evidence.fewest,
-            message(
-                "with {blocks}, p cannot be as low as {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted
-            ),
-        ),
-        (
-            not is_inside and includes_1,
-            message("the interval {interval} includes 1 and reaches beyond {margin}", interval=interval, margin=margin),
-        ),
-        (
-            not is_inside,
-            message(
-                "the interval {interval} excludes 1, but the p value is above {alpha}: {p}",
-                interval=interval, p=p, alpha=ALPHA,
-            ),
-        ),
-        (
-            not is_total_inside,
-            message(
-                "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total times, {total}, "
-                "may differ by more",
-                margin=margin, total=total,
-            ),
-        ),
-        (
-            True,
-            message(
-                "the interval {interval} lies within {margin}, but a larger difference is not excluded: {p}, which is "
-                "above {alpha}",
-                interval=interval, margin=margin, p=outside, alpha=ALPHA,
-            ),
-        ),
+    return "inconclusive", _lack(evidence, includes_1=includes_1)
+
+
+def _lack(evidence: Evidence, *, includes_1: bool) -> Message:
+    """Return what *evidence* lacks for a verdict."""
+    seen = evidence.effect
+    interval, margin = _interval_text(seen), _margin_text(evidence)
+    blocks = plural("{count} block", "{count} blocks", count=seen.count)
+    if seen.count < FEWEST_FOR_INTERVAL:
+        return message("no interval can be computed from {blocks}", blocks=blocks)
+    if seen.count < evidence.fewest:
+        adjusted = _adjusted_text(evidence)
+        return message(
+            "with {blocks}, p cannot be as low as {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted
+        )
+    if not evidence.holds(seen) and includes_1:
+        return message(
+            "the interval {interval} includes 1 and reaches beyond {margin}", interval=interval, margin=margin
+        )
+    if not evidence.holds(seen):
+        return message(
+            "the interval {interval} excludes 1, but the p value is above {alpha}: {p}",
+            interval=interval, p=_p_text(evidence, evidence.p), alpha=ALPHA,
+        )  # fmt: skip
+    if evidence.total and not evidence.holds(evidence.total):
+        return message(
+            "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total times, {total}, "
+            "may differ by more",
+            margin=margin, total=_interval_text(evidence.total),
+        )  # fmt: skip
+    return message(
+        "the interval {interval} lies within {margin}, but a larger difference is not excluded: {p}, which is "
+        "above {alpha}",
+        interval=interval, margin=margin, p=_p_text(evidence, evidence.p_outside), alpha=ALPHA,
     )  # fmt: skip
-    return "inconclusive", next(reason for is_lacking, reason in lacking if is_lacking)
+
+
+def _inside_text(evidence: Evidence) -> Message:
+    interval, margin = _interval_text(evidence.effect), _margin_text(evidence)
+    inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
+    if not evidence.total:
+        return inside
+    return message(
+        "{inside}, and this margin also contains the interval of the ratio of total times, {total}",
+        inside=inside,
+        total=_interval_text(evidence.total),
+    )
+
+
+def _interval_text(of: Estimate) -> Message:
+    return message("{low:.3g} to {high:.3g}", low=of.ratio.low, high=of.ratio.high)
+
+
+def _margin_text(evidence: Evidence) -> Message:
+    return message("±{percent:.2g} %", percent=100 * evidence.margin)
+
+
+def _adjusted_text(evidence: Evidence) -> Message:
+    return message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
+
+
+def _p_text(evidence: Evidence, p: float) -> Message:
+    return message("p is {p:.2g}{adjusted}", p=p, adjusted=_adjusted_text(evidence))
 
 
 def amount(blocks: int) -> Message:
