@@ -5,12 +5,12 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from clients.channel import CallFailed
-from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule
+from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
 from clients.tally import MOST, Tally, shared
-from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
+from clients.workers import GIVE_UP_AFTER, numbers
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until
 from core.histogram import Histogram
@@ -74,11 +74,12 @@ class CallTally(Tally):
         return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Task:
     """The requests of one client to one service: the message to send, the expected answer, and the counts.
 
     probe: the message that also asks when its handler began
+    asked: how many requests have been sent so far, over all slices
     """
 
     caller: Caller
@@ -86,11 +87,13 @@ class Task:
     probe: bytes
     expected: str
     tally: CallTally
+    asked: int = 0
 
 
 def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None) -> None:
     """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time every answer.
 
+    No request starts after *until_ns*, but each request is awaited.
     With a schedule, each request is sent when it is due. Its latency counts from the due time, even if it is sent late.
     After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
     """
@@ -98,10 +101,10 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
     message, probe, expected, tally = task.message, task.probe, task.expected, task.tally
     slowest, turn = tally.slowest, tally.slices.turn
-    number, failures, due_ns, slice_end_ns = -1, 0, 0, 0
-    for number in numbers(requests):
+    failures, due_ns, slice_end_ns, first, number = 0, 0, 0, task.asked, task.asked - 1
+    for number in numbers(requests, first):
         if schedule and (due_ns := schedule.wait(number)) == OVER:
-            tally.sent += number
+            tally.sent, task.asked = tally.sent + number - first, number
             return
         channel = None
         try:
@@ -122,24 +125,35 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
         record(latency_ns)
         if latency_ns > slowest.floor_ns:
             slowest.note(latency_ns, begun_ns)
-        if end >= slice_end_ns:
-            slice_end_ns = turn(end, tally.answered)
-        failures = 0
+        if begun_ns >= slice_end_ns:
+            slice_end_ns = turn(begun_ns, tally.answered)
+        tally.first_ns, tally.last_ns, failures = tally.first_ns or start, end, 0
         if check(body, expected, start):
             give(channel)
         else:
             drop(channel)
         if end >= until_ns:
             break
-    task.tally.sent += number + 1
+    tally.sent, task.asked = tally.sent + number + 1 - first, number + 1
+
+
+class Lead(NamedTuple):
+    """The lead of a slice of time: of the requests that start in it, only errors count.
+
+    begins_ns: when each thread sends its first request; empty at a rate
+    """
+
+    at_ns: int
+    until_ns: int
+    begins_ns: Sequence[int]
 
 
 class WorkerThreads:
     """Threads that start together and share a list of tasks. A task is the requests of one client to one service.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
-    lead_ns: how long each thread sends before counting starts; only errors of this time count
-    uncounted: number of answers in lead_ns, for each thread
+    lead: the lead of a slice of time; None if the requests count from the start
+    uncounted: number of answers to requests of the lead, for each thread
     pace: requests per second of all tasks together, with a thread for each task
     run_queue_ns: for each thread that has ended, how long it was ready to run without a core
     """
@@ -151,7 +165,7 @@ class WorkerThreads:
         requests: int | None,
         slice_ns: int,
         pace: Pace = Pace(),  # noqa: B008 - immutable
-        lead_ns: int = 0,
+        lead: Lead | None = None,
     ) -> None:
         self._tasks = tasks
         self._waiting = deque(enumerate(tasks))
@@ -159,7 +173,8 @@ class WorkerThreads:
         self._slice_ns = slice_ns
         self._pace = pace
         self._arrivals: list[Arrivals] = []
-        self._lead_ns = lead_ns
+        self._lead = lead
+        self._begins_ns = deque(lead.begins_ns if lead else ())
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
         self.uncounted: list[int] = []
@@ -173,7 +188,7 @@ class WorkerThreads:
 
         Return the number of threads that have not ended.
         """
-        self._started_ns = perf_counter_ns() + self._lead_ns
+        self._started_ns = self._lead.until_ns if self._lead else perf_counter_ns()
         self._released.set()
         answered, quiet_since = 0, perf_counter_ns()
         while alive := [thread for thread in self._threads if thread.is_alive()]:
@@ -187,17 +202,19 @@ class WorkerThreads:
 
     def _work(self) -> None:
         self._released.wait()
-        until_ns, leads = self._started_ns, bool(self._lead_ns)
+        until_ns, lead = self._started_ns, self._lead
+        if self._begins_ns:
+            wait_until(self._begins_ns.popleft())
         while True:
             try:
                 place, task = self._waiting.popleft()
             except IndexError:
                 self.run_queue_ns.append(thread_run_queue_ns())
                 return
-            if leads:
-                self._call(task, place, None, self._started_ns - self._lead_ns, until_ns)
+            if lead:
+                self._call(task, place, None, lead.at_ns, until_ns)
                 self.uncounted.append(task.tally.forget())
-                leads = False
+                lead = None
             until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
             arrivals = self._call(task, place, self._requests, self._started_ns, until_ns)
             if arrivals:
@@ -206,7 +223,8 @@ class WorkerThreads:
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
         """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed, return the due times."""
         if not self._pace.rate:
-            call(task, requests, until_ns)
+            if perf_counter_ns() < until_ns:  # a request of the lead may have lasted longer
+                call(task, requests, until_ns)
             return None
         first_ns = begun_ns + round(place * 1e9 / self._pace.rate)
         arrivals = Arrivals(self._pace.shared(len(self._tasks)), first_ns, until_ns, requests)
@@ -235,6 +253,7 @@ class CallerClient:
     ) -> None:
         self._method = method
         self._cell = cell
+        self._client_id = client_id
         turns = [(client_id + number) % len(addresses) for number in range(len(addresses))]
         self._tasks = [
             _task(system, cell, client_id, addresses[turn], CallTally(turn, shared(len(turns)))) for turn in turns
@@ -260,12 +279,12 @@ class CallerClient:
 
     def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
         """Send requests for a slice, a short time with a given start. Return its counts, and reset them to zero."""
-        running = self._gather(None, part.length_ns / 1e9, part.lead_ns)
+        running = self._gather(None, part.length_ns / 1e9, part)
         wait_until(part.at_ns)
-        result = self._counted(running, perf_counter_ns() + part.lead_ns, deadline_s)
+        result = self._counted(running, part.counts_from_ns, deadline_s)
         for task in self._tasks:
             task.tally.clear()
-        return result | {"uncounted": sum(running.uncounted)}
+        return result | {"uncounted": sum(running.uncounted), "connections": self._threads}
 
     def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
         stuck = running.run(deadline_s)
@@ -280,12 +299,17 @@ class CallerClient:
         queued = {"run_queue_ns": sum(running.run_queue_ns)}
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
-    def _gather(self, requests: int | None, seconds: float, lead_ns: int = 0) -> WorkerThreads:
+    def _gather(self, requests: int | None, seconds: float, part: Slice | None = None) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread divides the time among its tasks
         slice_ns = round(seconds / rounds * 1e9)
-        return WorkerThreads(
-            self._tasks, self._threads, requests, slice_ns, Pace(self._rate, self._method.poisson), lead_ns
-        )
+        lead = None
+        if part:
+            clients = self._cell.num_clients
+            places = range(0 if self._rate else self._threads)
+            begins_ns = [part.begins_ns(place * clients + self._client_id, clients * self._threads) for place in places]
+            lead = Lead(part.at_ns, part.counts_from_ns, begins_ns)
+        pace = Pace(self._rate, self._method.poisson)
+        return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, lead)
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:

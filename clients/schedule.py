@@ -8,6 +8,7 @@ from time import perf_counter_ns, sleep
 from typing import NamedTuple, Protocol
 
 OVER = -1  # what wait() returns if no more requests are due
+NEVER_NS = 1 << 62
 
 
 class Schedule(Protocol):
@@ -18,8 +19,11 @@ class Schedule(Protocol):
 
     waits: bool
 
-    def wait(self, number: int) -> int:
-        """Wait until request *number* is due. Return its due time in ns (0 if it has none), or OVER after the last."""
+    def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
+        """Wait until request *number* is due. Return its due time in ns (0 if it has none), or OVER after the last.
+
+        until_ns: no request starts after this time, so a schedule need not wait for longer
+        """
 
 
 class Pace(NamedTuple):
@@ -45,9 +49,11 @@ class ThinkTime:
         self._think_s = think_s
         self.waits = bool(think_s)
 
-    def wait(self, number: int) -> int:
+    def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
         """Pause for the think time, except before the first request."""
         if number and self._think_s:
+            if perf_counter_ns() + self._think_s * 1e9 >= until_ns:
+                return OVER
             sleep(self._think_s)
         return 0
 
@@ -95,7 +101,7 @@ class AtRate:
         self._take = arrivals.take
         self._record_lag = record_lag
 
-    def wait(self, number: int) -> int:
+    def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
         """Wait until the next request is due."""
         due_ns = self._take()
         left_ns = due_ns - perf_counter_ns()

@@ -74,12 +74,29 @@ class Tally:
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
     slowest: how many of the slowest requests to keep
+    first_ns, last_ns: when the first counted request started, and when the last one was answered
+    between_ns, gaps: the time between an answer and the next request of the same connection, and how many there were
     """
 
-    __slots__ = ("answered", "connect", "errors", "lag", "latency", "sent", "slices", "slowest", "wrong")
+    __slots__ = (
+        "answered",
+        "between_ns",
+        "connect",
+        "errors",
+        "first_ns",
+        "gaps",
+        "lag",
+        "last_ns",
+        "latency",
+        "sent",
+        "slices",
+        "slowest",
+        "wrong",
+    )
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
+        self.first_ns = self.last_ns = self.between_ns = self.gaps = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
@@ -98,6 +115,7 @@ class Tally:
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
         self.sent = self.answered = self.wrong = 0
+        self.first_ns = self.last_ns = self.between_ns = self.gaps = 0
         self.errors.clear()
         self.latency.clear()
         if self.lag:
@@ -116,6 +134,9 @@ class Tally:
         """Add the counts of *other* to the counts of this object."""
         self.sent += other.sent
         self.answered += other.answered
+        if other.first_ns:
+            self.between_ns += max(0, other.last_ns - other.first_ns - other.latency.total_ns)
+            self.gaps += other.latency.count - 1
         self.wrong += other.wrong
         self.errors += other.errors
         self.latency.merge(other.latency)
@@ -130,9 +151,10 @@ class Tally:
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """Return the counts for a client's result line, with the start and end time on this host's monotonic clock.
 
-        connect, lag, slow and slices are missing if they are empty.
+        connect, lag, slow and slices are missing if they are empty, and so is the time between requests at a rate.
         """
         slow, slices = self.slowest.to_json(), self.slices.to_json()
+        between = {"between_ns": self.between_ns, "gaps": self.gaps} if self.gaps and not self.lag else {}
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
@@ -141,6 +163,7 @@ class Tally:
             "answered": self.answered,
             "wrong": self.wrong,
             "errors": dict(self.errors),
+            **between,
             "latency": self.latency.to_json(),
             **({"connect": self.connect.to_json()} if self.connect.count else {}),
             **({"lag": self.lag.to_json()} if self.lag and self.lag.count else {}),

@@ -9,11 +9,11 @@ from itertools import count
 from time import perf_counter_ns
 from typing import Any, Generic, TypeVar
 
+from clients.schedule import NEVER_NS
 from core.cell import Cell
 from core.method import Method
 
 GIVE_UP_AFTER = 10  # failures in a row
-NEVER_NS = 1 << 62
 SPARE_THREADS = 2  # in addition to the workers: the thread that starts them, and the parent watch
 
 
@@ -59,9 +59,9 @@ def turns(cell: Cell, client_id: int, services: int) -> list[int]:
     return [(first + number) % services for number in range(cell.num_connections_per_client)]
 
 
-def numbers(requests: int | None) -> Iterable[int]:
-    """Return the numbers 0, 1, 2, ... of a worker's requests. If *requests* is None, the numbers never end."""
-    return count() if requests is None else range(requests)
+def numbers(requests: int | None, first: int = 0) -> Iterable[int]:
+    """Return the numbers *first*, *first* + 1, ... of a worker's requests. They never end if *requests* is None."""
+    return count(first) if requests is None else range(first, first + requests)
 
 
 WorkerT = TypeVar("WorkerT", bound=Any)

@@ -20,6 +20,7 @@ from core.processtree import peak_memory_bytes, proportional_memory_bytes, ran_a
 from core.runtime import facts
 
 STOPPED_EARLY = 3
+_GOLDEN, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64  # multiples of the golden ratio, modulo 1, are evenly spread
 
 
 def read_cell() -> Json:
@@ -63,20 +64,22 @@ def print_done(word: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """A slice of time in which a client sends requests. Answers in its first lead_ns do not count.
+    """A slice of time in which a client sends requests. A request counts if it starts after the first lead_ns.
 
-    at_ns:     when the slice begins, on this host's monotonic clock
-    lead_ns:   time before counting starts
-    length_ns: time after lead_ns, in which answers are counted
+    at_ns:      when the slice begins, on this host's monotonic clock
+    lead_ns:    time before counting starts
+    length_ns:  time after lead_ns. The requests that start in it count, and each is awaited
+    stagger_ns: the connections send their first requests at different times of the first stagger_ns
     """
 
     at_ns: int = 0
     lead_ns: int
     length_ns: int
+    stagger_ns: int = 0
 
     @property
     def counts_from_ns(self) -> int:
-        """Return the time from which answers are counted, on this host's monotonic clock."""
+        """Return the time from which requests count, on this host's monotonic clock."""
         return self.at_ns + self.lead_ns
 
     @property
@@ -84,8 +87,17 @@ class Slice:
         """Return the time at which this slice of time ends, on this host's monotonic clock."""
         return self.counts_from_ns + self.length_ns
 
+    def begins_ns(self, place: int, of: int) -> int:
+        """Return when connection *place* (0, 1, ...) of *of* connections sends its first request.
+
+        The connections are evenly spread over stagger_ns, from another beginning in each slice. So the number of
+        requests that start in length_ns is right on average, even if all requests take equally long.
+        """
+        phase = self.at_ns * _GOLDEN % _WHOLE
+        return self.at_ns + self.stagger_ns * (place * _WHOLE + phase) // (of * _WHOLE)
+
     def __str__(self) -> str:
-        return f"slice {self.at_ns} {self.lead_ns} {self.length_ns}"
+        return f"slice {self.at_ns} {self.lead_ns} {self.length_ns} {self.stagger_ns}"
 
 
 def parse_release(word: str) -> int | Slice | None:
@@ -96,8 +108,8 @@ def parse_release(word: str) -> int | Slice | None:
     """
     name, *numbers = word.split(" ")
     if name == "slice":
-        at_ns, lead_ns, length_ns = map(int, numbers)
-        return Slice(at_ns=at_ns, lead_ns=lead_ns, length_ns=length_ns)
+        at_ns, lead_ns, length_ns, stagger_ns = map(int, numbers)
+        return Slice(at_ns=at_ns, lead_ns=lead_ns, length_ns=length_ns, stagger_ns=stagger_ns)
     return sum(map(int, numbers)) if name == "go" else None
 
 

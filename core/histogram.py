@@ -13,6 +13,7 @@ from typing import Any
 
 SUB_BITS = 7
 RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)
+TAIL_SHARE = 0.01
 _EXACT_BELOW = 1 << (SUB_BITS + 1)
 _VALUE_BITS = 42
 _EMPTY = 1 << 63  # min_ns without any latency
@@ -89,6 +90,20 @@ class Histogram:
         mean_ns = self.total_ns / self.count
         squares = (number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in self.filled())
         return sqrt(sum(squares) / self.count)
+
+    @property
+    def tail_ns(self) -> int:
+        """Return the length of the longest requests that matter: longer ones have TAIL_SHARE of all latency at most.
+
+        0 if nothing was recorded.
+        """
+        left_ns = self.total_ns * TAIL_SHARE
+        for bucket, number in reversed([*self.filled()]):
+            longest_ns = min(bounds_ns(bucket)[1] - 1, self.max_ns)
+            left_ns -= number * longest_ns
+            if left_ns < 0:
+                return longest_ns
+        return 0
 
     def filled(self) -> Iterable[tuple[int, int]]:
         """Yield (bucket, count) for every bucket that is not empty, lowest bucket first."""

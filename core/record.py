@@ -109,7 +109,7 @@ class Turns(TypedDict, total=False):
     """The slices of time in which one runtime or service was measured, while the others in the comparison were idle.
 
     slices: number of slices
-    length_ns, lead_ns: length of the part of each slice whose answers count, and of the part before it, in which
+    length_ns, lead_ns: length of the part of each slice whose requests count, and of the part before it, in which
         clients send requests without counting
     idle_ns: how long the arm was idle between its slices, in total
     idle_cpu_ns: CPU time that its services and clients used while idle
@@ -138,7 +138,10 @@ class Client(Usage, total=False):
     worker: for HTTP clients: whether a worker is a `thread` or a `task`
     timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests, in ns from
         `started_ns`
-    uncounted: for a cell in slices: answers in the parts of slices that do not count
+    uncounted: for a cell in slices: answers to requests that began before the counted parts of the slices
+    connections: for a cell in slices: how many requests the client had under way
+    between_ns, gaps: in a closed loop: the total time from an answer to the next request of the same connection, and
+        how many there were
     overdue: with a RATE: requests that were due in the timed window and were never sent
     rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
     sent_bytes, received_bytes: for native clients: bytes of requests and of answers
@@ -160,6 +163,9 @@ class Client(Usage, total=False):
     bench_ns: Count
     calc_ns: Count
     uncounted: Count
+    connections: Count
+    between_ns: Count
+    gaps: Count
     overdue: Count
     sent_bytes: Count
     received_bytes: Count

@@ -89,7 +89,7 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient
 
-        return partial(UserServiceClient, first_line["own"])
+        return partial(UserServiceClient, first_line["own"], block=first_line.get("block", 1))
     system = _system(first_line, cell)
     if system.client:
         return loaded(system.client)

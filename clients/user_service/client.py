@@ -61,9 +61,9 @@ class PlanWorker:
         self._session = session
         self._first = [one for one in requests if one.request.first]
         self._saves = {name: one for one in reversed(requests) for name in one.request.save}
-        self._requests = [requests[pick] for pick in picks]
+        self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
         self._connection: ServiceConnection | None = None
-        self.run_queue_ns = self._slice_end_ns = 0
+        self.run_queue_ns = self.uncounted = self._slice_end_ns = 0
         self.tally = tally
 
     def open(self) -> None:
@@ -79,36 +79,37 @@ class PlanWorker:
             self._connection.close()
             self._connection = None
 
-    def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
+    def call(self, requests: int | None, until_ns: int, schedule: Schedule, counts_from_ns: int = 0) -> None:
         """Send *requests* requests; if *requests* is None, send until *until_ns*. Count and time each request.
 
-        If the schedule has fixed times, a latency counts from the time at which the request was due. After
-        GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not sent.
+        No request starts after *until_ns*, but each request is awaited. If the schedule has fixed times, a request
+        starts when it is due. After GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not
+        sent.
+        counts_from_ns: of the requests that start before this time, only errors count. uncounted says how many there
+            were
         """
-        upcoming, failures, self._slice_end_ns = cycle(self._requests), 0, 0
+        failures, self._slice_end_ns, self.uncounted, now_ns = 0, 0, 0, perf_counter_ns()
         self._refresh()
         for number in numbers(requests):
-            intended_ns = schedule.wait(number)
+            intended_ns = schedule.wait(number, until_ns)
             if intended_ns == OVER:
                 break
             if schedule.waits:
-                if perf_counter_ns() >= until_ns:
-                    break
+                now_ns = perf_counter_ns()
                 self._refresh()
-            code, end_ns = self._send(next(upcoming), intended_ns)
-            failures = failures + 1 if code else 0
-            if end_ns >= until_ns or code == "timeout" or failures == GIVE_UP_AFTER:
+            if now_ns >= until_ns:
                 break
+            if (intended_ns or now_ns) >= counts_from_ns > 0:
+                self.uncounted, counts_from_ns = self.tally.forget(), 0
+            code, now_ns = self._send(next(self._upcoming), intended_ns)
+            failures = failures + 1 if code else 0
+            if code == "timeout" or failures == GIVE_UP_AFTER:
+                break
+        if counts_from_ns:
+            self.uncounted = self.tally.forget()
         if requests is not None:
             self.tally.sent = requests
         self.run_queue_ns = thread_run_queue_ns()
-
-    def call_slice(self, part: Slice, before: Schedule, schedule: Schedule) -> int:
-        """Send requests during one slice of time. Answers at its start do not count; return how many these are."""
-        self.call(None, part.counts_from_ns, before)
-        uncounted = self.tally.forget()
-        self.call(None, part.until_ns, schedule)
-        return uncounted
 
     def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
         """Send and count one request. Return its failure code ("" if it was answered) and its end time."""
@@ -132,8 +133,10 @@ class PlanWorker:
         tally.latency.record(latency_ns)
         if latency_ns > tally.slowest.floor_ns:
             tally.slowest.note(latency_ns, start)
-        if end >= self._slice_end_ns:
-            self._slice_end_ns = tally.slices.turn(end, tally.answered)
+        if start >= self._slice_end_ns:
+            self._slice_end_ns = tally.slices.turn(start, tally.answered)
+        tally.first_ns = tally.first_ns or start
+        tally.last_ns = end
         tally.check(prepared, status, difference)
         if not connection.usable:
             self.drop()
@@ -218,7 +221,13 @@ class UserServiceClient(WorkerClient[PlanWorker]):
     """
 
     def __init__(
-        self, service: Mapping[str, Any], cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
+        self,
+        service: Mapping[str, Any],
+        cell: Cell,
+        client_id: int,
+        addresses: Sequence[Sequence[str]],
+        method: Method,
+        block: int = 1,
     ) -> None:
         plan = RequestPlan.from_json(service["requests"])
         self._think_s = plan.think_time_s
@@ -227,7 +236,9 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         self._arrivals: Arrivals | None = None
         places = turns(cell, client_id, len(addresses))
         first_user = client_id * len(places) + 1
-        picks = order(plan.requests, client_id + 1, ORDER_LENGTH if len(plan.requests) > 1 else 1)
+        seed = block * cell.num_clients + client_id + 1
+        picks = order(plan.requests, seed, ORDER_LENGTH if len(plan.requests) > 1 else 1)
+        self._client_id, self._clients = client_id, cell.num_clients
         deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
         workers = []
         for user, turn in enumerate(places, first_user):
@@ -245,21 +256,21 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
         """Send requests for a slice, a short time with a given start. Return its counts, and reset them to zero."""
-        uncounted: list[int] = []
+        workers, schedules = self._workers, self._schedules(part.at_ns, part.until_ns)
 
-        before = self._schedules(part.at_ns, part.counts_from_ns)
-        counted = self._schedules(part.counts_from_ns, part.until_ns)
-
-        def send(worker: PlanWorker, lead: Schedule, schedule: Schedule) -> None:
-            uncounted.append(worker.call_slice(part, lead, schedule))
+        def send(place: int) -> None:
+            if not (self._pace.rate or self._bursts):
+                wait_until(part.begins_ns(place * self._clients + self._client_id, len(workers) * self._clients))
+            workers[place].call(None, part.until_ns, schedules[place], part.counts_from_ns)
 
         wait_until(part.at_ns)
-        together([partial(send, *one) for one in zip(self._workers, before, counted, strict=True)])
-        result = self._counted(part.counts_from_ns, perf_counter_ns())
+        together([partial(send, place) for place in range(len(workers))])
+        uncounted = sum(worker.uncounted for worker in workers)
+        result = self._counted(part.counts_from_ns, perf_counter_ns(), uncounted)
         for worker in self._workers:
             worker.tally.clear()
             worker.tally.connect.clear()
-        return result | {"uncounted": sum(uncounted)}
+        return result | {"uncounted": uncounted, "connections": len(workers)}
 
     def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
         until_ns = quota.until_ns(started_ns)
@@ -289,14 +300,14 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         self.close()  # a server that stops waits for open connections: gunicorn waits two seconds
         return self._counted(started_ns, finished_ns)
 
-    def _counted(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def _counted(self, started_ns: int, finished_ns: int, uncounted: int = 0) -> dict[str, Any]:
         total = PlanTally()
         for worker in self._workers:
             total.merge(worker.tally)
         return {
             **total.to_result(started_ns, finished_ns),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
-            **({"overdue": self._arrivals.due() - total.sent} if self._arrivals else {}),
+            **({"overdue": self._arrivals.due() - total.sent - uncounted} if self._arrivals else {}),
             **({"first_wrong": total.first_wrong} if total.first_wrong else {}),
         }
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
 
+from clients.schedule import NEVER_NS
 from clients.tally import MOST, Tally
 from clients.user_service.session import Session, Template
 from core.request_plan import Request, Wrong, wrong
@@ -107,7 +108,7 @@ class Bursts:
         self._barrier = barrier
         self._until_ns = until_ns
 
-    def wait(self, number: int) -> int:
+    def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
         """Wait for all connections before the first request of a burst. Return 0, so the request is sent at once."""
         if number % BURST == 0:
             with suppress(threading.BrokenBarrierError):

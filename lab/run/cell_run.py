@@ -15,6 +15,7 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
+from core.histogram import Histogram
 from core.messages import Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
@@ -29,6 +30,7 @@ from lab.run.contract import (
     SLOW,
     addresses,
     check_done,
+    check_latencies,
     check_load,
     check_runtime,
     check_times,
@@ -47,6 +49,7 @@ from lab.run.results import (
     counted_share,
     counted_usage,
     jit_parts,
+    littles_law,
     machine_fields,
     note_jit_states,
     service_faults,
@@ -59,8 +62,28 @@ BEFORE_READY = message("during start-up", code=NOT_READY)
 START_DEADLINE_S = FLOOR_S = 60.0
 SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
 SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
-PILOT = Slice(lead_ns=50_000_000, length_ns=100_000_000)
 CALLING = message("while the clients were sending requests")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How long the requests of a cell take.
+
+    cycle_ns: mean time from one request of a connection to its next
+    tail_ns: the length of its longest requests that matter: Histogram.tail_ns
+    """
+
+    cycle_ns: int = 0
+    tail_ns: int = 0
+
+    @classmethod
+    def of(cls, counts: Mapping[str, Any], think_ns: int = 0) -> "Pace":
+        """Return the pace of the requests in a client's result. *think_ns* is used if no connection sent two."""
+        latency = counts["latency"]
+        if not latency.get("count"):
+            return cls()
+        between_ns = counts["between_ns"] // counts["gaps"] if counts.get("gaps") else think_ns
+        return cls(cycle_ns=latency["mean_ns"] + between_ns, tail_ns=Histogram.from_json(latency).tail_ns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +96,7 @@ class Bench:
     watch: watch(pid of the first service) is a context manager that is entered for the timed window
     places: the hosts where children run; None for this machine
     beside: the programs that run beside the services, such as their database
-    slices: {least cell_id of a setting: (number of slices per arm, length of a slice)}
+    paces: {arm and cell_id: how long its requests take}, as far as known
     """
 
     sandbox: Sandbox
@@ -85,7 +108,7 @@ class Bench:
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
     beside: Standing = Standing()  # noqa: RUF009 - frozen
-    slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
+    paces: dict[str, Pace] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """Return the runtime that runs *role* (service or client) in a cell of *system*."""
@@ -118,8 +141,9 @@ class CellRun(ExitStack):
 
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
-        self.latency_ns = 0
-        self._cell, self._system, self._bench = entry.cell, entry.system, bench
+        self.pace = Pace()
+        self.key = f"{entry.arm} {entry.cell.cell_id}"
+        self._cell, self._system, self._block, self._bench = entry.cell, entry.system, block, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
         self._already_runs = self._system.user_service is not None and self._system.user_service.already_runs
@@ -196,7 +220,7 @@ class CellRun(ExitStack):
         for client_id, client in enumerate(self._clients):
             own = {"client_id": client_id, "addresses": self._sockets, "method": method.to_json()}
             own["cpus"] = client.place.cpus(method.pin_clients)
-            client.tell({**self._cell.to_json(), **own, **runtime.child_config(self._system)})
+            client.tell({**self._cell.to_json(), **own, **runtime.child_config(self._system), "block": self._block})
         check_runtime(runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({})))
         self._ready_ns = perf_counter_ns() - self._launched_ns
         note_jit_states("jit_enabled_ready", self._runtimes[SERVICE], self._services, self._instruments)
@@ -208,13 +232,15 @@ class CellRun(ExitStack):
             self._confirm(self._clients, WARM, message("during the warm-up"), self._deadline_s)
             self._is_warm = True
 
-    def try_slice(self) -> None:
-        """Let the clients send for a short trial. Its mean latency determines the length of time slices."""
-        self.take_turn(PILOT)
+    def try_slice(self, part: Slice) -> None:
+        """Let the clients send for a trial, which shows how long requests take."""
+        self.take_turn(part)
         self._is_warm = True
         for client, line in self._turns.pop().lines.items():
             take_client_result(client, line)
-        self.latency_ns = add_up(client.result for client in self._clients)["latency"].get("mean_ns", 0)
+        own = self._system.child_config.get("own")
+        think_ns = round(own["requests"]["think_time_s"] * 1e9) if own else 0
+        self.pace = Pace.of(add_up(client.result for client in self._clients), think_ns)
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
@@ -249,8 +275,9 @@ class CellRun(ExitStack):
     def take_turn(self, part: Slice | None = None) -> None:
         """Let the clients send requests, and wait for the clients' results.
 
-        part: the slice to send in; None for the method's load
+        part: the slice to send in, over whose first cycle the connections begin; None for the method's load
         """
+        part = replace(part, stagger_ns=self.pace.cycle_ns) if part else None
         for child in self.children.started:
             child.wake()
         for client in self._clients:
@@ -293,7 +320,10 @@ class CellRun(ExitStack):
             CLIENT: [*map(waits.get, self._clients)],
             STEAL: [waits.get(STEAL)] * len(self._services),
         }
+        if turns[0].part and not self._cell.rate:
+            faults += littles_law(by_client, windows)
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
+        self.pace = Pace.of(add_up(by_client)) if by_client else self.pace
         figures |= machine_fields(machines, hosts) | {
             "start_ns": self._ready_ns,
             "slow": slow_requests([client.get(SLOW) for client in by_client], timelines, figures["latency"], windows),
@@ -328,8 +358,14 @@ class CellRun(ExitStack):
                 take_client_result(client, turn.lines[client])
                 heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
+                check_latencies(client, self._cell, self._system, len(self._services))
                 results.append(client.result)
             client.result = result = add_slices(results)
+            if parts := [turn.part for turn in self._turns if turn.part]:
+                result["completion_ns"] = sum(part.length_ns for part in parts)
+            if len(parts) > 1:  # its slices of time belong to several arms, so each turn is one
+                counts = [of_turn["answered"] for of_turn in results]
+                result["slices"] = {"width_ns": parts[0].length_ns, "start_ns": parts[0].at_ns, "counts": counts}
             if first := result.get("first_wrong"):  # its request is only a name, and has no secrets
                 result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
         check_load(self._cell, self._system, self._clients, self._services)

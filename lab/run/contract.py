@@ -162,35 +162,37 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
 def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
     """Raise ChildFailed if the results of the clients and services contradict each other.
 
-    They do so if a client's latencies add up to more time than its workers had, if a service got no request although
-    all requests were answered, or if services and clients counted different numbers of requests.
+    They do so if a service got no request although all requests were answered, or if services and clients counted
+    different numbers of requests.
     """
-    shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
-    workers = cell.num_connections_per_client if shares else len(services)
-    is_known = shares or not system.client  # a system's own client may distribute requests in its own way
-    if is_known and not cell.rate:
-        _check_latencies(clients, workers)
     said = [client.result for client in clients]
     if not said or any(client["errors"] or client["wrong"] for client in said):
         return  # there is nothing to compare, or the cell fails for that reason
-    if is_known:
+    if workers := _workers(cell, system, len(services)):
         _expect_all_asked(said, services, cell.num_clients * workers)
     if all(client["answered"] == client["requests"] for client in said):
         _check_sums(said, services)
 
 
-def _check_latencies(clients: Sequence[Child], workers: int) -> None:
+def check_latencies(client: Child, cell: Cell, system: System, services: int) -> None:
     """Raise ChildFailed if a client's latencies add up to more time than its workers had.
 
-    In a closed loop, each worker has one request under way. Do not call this for a fixed rate, because there latency
-    begins when a request is due. Other load generators are not checked.
+    In a closed loop, each worker has one request under way. At a fixed rate, latency begins when a request is due, so
+    it is not checked. Other load generators are not checked.
     """
-    for client in clients:
-        spent_ns = client.result["latency"]["histogram"]["total_ns"]
-        had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
-        if spent_ns > had_ns and "said" not in client.result:
-            accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
-            raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
+    workers = _workers(cell, system, services)
+    spent_ns = client.result["latency"]["histogram"]["total_ns"]
+    had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
+    if workers and spent_ns > had_ns and not cell.rate and "said" not in client.result:
+        accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
+        raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
+
+
+def _workers(cell: Cell, system: System, services: int) -> int:
+    """Return how many requests a client has under way; 0 if a system's own client distributes them in its own way."""
+    if "NUM_CONNECTIONS_PER_CLIENT" in cell.reads:
+        return cell.num_connections_per_client
+    return 0 if system.client else services
 
 
 def _expect_all_asked(clients: Sequence[Mapping[str, Any]], services: Sequence[Child], workers: int) -> None:

@@ -102,10 +102,13 @@ class RunInProgress:
         return [self._with_fingerprint(*one) for one in zip(entries, before, results, strict=True)]
 
     def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
-        bench = self.bench
-        if bench.method.slices and any(entry.cell.num_clients for entry in entries):
-            return measure_in_slices(entries, block, bench, self.run.seed)
-        return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
+        bench, seed = self.bench, self.run.seed
+        if part:
+            return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
+        if bench.method.slices:
+            return measure_in_slices(entries, block, bench, seed)
+        alone = [measure_in_slices([entry], block, bench, seed) for entry in entries]
+        return [result for (result,) in alone]
 
     def _with_fingerprint(self, entry: Entry, earlier: dict[str, Any], result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)

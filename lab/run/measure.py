@@ -12,16 +12,23 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import GilscopeError
+from core.method import Method
 from core.result import CellResult
+from core.runtime import NATIVE
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.run.cell_run import PILOT, Bench, CellRun
+from lab.run.cell_run import Bench, CellRun, Pace
 from lab.run.core_waits import CoreWaitSampler
 
-SHORTEST_NS, LONGEST_NS = PILOT.length_ns, 500_000_000
-REQUESTS = 40  # a slice is long enough for this many requests per connection, but not above LONGEST_NS
-LEAD_REQUESTS = 8  # requests before the slice counts, until threads queue for the GIL and caches are warm
-LEAST_LEAD, LONGEST_LEAD_NS = 0.05, 100_000_000  # bounds of the lead: a share of the slice, and a time
+TRIAL_NS = 150_000_000
+SHORTEST_NS, LONGEST_NS = 100_000_000, 5_000_000_000
+MOST_NS = 30_000_000_000  # up to this time, a cell takes longer than its duration because its requests do
+CYCLES = 40  # a slice has at least so many requests of each connection,
+TAILS = 4  # and is so many times as long as its longest requests
+LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL and caches are warm
+LEAST_LEAD = 0.05  # as a share of the slice
+RATE_LEAD_NS, RATE_LEAD = 500_000_000, 0.25  # at a rate, queues build up: a time, or a share of the duration
+GROWN = 1.25  # slices of later blocks are longer if requests turn up that need slices so many times as long
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
@@ -38,38 +45,49 @@ def measure(
     part: the slice in which the clients send; None to send as the method says
     """
     entry = Entry(arm=arm or cell.runtime, cell=cell, system=system)
-    (result,) = measure_in_slices([entry], block, bench, 0, (1, part))
+    (result,) = measure_together([entry], block, bench, 0, lambda arms: (1, part))
     return result
 
 
-def measure_in_slices(
-    entries: Sequence[Entry], block: int, bench: Bench, seed: int, slices: tuple[int, Slice | None] = (0, None)
-) -> list[CellResult]:
-    """Measure all arms (runtimes or services) of one setting in alternating time slices. Return their results.
+def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: int) -> list[CellResult]:
+    """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return their results.
 
-    The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on.
-    slices: how often each arm sends, and the slice; 0 for those of the setting, which its first block determines
+    The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on. If requests take too
+    long for slices, each arm has one slice. Clients that cannot send in slices send as the method says.
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
-    start_ns, key = perf_counter_ns(), min(entry.cell.cell_id for entry in entries)
-    count, part = slices if slices[0] else bench.slices.get(key, slices)
+    cell, method = entries[0].cell, bench.method
+    is_native = method.client_runtime == NATIVE
+    if not (method.duration_s and cell.num_clients and entries[0].system.takes_slices(native_client=is_native)):
+        return measure_together(entries, block, bench, seed, lambda arms: (1, None))
+    if cell.rate:
+        lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
+        part = Slice(lead_ns=lead_ns, length_ns=round(method.duration_s * 1e9))
+        return measure_together(entries, block, bench, seed, lambda arms: (1, part))
+    return measure_together(entries, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
+
+
+def measure_together(
+    entries: Sequence[Entry],
+    block: int,
+    bench: Bench,
+    seed: int,
+    sized: Callable[[Sequence[CellRun]], tuple[int, Slice | None]],
+) -> list[CellResult]:
+    """Measure the arms *entries* at once. *sized* returns how many slices each arm gets, and the slice."""
+    start_ns = perf_counter_ns()
     with ExitStack() as stack:
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
         first.do(lambda: stack.enter_context(first.places.kept_awake(entries[0].cell.keep_awake)))
-        together = [first, *others] if count else [first]
-        _each(together, CellRun.launch, CellRun.connect)
-        if not count:
-            if not bench.places:
-                _expect_memory(first.memory_bytes() * len(others), len(arms))
-            _each(others, CellRun.launch, CellRun.connect)
+        _each([first], CellRun.launch, CellRun.connect)
+        if others and not bench.places and first.key not in bench.paces:
+            _expect_memory(first.memory_bytes() * len(others), len(arms))
+        _each(others, CellRun.launch, CellRun.connect)
         # The arm that has the first slice warms up last.
         warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
         _each(warmed, CellRun.warm_up)
-        if not count:
-            _each(warmed, CellRun.try_slice)
-            latency_ns = max(arm.latency_ns for arm in arms)
-            count, part = bench.slices[key] = size_slices(latency_ns, bench.method.duration_s)
+        count, part = sized(warmed)
         _each(arms, CellRun.begin)
         with CoreWaitSampler({child: pids for arm in arms for child, pids in arm.waiting_pids.items()}) as cores:
             for turn in range(count):
@@ -77,20 +95,54 @@ def measure_in_slices(
                     arms[place].do(arms[place].take_turn, part)
         for arm in arms:
             arm.do(arm.end, cores.timelines)
+            known = bench.paces.get(arm.key)
+            if known and _wanted_ns([arm.pace]) > GROWN * _wanted_ns([known]):
+                bench.paces[arm.key] = arm.pace
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
     return [arm.result(spent_ns) for arm in arms]
 
 
-def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
-    """Return how many time slices a runtime or service gets in a block (an even number), and the length of a slice.
+def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> tuple[int, Slice]:
+    """Return how many slices each arm gets, and the slice. An arm whose requests are not yet known tries them first."""
+    longest_ns = min(LONGEST_NS, round(method.duration_s * 1e9 / 2))
+    for arm in arms:
+        if arm.key in paces:
+            arm.pace = paces[arm.key]
+        else:
+            _try_slices(arm, longest_ns)
+            paces[arm.key] = arm.pace
+    return size_slices([arm.pace for arm in arms], method.duration_s)
 
-    latency_ns: the mean latency of the slowest runtime or service
+
+def _try_slices(arm: CellRun, longest_ns: int) -> None:
+    """Let the clients of *arm* send for long enough to see how long its requests take, at most for *longest_ns*."""
+    length_ns = 0
+    wanted_ns = TRIAL_NS
+    while length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS:
+        length_ns = min(wanted_ns, longest_ns)
+        arm.do(arm.try_slice, Slice(lead_ns=0, length_ns=length_ns))
+        wanted_ns = _wanted_ns([arm.pace])
+
+
+def size_slices(paces: Sequence[Pace], duration_s: float) -> tuple[int, Slice]:
+    """Return how many time slices each arm gets in a block (an even number, or one), and the slice.
+
+    If slices would be too long, each arm has one slice, which is longer than the duration if its requests need it.
     """
-    wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
-    count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
-    length_ns = round(duration_s * 1e9 / count)
-    lead_ns = min(LONGEST_LEAD_NS, max(LEAST_LEAD * length_ns, LEAD_REQUESTS * latency_ns))
-    return count, Slice(lead_ns=round(lead_ns), length_ns=length_ns)
+    wanted_ns, duration_ns = _wanted_ns(paces), round(duration_s * 1e9)
+    tail_ns = max(pace.tail_ns for pace in paces)
+    cycle_ns = max(pace.cycle_ns for pace in paces)
+    count = 2 * (duration_ns // (2 * wanted_ns))
+    if len(paces) > 1 and count and wanted_ns <= LONGEST_NS:
+        length_ns = duration_ns // count
+    else:
+        count, length_ns = 1, max(duration_ns, min(MOST_NS, TAILS * tail_ns))
+    lead_ns = max(round(LEAST_LEAD * length_ns), min(LONGEST_LEAD_NS, LEAD_CYCLES * cycle_ns), min(MOST_NS, tail_ns))
+    return count, Slice(lead_ns=cycle_ns + lead_ns, length_ns=length_ns)
+
+
+def _wanted_ns(paces: Sequence[Pace]) -> int:
+    return max(SHORTEST_NS, *(max(CYCLES * pace.cycle_ns, TAILS * pace.tail_ns) for pace in paces))
 
 
 def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from math import sqrt
 from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from core.histogram import Histogram
+from core.histogram import Histogram, bounds_ns
 from core.messages import AND, NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.runtime import JIT
@@ -27,11 +28,12 @@ from lab.run.places import HERE
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 MOST_JIT_BYTES = 64
+LITTLE, CERTAINTY = 0.03, 2.5
 OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
 USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
-SUMS = (*COUNTS, *USED, "uncounted", "completion_ns", "overdue", "sent_bytes", "received_bytes")
+SUMS = (*COUNTS, *USED, "uncounted", "completion_ns", "overdue", "between_ns", "gaps", "sent_bytes", "received_bytes")
 FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first that has them
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 
@@ -100,6 +102,42 @@ def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int =
     cpu_ns = sum(result.get(key, 0) for key in CPU)
     busy = Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
+
+
+def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWindow]) -> list[Message]:
+    """Return a fault if throughput and latency of a closed loop contradict each other.
+
+    By Little's law, throughput x mean cycle / connections is 1, where a cycle lasts from one request of a connection to
+    its next. It may differ by LITTLE, and by what chance explains: CERTAINTY standard errors of the time by which the
+    first and the last cycle of each connection reach over the ends of the windows.
+    clients: the checked results of the clients
+    windows: the times in which requests counted
+    """
+    total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)
+    if not connections or total["errors"] or not total["answered"]:
+        return []
+    latency, wall_ns = Histogram.from_json(total["latency"]), sum(end_ns - start_ns for start_ns, end_ns in windows)
+    between_ns = total.get("between_ns", 0) / max(1, total.get("gaps", 0))
+    cycles = [((sum(bounds_ns(bucket)) - 1) / 2 + between_ns, number) for bucket, number in latency.filled()]
+    mean_ns, squares, cubes = (
+        sum(number * cycle**power for cycle, number in cycles) / latency.count for power in (1, 2, 3)
+    )
+    # the rest of a cycle from a random moment on has the mean E[c2] / 2E[c] and the mean square E[c3] / 3E[c]
+    variance = cubes / 3 / mean_ns - (squares / 2 / mean_ns) ** 2
+    by_chance = CERTAINTY * sqrt(2 * variance * connections * len(windows)) / (connections * wall_ns)
+    found = latency.count * mean_ns / (connections * wall_ns)
+    if abs(found - 1) <= LITTLE + by_chance:
+        return []
+    return [
+        message(
+            "throughput and latency contradict each other: {throughput:.1f} requests/s with {cycle:.2f} ms from one "
+            "request of a connection to its next would need {found:.2f} connections, but there are {connections}",
+            throughput=latency.count * 1e9 / wall_ns,
+            cycle=mean_ns / 1e6,
+            found=found * connections,
+            connections=connections,
+        )
+    ]
 
 
 def client_fields(

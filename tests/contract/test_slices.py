@@ -18,7 +18,7 @@ from core.result import CellResult
 from core.system import System
 from lab.run import measure
 from lab.run.beside import Standing
-from lab.run.cell_run import Bench, CellRun
+from lab.run.cell_run import Bench, CellRun, Pace
 from lab.run.measure import NotEnoughMemory, measure_in_slices
 from lab.run.runtimes import Runtime
 from reports.facts.gates import background, idle_cores
@@ -52,7 +52,7 @@ def taken(number: str, runtime: Runtime, bench: Bench, **params: Any) -> list[Ce
     command_or_skip(runtime, system, "service")
     cell = small_cell(system, runtime, NUM_CLIENTS=2, **params)
     return measure_in_slices(
-        arms(cell, system), 1, replace(bench, method=replace(bench.method, **vars(METHOD)), slices={}), 7
+        arms(cell, system), 1, replace(bench, method=replace(bench.method, **vars(METHOD)), paces={}), 7
     )
 
 
@@ -91,16 +91,19 @@ def test_the_length_of_slices_is_chosen_once_for_a_setting_whichever_arm_comes_f
     any_runtime: Runtime, bench: Bench
 ) -> None:
     system = find("2")
-    slices: dict[str, tuple[int, Slice]] = {}
+    paces: dict[str, Pace] = {}
     command_or_skip(any_runtime, system, "service")
     entries = [
         Entry(arm=str(size), cell=small_cell(system, any_runtime, PAYLOAD_BYTES=size), system=system) for size in (1, 2)
     ]
-    own = replace(bench, method=replace(bench.method, **vars(METHOD)), slices=slices)
+    own = replace(bench, method=replace(bench.method, **vars(METHOD)), paces=paces)
+    lengths = set()
     for block, in_order in enumerate((entries, entries[::-1]), 1):
         for result in measure_in_slices(in_order, block, own, 7):
             check_ok(result)
-    assert len(slices) == 1
+            lengths.add((result.turns["length_ns"], result.turns["lead_ns"]))
+    assert len(lengths) <= 2, "the second block has longer slices only if longer requests turned up"
+    assert len(paces) == 2
 
 
 @pytest.mark.alone
@@ -144,7 +147,7 @@ def test_arms_that_do_not_fit_into_memory_are_not_started(
     monkeypatch.setattr(measure, "memory_available_bytes", lambda: 1 << 20)
     system = find("2")
     with pytest.raises(NotEnoughMemory, match="only 1 MiB"):
-        measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD, slices={}), 7)
+        measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD, paces={}), 7)
 
 
 class Ticking(Standing):

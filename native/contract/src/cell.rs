@@ -113,6 +113,8 @@ pub struct Cell {
     pub params: Params,
     pub service_id: Option<u64>,
     pub client_id: Option<u64>,
+    /// Number of the block, from 1: requests come in another order in each.
+    pub block: u64,
     /// For each service, by service_id, the address of each of its sockets.
     pub addresses: Vec<Vec<String>>,
     /// Where Unix sockets go.

@@ -13,6 +13,8 @@ use crate::lines::{next_word, say_done, say_result};
 
 /// Exit status of a client that finds end of file on stdin before its result.
 const STOPPED_EARLY: i32 = 3;
+/// Multiples of the golden ratio, modulo 1, are evenly spread.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A thread that reads stdin. At its end the process exits: with 0 once the result is printed, otherwise with 3.
 pub struct Orchestrator {
@@ -83,11 +85,23 @@ impl Orchestrator {
     }
 }
 
-/// A part of the timed requests: a client sends for `lead_ns` and `length_ns`, and counts what is answered in the last.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A part of the timed requests: a client sends for `lead_ns` and `length_ns`, and counts what starts in the last.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Slice {
+    pub at_ns: u64,
     pub lead_ns: u64,
     pub length_ns: u64,
+    /// The connections send their first requests at different times of the first `stagger_ns`.
+    pub stagger_ns: u64,
+}
+
+impl Slice {
+    /// When connection `place` of `of` sends its first request. Source: core/child.py.
+    pub fn begins_ns(&self, place: u64, of: u64) -> u64 {
+        let phase = u128::from(self.at_ns.wrapping_mul(GOLDEN));
+        let spread = u128::from(self.stagger_ns) * ((u128::from(place) << 64) + phase);
+        self.at_ns + (spread / (u128::from(of.max(1)) << 64)) as u64
+    }
 }
 
 /// When a client is to begin by a `go` or a `slice`: at that time of this host's monotonic clock, or at once (0).
@@ -98,7 +112,9 @@ fn release(word: &str) -> Option<(u64, Option<Slice>)> {
     match (name, &numbers[..]) {
         ("go", []) => Some((0, None)),
         ("go", &[at_ns]) => Some((at_ns, None)),
-        ("slice", &[at_ns, lead_ns, length_ns]) => Some((at_ns, Some(Slice { lead_ns, length_ns }))),
+        ("slice", &[at_ns, lead_ns, length_ns, stagger_ns]) => {
+            Some((at_ns, Some(Slice { at_ns, lead_ns, length_ns, stagger_ns })))
+        }
         _ => None,
     }
 }
@@ -117,13 +133,26 @@ mod tests {
     }
 
     #[test]
+    fn connections_begin_evenly_spread_as_in_python() {
+        let slice = Slice {
+            at_ns: 6_795_092_236_268,
+            stagger_ns: 300_000_000,
+            ..Slice::default()
+        };
+        let offsets = [0, 1, 7].map(|place| slice.begins_ns(place, 8) - slice.at_ns);
+        assert_eq!(offsets, [5_810_155, 43_310_155, 268_310_155]);
+    }
+
+    #[test]
     fn a_slice_says_when_and_how_long() {
         let slice = Slice {
+            at_ns: 7,
             lead_ns: 10,
             length_ns: 250,
+            stagger_ns: 3,
         };
-        assert_eq!(release("slice 7 10 250"), Some((7, Some(slice))));
-        for word in ["slice", "slice 7 10", "slice 7 10 250 1", "slice 7 10 x"] {
+        assert_eq!(release("slice 7 10 250 3"), Some((7, Some(slice))));
+        for word in ["slice", "slice 7 10 250", "slice 7 10 250 1 1", "slice 7 10 250 x"] {
             assert_eq!(release(word), None, "{word}");
         }
     }

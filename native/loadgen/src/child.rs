@@ -59,7 +59,7 @@ impl Client {
         let job = Arc::new(job(cell, flags)?);
         let max_active = (concurrent_services * connections) as usize;
         // The clients of a cell share the cores: fewer threads with more connections each wake up less often.
-        let clients = whole("NUM_CLIENTS", 1)?.max(1) as usize;
+        let clients = clients(cell)? as usize;
         let threads = flags
             .threads
             .unwrap_or_else(|| (contract::usable_cpus() / clients).max(1))
@@ -100,7 +100,7 @@ impl Client {
 
     fn send_slice(&self, slice: Slice) -> Result<Outcome, String> {
         let amount = self.time((slice.lead_ns + slice.length_ns) as f64 / 1e9);
-        let mut outcome = self.workers.run_after(slice.lead_ns, amount, self.rate, |_| ())?;
+        let mut outcome = self.workers.run_slice(Some(slice), amount, self.rate, |_| ())?;
         outcome.started_ns += slice.lead_ns;
         outcome.tally.sent -= outcome.tally.uncounted;
         Ok(outcome)
@@ -141,6 +141,11 @@ impl Client {
         if tally.uncounted > 0 {
             put("uncounted", json!(tally.uncounted));
         }
+        if tally.gaps > 0 {
+            put("between_ns", json!(tally.between_ns));
+            put("gaps", json!(tally.gaps));
+        }
+        put("connections", json!(self.workers.most_active));
         put("wrong", json!(tally.wrong));
         put("errors", json!(tally.errors));
         put("calc_ns", json!(tally.calc_ns));
@@ -187,6 +192,7 @@ impl Client {
 fn virtual_users(cell: &Cell, connections: u64) -> Result<Vec<VirtualUserSpec>, String> {
     let client_id = cell.client_id.unwrap_or(0);
     let services = cell.addresses.len() as u64;
+    let clients = clients(cell)?;
     let binding = cell.params.text("CLIENT_BINDING", "random");
     let is_pinned = binding.map_err(|error| error.to_string())? == "pinned";
     let mut users = Vec::new();
@@ -207,9 +213,17 @@ fn virtual_users(cell: &Cell, connections: u64) -> Result<Vec<VirtualUserSpec>, 
             of: connections,
             seed: (client_id * services + number) * connections + rank + 1,
             service: service as u64,
+            place: (number * connections + rank) * clients + client_id,
+            users: services * connections * clients,
         }));
     }
     Ok(users)
+}
+
+/// How many clients the cell has.
+fn clients(cell: &Cell) -> Result<u64, String> {
+    let clients = cell.params.whole("NUM_CLIENTS", 1);
+    Ok(clients.map_err(|error| error.to_string())?.max(1))
 }
 
 /// What is sent: the plan of a user's service, or else the request of the flags and the cell's parameters.
@@ -226,7 +240,7 @@ fn job(cell: &Cell, flags: &Flags) -> Result<Job, String> {
         tls: own.tls(address)?,
         http2: own.speaks_http2(),
         kinds,
-        order: own.order(client_id + 1),
+        order: own.order(cell.block.max(1) * clients(cell)? + client_id + 1),
         probe: None,
         opens_early: cell.params.number("RATE", 0.0).map_err(|error| error.to_string())? == 0.0,
         think_ns: own.think_ns(),

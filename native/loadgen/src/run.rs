@@ -38,6 +38,8 @@ pub fn run(flags: &Flags) -> Result<Finished, String> {
         of: connections,
         seed: rank + 1,
         service: 0,
+        place: rank,
+        users: connections,
     };
     let users: Vec<VirtualUserSpec> = (0..connections).map(user).collect();
     let workers = WorkerThreads::start(&job, &users, threads, users.len())?;

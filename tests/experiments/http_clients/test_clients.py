@@ -2,7 +2,7 @@
 
 import pytest
 
-from clients.workers import NEVER_NS
+from clients.schedule import NEVER_NS
 from core.cell import Cell
 from core.method import Method
 from experiments.http_clients import workers as http_workers

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from clients.workers import NEVER_NS, Quota, timed, turns, warmup
+from clients.schedule import NEVER_NS
+from clients.workers import Quota, timed, turns, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
 from experiments.http_clients.workers import REQUEST_DEADLINE_S, TIMELINE_REQUESTS, HttpTally, summary

@@ -11,26 +11,72 @@ from config.plan import Plan
 from core.child import Slice
 from core.histogram import Histogram
 from core.runtime import RuntimeName
+from lab.run.cell_run import Pace
 from lab.run.feasible import choose_arm_order
+from lab.run.instrumentation import TimeWindow
 from lab.run.measure import size_slices
-from lab.run.results import add_slices, counted_share, counted_usage
+from lab.run.results import add_slices, counted_share, counted_usage, littles_law
 from tests.lab.scripted_children import latency
 
 
+MS = 1_000_000
+
+
 @pytest.mark.parametrize(
-    ("latency_ms", "duration_s", "count", "lead_ms", "length_ms"),
+    ("cycle_ms", "tail_ms", "duration_s", "count", "length_ms", "lead_ms"),
     [
-        (0.2, 1.0, 10, 5, 100),  # 40 requests take 8 ms, so the shortest slice, with the shortest lead
-        (10.0, 1.0, 2, 80, 500),  # 40 requests take 400 ms, 2.5 slices are made 2; 8 requests before
-        (100.0, 3.0, 6, 100, 500),  # not 4 s, but the longest slice, and the longest lead
-        (0.2, 0.05, 2, 1.6, 25),  # two at least
+        (0.2, 0.2, 1.0, 10, 100, 5.2),  # 40 cycles take 8 ms, so the shortest slice, with the shortest lead
+        (10.0, 10.0, 1.0, 2, 500, 90),  # 40 cycles take 400 ms; 8 cycles before, and one in which connections begin
+        (1.0, 150.0, 3.0, 4, 750, 151),  # four times the longest requests, and a lead as long as they are
+        (100.0, 100.0, 3.0, 1, 3000, 250),  # 40 cycles take 4 s, so one after the other; the longest lead of 8 cycles
+        (600.0, 600.0, 2.0, 1, 2400, 1200),  # longer than the duration: four times the longest requests
+        (20.0, 12_000.0, 2.0, 1, 30_000, 12_020),  # not 48 s: the longest cell
     ],
 )
-def test_a_slice_holds_forty_requests_of_each_connection_after_eight(
-    latency_ms: float, duration_s: float, count: int, lead_ms: float, length_ms: int
+def test_a_slice_holds_forty_cycles_and_four_of_the_longest_requests_or_arms_are_measured_one_after_the_other(
+    cycle_ms: float, tail_ms: float, duration_s: float, count: int, length_ms: int, lead_ms: float
 ) -> None:
-    part = Slice(lead_ns=round(lead_ms * 1e6), length_ns=length_ms * 10**6)
-    assert size_slices(latency_ms * 1e6, duration_s) == (count, part)
+    slow = Pace(cycle_ns=round(cycle_ms * MS), tail_ns=round(tail_ms * MS))
+    part = Slice(lead_ns=round(lead_ms * MS), length_ns=length_ms * MS)
+    assert size_slices([Pace(cycle_ns=MS // 10, tail_ns=MS // 10), slow], duration_s) == (count, part)
+
+
+def test_the_pace_of_requests_has_their_longest_part_and_the_time_between_them() -> None:
+    taken = latency(*[1 * MS] * 985, *[150 * MS] * 15)  # long ones are 1.5 % of the requests and 70 % of the time
+    pace = Pace.of({"latency": taken, "between_ns": 999 * 20 * MS, "gaps": 999})
+    assert pace.cycle_ns == taken["mean_ns"] + 20 * MS
+    assert pace.tail_ns == pytest.approx(150 * MS, rel=0.004)
+    rare = latency(*[1 * MS] * 9900, 90 * MS)  # 0.9 % of the time
+    assert Pace.of({"latency": rare}, 5 * MS) == Pace(cycle_ns=rare["mean_ns"] + 5 * MS, tail_ns=1_003_519)
+    assert Pace.of({"latency": {"count": 0}}) == Pace()
+
+
+@pytest.mark.parametrize(
+    ("answered", "mean_ms", "between_ms", "connections", "is_right"),
+    [
+        (1600, 10, 0, 16, True),  # 16 connections for 1 s, each request takes 10 ms
+        (800, 10, 10, 16, True),
+        (1600, 10, 10, 16, False),
+        (32, 600, 0, 16, False),  # each connection counted two requests of 600 ms in 1 s
+        (27, 600, 0, 16, True),
+        (1500, 10, 0, 16, False),  # 6 % of the requests are missing
+    ],
+)
+def test_throughput_and_latency_obey_littles_law(
+    answered: int, mean_ms: int, between_ms: int, connections: int, is_right: bool
+) -> None:
+    gaps = answered - connections
+    client = {
+        "answered": answered,
+        "errors": {},
+        "connections": connections,
+        "between_ns": gaps * between_ms * MS,
+        "gaps": gaps,
+        "latency": latency(*[mean_ms * MS] * answered),
+    }
+    faults = littles_law([client], [TimeWindow(start_ns=0, end_ns=1000 * MS)])
+    assert bool(faults) is not is_right
+    assert is_right or f"but there are {connections}" in str(faults[0])
 
 
 def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **more: Any) -> dict[str, Any]:

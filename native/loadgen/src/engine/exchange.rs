@@ -20,9 +20,10 @@ impl Worker {
         let user = &mut self.users[user];
         let at = user.pick();
         let connection = &mut self.connections[at];
-        connection.kind = self.job.kind(user.spec.seed, user.sent);
+        connection.kind = self.job.kind(user.spec.seed, user.place);
         connection.intended_ns = intended_ns;
         user.sent += 1;
+        user.place += 1;
         self.tally.sent += 1;
         if user.session.is_some() {
             self.begin_in_session(at);
@@ -264,7 +265,7 @@ impl Worker {
         }
         let whole = self.connections[at].written == self.message(at).len();
         self.tally.last_ns = end_ns;
-        if self.counted_ns.contains(&end_ns) {
+        if self.counted_ns.contains(&self.connections[at].begun_ns()) {
             self.count(at, &answer, end_ns);
         } else {
             self.tally.uncounted += 1;
@@ -284,15 +285,18 @@ impl Worker {
     #[inline]
     fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
         let connection = &self.connections[at];
-        let started_ns = connection.started_ns;
-        let service = self.users[connection.user].spec.service;
+        let (started_ns, begun_ns) = (connection.started_ns, connection.begun_ns());
+        let user = &mut self.users[connection.user];
+        let service = user.spec.service;
         self.tally.latency.record(end_ns - started_ns);
-        let mut due_ns = started_ns;
         if connection.intended_ns > 0 {
-            due_ns = connection.intended_ns;
-            self.tally.corrected.record(end_ns - due_ns);
+            self.tally.corrected.record(end_ns - begun_ns);
+        } else if user.answered_ns > 0 {
+            self.tally.between_ns += started_ns.saturating_sub(user.answered_ns);
+            self.tally.gaps += 1;
         }
-        self.tally.slowest.note(end_ns - due_ns, due_ns, service);
+        user.answered_ns = end_ns;
+        self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
         if self.job.times_first_byte {
             self.tally
                 .first_byte
@@ -301,7 +305,7 @@ impl Worker {
         if self.job.fresh {
             self.tally.total.record(end_ns - connection.opened_ns);
         }
-        self.tally.slices.record(end_ns);
+        self.tally.slices.record(begun_ns);
         self.tally.judge(answer, started_ns);
         if self.tally.first_wrong.is_none() && !matches!(answer.verdict, Verdict::Right { .. }) {
             self.note_wrong(at, &answer.verdict);

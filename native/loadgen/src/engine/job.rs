@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use contract::Slice;
+
 use crate::engine::arrivals::Arrivals;
 use crate::engine::request_pool::RequestPool;
 use crate::net::socket::{Actual, Options};
@@ -111,8 +113,8 @@ pub struct Phase {
     pub arrivals: Option<Arc<Arrivals>>,
     /// When it begins, ns on the monotonic clock.
     pub start_ns: u64,
-    /// How long after that the first answer may come that counts.
-    pub lead_ns: u64,
+    /// The slice of time that the phase is, in whose lead requests do not count.
+    pub slice: Option<Slice>,
     /// When its time is over.
     pub end_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! Answers by time, as core/slices.py counts them: how many came in each slice of the host's monotonic clock.
+//! Answers by time, as core/slices.py counts them: to how many requests that began in each slice of the clock.
 
 use std::collections::BTreeMap;
 
@@ -28,11 +28,13 @@ impl Default for Slices {
 }
 
 impl Slices {
-    /// An answer came at this time, which is not before that of the last one.
+    /// An answered request began at this time.
     #[inline]
-    pub fn record(&mut self, now_ns: u64) {
-        if now_ns >= self.end_ns {
-            self.turn(now_ns);
+    pub fn record(&mut self, begun_ns: u64) {
+        if begun_ns >= self.end_ns {
+            self.turn(begun_ns);
+        } else if begun_ns < self.end_ns - self.width_ns {
+            return self.add(begun_ns, 1);
         }
         self.count += 1;
     }
@@ -104,7 +106,7 @@ mod tests {
 
     #[test]
     fn answers_are_counted_in_the_slice_they_came_in() {
-        let slices = recorded(&[120_000_000, 149_999_999, 150_000_000, 260_000_000]);
+        let slices = recorded(&[120_000_000, 150_000_000, 260_000_000, 149_999_999]);
         let counts = json!({"width_ns": 50_000_000, "start_ns": 100_000_000, "counts": [2, 1, 0, 1]});
         assert_eq!(slices.to_json(), Some(counts));
         assert_eq!(recorded(&[]).to_json(), None);

@@ -20,7 +20,7 @@ pub struct FirstWrong {
 pub struct Tally {
     pub sent: u64,
     pub answered: u64,
-    /// Answers outside of the time in which they count.
+    /// Answers to requests that began outside of the time in which they count.
     pub uncounted: u64,
     pub wrong: u64,
     /// Errors by code: those of docs/child-contract.md, and status codes.
@@ -39,6 +39,9 @@ pub struct Tally {
     pub ended_ns: u64,
     /// Open loop: when the last request was sent, ns on the monotonic clock.
     pub last_sent_ns: u64,
+    /// Closed loop: time between an answer and the next request of the same user, and how often there was one.
+    pub between_ns: u64,
+    pub gaps: u64,
     /// Requests without a complete answer.
     pub unanswered: u64,
     /// From the first byte sent to the last byte of the answer.
@@ -104,6 +107,8 @@ impl Tally {
             (&mut self.wrong, other.wrong),
             (&mut self.kept, other.kept),
             (&mut self.given_up, other.given_up),
+            (&mut self.between_ns, other.between_ns),
+            (&mut self.gaps, other.gaps),
             (&mut self.unanswered, other.unanswered),
             (&mut self.calc_ns, other.calc_ns),
             (&mut self.received_bytes, other.received_bytes),

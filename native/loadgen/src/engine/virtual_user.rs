@@ -16,6 +16,9 @@ pub struct VirtualUserSpec {
     pub seed: u64,
     /// Number of the service that it calls.
     pub service: u64,
+    /// Its place among the `users` of all clients of the cell.
+    pub place: u64,
+    pub users: u64,
 }
 
 impl VirtualUserSpec {
@@ -33,6 +36,10 @@ pub struct VirtualUser {
     /// Requests that it has sent in this phase, and that it may still send (u64::MAX: as many as there is time for).
     pub sent: u64,
     pub left: u64,
+    /// Requests that it has sent in all phases: its place in the order of requests.
+    pub place: u64,
+    /// When its last counted request of this phase was answered; 0 if none was.
+    pub answered_ns: u64,
     /// When it is to stop, ns on the monotonic clock.
     pub until_ns: u64,
     /// Failures in a row.
@@ -53,6 +60,8 @@ impl VirtualUser {
             first,
             sent: 0,
             left: 0,
+            place: 0,
+            answered_ns: 0,
             until_ns: u64::MAX,
             failures: 0,
             active: false,
@@ -85,6 +94,8 @@ mod tests {
             of,
             seed: 5,
             service: 0,
+            place: 0,
+            users: 1,
         }
     }
 

@@ -1,13 +1,14 @@
 //! One thread's event loop: its virtual users, when each begins and ends, and when each request is due.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use contract::now_ns;
+use contract::{Slice, now_ns};
 use mio::{Events, Poll, Token};
 
 use crate::engine::job::{Amount, Job, Phase};
@@ -52,10 +53,10 @@ pub struct Worker {
     /// Whether a user was free before that.
     is_awaited: bool,
     has_rate: bool,
-    /// Users that think about their next request, and until when.
-    thinking: VecDeque<(u64, usize)>,
+    /// Users that think about their next request, or have yet to begin, and until when.
+    thinking: BinaryHeap<Reverse<(u64, usize)>>,
     batch: u64,
-    /// The time in which answers count, ns on the monotonic clock.
+    /// The time in which requests begin that count, ns on the monotonic clock.
     pub(crate) counted_ns: Range<u64>,
 }
 
@@ -99,7 +100,7 @@ impl Worker {
             due_ns: None,
             is_awaited: false,
             has_rate: false,
-            thinking: VecDeque::new(),
+            thinking: BinaryHeap::new(),
             batch: 0,
             counted_ns: 0..u64::MAX,
         })
@@ -139,7 +140,11 @@ impl Worker {
     pub(crate) fn set_free(&mut self, user: usize) {
         self.progress.store(self.tally.answered, Ordering::Relaxed);
         if self.job.think_ns > 0 {
-            self.thinking.push_back((now_ns() + self.job.think_ns, user));
+            let until_ns = now_ns() + self.job.think_ns;
+            if until_ns >= self.users[user].until_ns {
+                return self.retire(user);
+            }
+            self.thinking.push(Reverse((until_ns, user)));
         } else {
             self.push_free(user);
         }
@@ -161,9 +166,9 @@ impl Worker {
     }
 
     fn prepare(&mut self, phase: &Phase) {
-        self.counted_ns = match phase.amount {
-            Amount::Time(_) if phase.lead_ns > 0 => phase.start_ns + phase.lead_ns..phase.end_ns,
-            _ => 0..u64::MAX,
+        self.counted_ns = match phase.slice {
+            Some(slice) => phase.start_ns + slice.lead_ns..phase.end_ns,
+            None => 0..u64::MAX,
         };
         self.due_ns = None;
         self.has_rate = phase.arrivals.is_some();
@@ -173,6 +178,18 @@ impl Worker {
         (self.active, self.batch) = (0, 0);
         self.progress.store(0, Ordering::Relaxed);
         self.activate(phase);
+        if let (Some(slice), None) = (phase.slice, &phase.arrivals) {
+            self.stagger(slice);
+        }
+    }
+
+    /// Let the first users begin one after the other.
+    fn stagger(&mut self, slice: Slice) {
+        for number in self.free.drain(..) {
+            let spec = &self.users[number].spec;
+            let begins_ns = slice.begins_ns(spec.place, spec.users);
+            self.thinking.push(Reverse((begins_ns, number)));
+        }
     }
 
     fn activate(&mut self, phase: &Phase) {
@@ -180,7 +197,7 @@ impl Worker {
             && let Some(number) = self.waiting.pop_front()
         {
             let user = &mut self.users[number];
-            (user.sent, user.failures, user.active) = (0, 0, true);
+            (user.sent, user.failures, user.active, user.answered_ns) = (0, 0, true, 0);
             (user.left, user.until_ns) = match phase.amount {
                 Amount::Pool(_) => (0, u64::MAX),
                 Amount::Divided(requests) => (user.spec.share(requests), u64::MAX),
@@ -218,12 +235,12 @@ impl Worker {
 
     /// Users whose time to think is over are free.
     fn end_thinking(&mut self) {
-        while let Some((until_ns, user)) = self.thinking.front().copied() {
+        while let Some(Reverse((until_ns, user))) = self.thinking.peek().copied() {
             if until_ns > now_ns() {
                 self.timer.wake_at(until_ns);
                 break;
             }
-            self.thinking.pop_front();
+            self.thinking.pop();
             self.free.push_back(user);
         }
     }
@@ -238,7 +255,7 @@ impl Worker {
             return None;
         }
         self.tally.last_sent_ns = now_ns;
-        if self.is_awaited && self.counted_ns.contains(&now_ns) {
+        if self.is_awaited && self.counted_ns.contains(&due_ns) {
             self.tally.lag.record(now_ns - due_ns);
         }
         self.due_ns.take()

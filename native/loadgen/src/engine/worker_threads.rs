@@ -15,7 +15,7 @@ use crate::engine::tally::Tally;
 use crate::engine::virtual_user::VirtualUserSpec;
 use crate::engine::worker::Worker;
 use crate::stop_signal;
-use contract::FineHistogram;
+use contract::{FineHistogram, Slice};
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
@@ -25,7 +25,8 @@ pub struct WorkerThreads {
     tallies: Receiver<io::Result<Tally>>,
     progress: Vec<Arc<AtomicU64>>,
     specs: Vec<VirtualUserSpec>,
-    most_active: usize,
+    /// How many users run at a time.
+    pub most_active: usize,
     /// Whether the gaps between requests at a rate are random.
     pub poisson: bool,
     /// How long each connection took that was opened before the clock starts.
@@ -129,13 +130,13 @@ impl WorkerThreads {
         rate: Option<f64>,
         on_progress: impl FnMut(u64),
     ) -> Result<Outcome, String> {
-        self.run_after(0, amount, rate, on_progress)
+        self.run_slice(None, amount, rate, on_progress)
     }
 
-    /// Run one phase, of which answers count that come when `lead_ns` have passed, and before its time is over.
-    pub fn run_after(
+    /// Run one phase: of a slice, requests count that begin when its lead has passed, and before its time is over.
+    pub fn run_slice(
         &self,
-        lead_ns: u64,
+        slice: Option<Slice>,
         amount: Amount,
         rate: Option<f64>,
         mut on_progress: impl FnMut(u64),
@@ -143,14 +144,14 @@ impl WorkerThreads {
         self.progress
             .iter()
             .for_each(|answered| answered.store(0, Ordering::Relaxed));
-        let start_ns = now_ns();
+        let start_ns = slice.map_or_else(now_ns, |slice| slice.at_ns);
         let duration_ns = self.duration_ns(&amount);
         let arrivals = rate.map(|rate| Arc::new(self.arrivals(&amount, rate, start_ns)));
         let phase = Phase {
             amount,
             arrivals,
             start_ns,
-            lead_ns,
+            slice,
             end_ns: start_ns + duration_ns,
         };
         for sender in &self.phases {

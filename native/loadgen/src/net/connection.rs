@@ -107,6 +107,11 @@ impl Connection {
         self.state = State::Closed;
     }
 
+    /// When its request began: when it was due, or, in a closed loop, when it was sent.
+    pub fn begun_ns(&self) -> u64 {
+        if self.intended_ns > 0 { self.intended_ns } else { self.started_ns }
+    }
+
     /// Begin a request at `now_ns`.
     pub fn start(&mut self, now_ns: u64) {
         self.state = State::Busy;
