@@ -100,7 +100,7 @@ class PlanWorker:
             if now_ns >= until_ns:
                 break
             if (intended_ns or now_ns) >= counts_from_ns > 0:
-                self.uncounted, counts_from_ns = self.tally.forget(), 0
+                self.uncounted, counts_from_ns, self._slice_end_ns = self.tally.forget(), 0, 0
             code, now_ns = self._send(next(self._upcoming), intended_ns)
             failures = failures + 1 if code else 0
             if code == "timeout" or failures == GIVE_UP_AFTER:

@@ -103,7 +103,7 @@ class RunInProgress:
 
     def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
         bench, seed = self.bench, self.run.seed
-        if part:
+        if part or not bench.method.duration_s:
             return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
         if bench.method.slices:
             return measure_in_slices(entries, block, bench, seed)

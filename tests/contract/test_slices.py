@@ -74,13 +74,13 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
         check_ok(result)
         turns = result.turns
         assert turns["slices"] * turns["length_ns"] == result.wall_ns == 400_000_000
-        assert 5_000_000 <= turns["lead_ns"] <= turns["length_ns"]  # longer ones on a busy machine
+        assert 5_000_000 <= turns["lead_ns"]
         uncounted = sum(client["uncounted"] for client in result.clients)
         assert sum(service["requests"] for service in result.services) == result.answered + uncounted
-        assert 0 < uncounted < result.answered
+        assert uncounted > 0
         assert result.latency["count"] == result.answered
         assert sum(result.slices["counts"]) == result.answered
-        assert 0 <= turns["idle_cpu_ns"] < turns["idle_ns"]
+        assert turns["slices"] == 1 or 0 <= turns["idle_cpu_ns"] < turns["idle_ns"]
         if "RATE" in params:  # 200 requests a second of each of two clients, for 0.4 s
             assert abs(result.answered - 160) <= 16
         if number != "1":
@@ -166,4 +166,4 @@ def test_what_runs_beside_is_counted_in_each_arms_own_slices_without_their_lead(
     beside: Any = {"database": ...}
     for result in taken("2", any_runtime, replace(bench, beside=Ticking(running=beside))):
         counted = result.answered / (result.answered + sum(client["uncounted"] for client in result.clients))
-        assert result.beside == {"database": round(4 * 10_000_000 * counted)}
+        assert result.beside == {"database": round(result.turns["slices"] * 10_000_000 * counted)}
