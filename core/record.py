@@ -111,6 +111,8 @@ class Turns(TypedDict, total=False):
     slices: number of slices
     length_ns, lead_ns: length of the part of each slice whose requests count, and of the part before it, in which
         clients send requests without counting
+    answered: number of answered requests in each slice
+    tail_ns: length of the longest requests that matter: longer ones have 1 % of the time of all requests at most
     idle_ns: how long the arm was idle between its slices, in total
     idle_cpu_ns: CPU time that its services and clients used while idle
     """
@@ -118,6 +120,8 @@ class Turns(TypedDict, total=False):
     slices: Count
     length_ns: Count
     lead_ns: Count
+    answered: Annotated[list[Count], Meta(max_length=MOST_SLICES)]
+    tail_ns: Count
     idle_ns: Count
     idle_cpu_ns: Count
 

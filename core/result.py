@@ -85,7 +85,7 @@ class CellResult:
     reason: why the cell is not ok: a message with the end of the child's stderr; `""` if the cell is ok. Code
         `not_ready`: a child did not start; `not_tried`: the cell was skipped because its service failed to start twice
     wall_ns: time from the release of the first client to the last answer; for a cell in slices, the sum of the times
-        whose answers count; 0 if the cell failed before, or has no clients
+        whose requests count; 0 if the cell failed before, or has no clients
     start_ns: time from the start of the first process until all were ready, before the warm-up
     overhead_ns: the cell's time besides `wall_ns`: start, connecting, warm-up and stop. Cells that alternated in slices
         share this time equally
@@ -99,11 +99,12 @@ class CellResult:
         ([decision 012](decisions/012-sampled-waiting.md)); empty if the service does not report it
     lag: at a RATE, a histogram of the load generator's own delay: from when a request was due until it was sent, for
         requests that a free connection waited for; otherwise empty
-    slices: answers by time: `counts` of successive slices of `width_ns` (50 ms, more for a long cell). The first slice
-        began `start_ns` after the release (before it, if negative); the first and last slices are incomplete. Empty if
-        a client does not report them
-    turns: for a cell whose arm alternated with the others in slices of time: the number of `slices`, `length_ns` and
-        `lead_ns` of each, and `idle_cpu_ns`, the CPU time used in the `idle_ns` between slices; otherwise empty
+    slices: answered requests by the time of their start: `counts` of successive slices of `width_ns` (50 ms, more for a
+        long cell). The first slice began `start_ns` after counting began (before it, if negative); the first and last
+        slices are incomplete. Empty if a client does not report them, and if the arm took turns with others
+    turns: for a cell whose clients sent in slices of time: the number of `slices` (more than one if the arm alternated
+        with others), `length_ns` and `lead_ns` of each, the `answered` requests of each, the `tail_ns` of the requests,
+        and `idle_cpu_ns`, the CPU time used in the `idle_ns` between slices; otherwise empty
     probe: for a search for the capacity, the purpose of the cell: `closed` (the closed loop), `pick` (for a candidate
         topology), `scan` (a short probe), `search` or `confirm` (long probes); otherwise empty
     machine: [a window](#a-window): the time in which clients were timed, plus a few ms for reading the counters

@@ -27,6 +27,7 @@ from lab.folders import Sandbox
 from lab.run.beside import Standing
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
+    SLICES,
     SLOW,
     addresses,
     check_done,
@@ -363,9 +364,8 @@ class CellRun(ExitStack):
             client.result = result = add_slices(results)
             if parts := [turn.part for turn in self._turns if turn.part]:
                 result["completion_ns"] = sum(part.length_ns for part in parts)
-            if len(parts) > 1:  # its slices of time belong to several arms, so each turn is one
-                counts = [of_turn["answered"] for of_turn in results]
-                result["slices"] = {"width_ns": parts[0].length_ns, "start_ns": parts[0].at_ns, "counts": counts}
+            if len(parts) > 1:  # between its turns, other arms had theirs
+                result.pop(SLICES, None)
             if first := result.get("first_wrong"):  # its request is only a name, and has no secrets
                 result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
         check_load(self._cell, self._system, self._clients, self._services)
@@ -402,7 +402,7 @@ class CellRun(ExitStack):
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _turns_summary(self, whole: TimeWindow) -> dict[str, int]:
+    def _turns_summary(self, whole: TimeWindow) -> dict[str, Any]:
         """Return a summary of the time slices of this runtime or service for result.json; {} without time slices."""
         part = self._turns[0].part
         if not part:
@@ -411,6 +411,8 @@ class CellRun(ExitStack):
             "slices": len(self._turns),
             "length_ns": part.length_ns,
             "lead_ns": part.lead_ns,
+            "answered": [sum(line[RESULT]["answered"] for line in turn.lines.values()) for turn in self._turns],
+            "tail_ns": self.pace.tail_ns,
             "idle_ns": max(
                 0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
             ),

@@ -102,6 +102,9 @@ def _against_slices(plan: Plan) -> Message:
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
         message("a search for the highest rate measures each rate separately"): bool(plan.objectives),
+        message("with --rate, a queue that empties between time slices would hide latency"): any(
+            cell.rate for cell in plan.cells()
+        ),
         message("with --cpus, a runtime would receive new CPU quota while it waits for its time slice"): bool(
             plan.method.limit_cpus
         ),

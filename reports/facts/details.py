@@ -158,17 +158,23 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
     """Return the number of answers in each complete time slice of each measurement, and the slices' width in s.
 
+    For a cell whose arm took turns with others, a slice is one turn.
     None if a cell has no slices, slices of another width, or fewer than 8 complete slices.
     """
-    if not cells or not all(cell.slices for cell in cells):
+    known = [_counts(cell) for cell in cells]
+    widths = {width_ns for width_ns, _ in known}
+    count = min((len(counts) for _, counts in known), default=0)
+    if count < FEWEST_SLICES or len(widths) > 1:
         return None
-    width_ns = cells[0].slices["width_ns"]
-    whole = [cell.slices["counts"][1:-1] for cell in cells]
-    count = min(map(len, whole))
-    if count < FEWEST_SLICES or any(cell.slices["width_ns"] != width_ns for cell in cells):
-        return None
-    rates = np.array([counts[:count] for counts in whole], dtype=np.float64)
-    return (rates, width_ns / 1e9) if rates.sum(axis=1).all() else None
+    rates = np.array([counts[:count] for _, counts in known], dtype=np.float64)
+    return (rates, widths.pop() / 1e9) if rates.sum(axis=1).all() else None
+
+
+def _counts(cell: CellResult) -> tuple[int, Sequence[int]]:
+    """Return the width of a cell's slices of time in ns, and the answers in each complete slice."""
+    if cell.turns.get("slices", 1) > 1:
+        return cell.turns["length_ns"], cell.turns["answered"]
+    return cell.slices.get("width_ns", 0), cell.slices.get("counts", ())[1:-1]
 
 
 def noise(pair: Pair) -> dict[str, float]:
