@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.known_answers import MISS, OK, REFUSED, Seen, flags, judge
+from tests.known.judge import CALLED, MISS, OK, REFUSED, Seen, judge
+from tests.known.measure import flags
 from tests.known.scenarios import SCENARIOS, Truth, simulate
 from tests.known.service import Behaviour, parse_behaviour
 
@@ -96,5 +97,5 @@ def test_equal_services_that_are_told_apart_are_counted() -> None:
         rates=[truth.rate, truth.rate * 0.98],
         percentiles=[[truth.p99_ms, truth.p999_ms]] * 2,
     )
-    assert judge(same, seen) == ("called", [])
+    assert judge(same, seen) == (CALLED, [])
     assert judge(same, replace(seen, verdict="equivalent")) == (OK, [])
