@@ -56,9 +56,10 @@ strength = STRENGTH_DATA=$(STRENGTH) STRENGTH_ROOT=$(CURDIR)
 strength_file := tests/strength/coverage.ini
 
 campaign: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Run the stress and fault campaign (docs/reliability.md); CAMPAIGN_SEED=N repeats one
-	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; \
+	@seed=$${CAMPAIGN_SEED:-$$(date +%s)}; echo "CAMPAIGN_SEED=$$seed"; status=0; \
 	CAMPAIGN=1 CAMPAIGN_SEED=$$seed $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -o faulthandler_timeout=2400 \
-		$(attacks) $(ARGS)
+		$(attacks) $(ARGS) || status=1; \
+	[ -n "$(strip $(ARGS))" ] || $(PYTHON) -m benchmarks.known_answers || status=1; exit $$status
 
 # The test that takes half an hour starts first. Two tests run at a time.
 attacks := tests/campaign/test_soak.py $(filter-out %/test_soak.py,$(wildcard tests/campaign/test_*.py))

@@ -6,9 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from math import log
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
@@ -25,8 +23,6 @@ from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, present
-from reports.document.model import estimate
-from reports.statistics.stats import effect
 from systems import find
 
 RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
@@ -122,25 +118,15 @@ def in_turns(repeats: int, measures: Mapping[str, Callable[[], Item]]) -> dict[s
     return results
 
 
-def compared(
-    repeats: int, cells: Sequence[Callable[[], CellResult]], *figures: Callable[[CellResult], float]
-) -> Iterator[str]:
-    """Yield for each of *figures* the medians of two kinds of cells, and the ratio of the second to the first kind.
-
-    The cells of both kinds are measured in turns.
-    """
-    results = in_turns(repeats, dict(zip("ab", cells, strict=True)))
-    for figure in figures:
-        plain, changed = ([figure(cell) for cell in of_kind] for of_kind in results.values())
-        yield f"{median(plain):,.0f}"
-        yield f"{median(changed):,.0f}"
-        logs = [log(one / other) for one, other in zip(changed, plain, strict=True)]
-        yield estimate(effect(logs).ratio, "{:.3f}".format)
-
-
 def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:
     """Print a Markdown table, and each row as soon as it is measured. head: titles, separated by |"""
+    for line in table_lines(head, rows):
+        print(line, flush=True)
+    print()
+
+
+def table_lines(head: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table. head: titles, separated by |"""
     titles = [title.strip() for title in head.split("|")]
     for row in chain((titles, ["---"] * len(titles)), rows):
-        print(f"| {' | '.join(row)} |", flush=True)
-    print()
+        yield f"| {' | '.join(row)} |"

@@ -15,7 +15,7 @@ from lab.run.cell_run import Bench
 from lab.run.stress import SWITCH_INTERVAL_S, group_stacks
 from tests.conftest import runtime_or_skip
 
-SERVICE = f"{{python}} {REPOSITORY / 'benchmarks' / 'stress_service.py'} {{port}}"
+SERVICE = f"{{python}} {REPOSITORY / 'tests' / 'lab' / 'run' / 'stress_service.py'} {{port}}"
 on_linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
 
 

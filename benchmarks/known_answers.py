@@ -1,0 +1,95 @@
+"""Measure services whose ratio and latencies are known, and judge the verdicts: ok, refused or MISS.
+
+Usage: python -m benchmarks.known_answers [--only sleep,work] [--client native,python] [--order slices,sequential]
+       [--short] [--repeats 1] [--aa 0] [--save FILE]
+
+tests/known/scenarios.py lists the services. runner.py measures each of them with both clients and in both orders, and
+the truth comes from a simulation of the same closed loop. The whole table takes about two hours on two quiet cores.
+The exit status is 1 if there is a MISS:
+
+- a ratio that differs from the truth by more than 3 %, unless the verdict is `invalid`, or `inconclusive` with an
+  interval that reaches to within 3 % of the truth
+- `equivalent` although the truth is beyond the margin, or `faster` or `slower` in the wrong direction
+- throughput of a service, p99 or p99.9 that differs from the truth by more than 10 %. Latencies may also differ by
+  10 ms, because threads wake up late, and by 50 ms if the run says that other processes used the cores
+- a warning of an unsteady start although the service is steady, or no warning although it is not
+- equal services that are called faster or slower in more than 5 % of their rows (and in more than one)
+
+--only: the services whose names begin with one of these words, separated by commas
+--short: two blocks of each row, too few for an interval
+--aa N: N comparisons of a service with itself by each client in each order, and no other row
+--repeats: how often each row is measured
+--save: also write the table to this file, as Markdown
+"""
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+from benchmarks.bench import options, table_lines
+from core.errors import GilscopeError
+from tests.known.judge import CALLED, MISS, OK, REFUSED, judge
+from tests.known.measure import measured
+from tests.known.scenarios import SAME, SCENARIOS
+
+MOST_CALLED = 0.05
+HEAD = "service | client | order | true ratio | measured | verdict | true p99, p99.9 [ms] | measured | result"
+
+
+def main() -> None:
+    """Print the table, then how often each result occurred. Exit with status 1 if there is a MISS."""
+    given = options(
+        __doc__, only="", client="native,python", order="slices,sequential", short=False, repeats=1, aa=0, save=""
+    )
+    names = [SAME] if given.aa else [name for name in SCENARIOS if name.startswith(tuple(given.only.split(",")))]
+    if not names:
+        sys.exit(f"no service's name begins with {given.only}. The names are: {'; '.join(SCENARIOS)}")
+    chosen = list(product(range(given.aa or given.repeats), names, given.client.split(","), given.order.split(",")))
+    results: list[str] = []
+    lines = []
+    for line in table_lines(HEAD, _rows(chosen, given.short, results)):
+        print(line, flush=True)
+        lines.append(line)
+    counts = ", ".join(f"{results.count(word)} {word}" for word in (OK, REFUSED, CALLED, MISS))
+    print(f"\n{counts}")
+    if given.save:
+        title = f"# Known answers\n\n`python -m benchmarks.known_answers {shlex.join(sys.argv[1:])}`: {counts}\n"
+        Path(given.save).write_text("\n".join([title, *lines, ""]), "utf-8")
+    equal = sum(name == SAME for _, name, *_ in chosen)
+    sys.exit(MISS in results or results.count(CALLED) > max(1, MOST_CALLED * equal))
+
+
+def _rows(chosen: Sequence[tuple[int, str, str, str]], is_short: bool, results: list[str]) -> Iterator[Sequence[str]]:
+    """Measure each of *chosen* (number, service, client, order), and yield its row. Append each result to *results*."""
+    for _, name, client, order in chosen:
+        scenario = SCENARIOS[name]
+        try:
+            seen = measured(scenario, client, order, is_short)
+        except GilscopeError as failed:
+            results.append(MISS)
+            yield [name, client, order, f"{scenario.ratio:.3f}", *["-"] * 4, f"{MISS}: {failed}".replace("\n", " ")]
+            continue
+        found, faults = judge(scenario, seen)
+        results.append(found)
+        span = "" if seen.low is None else f" [{seen.low:.3f}, {seen.high:.3f}]"
+        yield [
+            name,
+            client,
+            order if seen.took_turns == (order == "slices") else f"{order}: one after the other",
+            f"{scenario.ratio:.3f}",
+            f"{seen.ratio:.3f}{span}",
+            seen.verdict,
+            " / ".join(_milliseconds((truth.p99_ms, truth.p999_ms)) for truth in scenario.truths),
+            " / ".join(map(_milliseconds, seen.percentiles)),
+            ": ".join([found, "; ".join(faults) or seen.why]) if found in (MISS, REFUSED) else found,
+        ]
+
+
+def _milliseconds(percentiles: Sequence[float | None]) -> str:
+    return ", ".join("-" if one is None else f"{one:.3g}" for one in percentiles)
+
+
+if __name__ == "__main__":
+    main()

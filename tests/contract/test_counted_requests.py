@@ -1,0 +1,122 @@
+"""Which requests of a slice count: one table, played to the Python client and to the native client.
+
+A request counts if it starts in the counted part of the slice (at a rate: if it is due then). It is awaited, and its
+latency lasts until its answer. Requests that start in the lead are `uncounted`. No request starts after the slice.
+"""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+import pytest
+
+from core.child import Slice
+from core.method import Method
+from lab.run.runtimes import AnyRuntime, Native, orchestrator
+from systems import find
+from tests.contract.own_services import planned
+from tests.contract.serving import small_cell
+from tests.contract.speaking import spoken
+from tests.native.loadgen_peers import HELLO, Scripted, counted, read_frame, read_http, scripted
+from tests.native.programs import program_or_skip
+
+pytestmark = pytest.mark.alone
+
+MS = 1_000_000
+LEAD_MS, LENGTH_MS, IN_MS = 200, 400, 300  # the slice begins IN_MS after it is announced
+LATE_MS = 30  # how much later than planned an answer may be seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """When the requests are answered, in the order in which they arrive, in ms after the start of the slice.
+
+    latencies_ms: of the requests that count
+    uncounted:    how many requests do not count
+    """
+
+    answered_ms: Sequence[int]
+    latencies_ms: Sequence[int]
+    uncounted: int
+    connections: int = 1
+    think_ms: int = 0
+    rate: int = 0
+
+
+CASES = {
+    # started at             0, 90 |  250, 330, 450, 550 |
+    "across both edges": Case(answered_ms=[90, 250, 330, 450, 550, 650], latencies_ms=[80, 120, 100, 100], uncounted=2),
+    # started at             0, 100 | 300 |
+    "longer than the slice": Case(answered_ms=[100, 300, 1000], latencies_ms=[700], uncounted=2),
+    # started at             0 | |
+    "from the lead beyond the end": Case(answered_ms=[900], latencies_ms=[], uncounted=1),
+    # started at             0, 0, 150 | 250, 350, 550 |
+    "two connections": Case(
+        answered_ms=[150, 250, 550, 350, 700, 620], latencies_ms=[100, 350, 70], uncounted=3, connections=2
+    ),
+    # started at             0, 150 | 320, 500 |
+    "thinking": Case(answered_ms=[50, 220, 400, 640], latencies_ms=[80, 140], uncounted=2, think_ms=100),
+    # due at                 0, 100 | 200, 300, 400, 500 |
+    "at a rate": Case(
+        answered_ms=[50, 250, 450, 350, 480, 700], latencies_ms=[250, 50, 80, 200], uncounted=2, connections=4, rate=10
+    ),
+}
+FRAMED = ("longer than the slice", "from the lead beyond the end")
+
+
+def told(case: Case, address: str, runtime: AnyRuntime, folder: Path, *, framed: bool) -> tuple[list[str], Any]:
+    """The command of a client, and what it is told."""
+    if framed:
+        system = find("2")
+        cell = small_cell(system, runtime, NUM_THREADS_PER_CLIENT=1, TRANSPORT="tcp")
+    else:
+        given = {"targets": {"peer": f"http://{address}/"}, "requests": ["GET /"], "think_time": f"{case.think_ms}ms"}
+        cell, system = planned(folder, "native", given, NUM_CONNECTIONS_PER_CLIENT=case.connections, RATE=case.rate)
+    method = Method(duration_s=1.0, slices=True).to_json()
+    own = {"client_id": 0, "addresses": [[address]], "method": method, "cpus": []}
+    return runtime.command(system, "client"), {**cell.to_json(), **own, **runtime.child_config(system)}
+
+
+def played(case: Case, runtime: AnyRuntime, folder: Path, *, framed: bool) -> tuple[dict[str, Any], int]:
+    """The result of a client for one slice, and how many requests arrived."""
+    numbers, at_ns = count(), 0
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        due_ns = at_ns + case.answered_ms[min(next(numbers), len(case.answered_ms) - 1)] * MS
+        server.stall(max(0, due_ns - perf_counter_ns()) / 1e9)
+        connection.sendall(counted(200, "50") if framed else HELLO)
+        return True
+
+    with scripted(script, read_frame if framed else read_http) as server:
+        command, cell = told(case, server.address, runtime, folder, framed=framed)
+        with spoken(command, cell) as (client, _):
+            at_ns = perf_counter_ns() + IN_MS * MS
+            client.tell(str(Slice(at_ns=at_ns, lead_ns=LEAD_MS * MS, length_ns=LENGTH_MS * MS)))
+            result: dict[str, Any] = client.line()["result"]
+            assert client.end() == (0, b"", "")
+        return result, server.requests
+
+
+@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
+@pytest.mark.parametrize(
+    ("name", "framed"), [*((name, False) for name in CASES), *((name, True) for name in FRAMED)], ids=str
+)
+def test_a_request_counts_if_it_starts_in_the_counted_time(
+    name: str, framed: bool, runtime: AnyRuntime, tmp_path: Path
+) -> None:
+    if isinstance(runtime, Native):
+        program_or_skip("loadgen")
+    case = CASES[name]
+    result, arrived = played(case, runtime, tmp_path, framed=framed)
+    expected = len(case.latencies_ms)
+    found = [result[key] for key in ("requests", "answered", "uncounted")]
+    assert (found, result["latency"]["count"]) == ([expected, expected, case.uncounted], expected)
+    assert arrived == expected + case.uncounted
+    if expected:
+        total_ms = result["latency"]["histogram"]["total_ns"] / MS
+        assert abs(total_ms - sum(case.latencies_ms)) < LATE_MS * expected
+        assert abs(result["latency"]["max_ns"] / MS - max(case.latencies_ms)) < LATE_MS
