@@ -777,8 +777,8 @@ class Comparison(Ratio, total=False):
         cores}` under `denominator` and `numerator`, and `ratio` with `low` and `high`. `measured` is true if native
         clients on separate cores called the services and were not the bottleneck. If not, the capacity is estimated
         ([evidence.md](evidence.md#the-factors-of-each-ratio)). Empty over several settings, or if CPU time is not known
-    tails: `p50`, `p99` and, from 10,000 requests per cell, `p999`: `{ratio, low, high, p, verdict}`; above 1 means less
-        latency. p is adjusted over the tails alone. Missing for `aa`
+    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000): `{ratio, low, high, p, verdict}`; above 1
+        means less latency. p is adjusted over the tails alone, and over those of `aa` apart
     far_slower: for `denominator` and `numerator`: number of cells with more than 1.25x the time per request of the
         arm's median cell
     dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks
