@@ -289,9 +289,10 @@ class Service(ServiceLine, total=False):
     service_id: 0, 1, ...
     host: name of the host on which the service ran; only in a run across hosts
     program: as for a client
-    pauses: garbage collections of its Python processes in the timed window: `processes`, `collections` and `total_ns`
-        by generation (the free-threaded build has one), `longest_ns`, `reported_ns` (the duration that Python 3.15 and
-        later report), `unkept` (collections whose times were overwritten by newer ones); missing if not known
+    pauses: garbage collections of its Python processes in the time in which requests count: `processes`, `collections`
+        that began in it and their `total_ns` in it by generation (the free-threaded build has one), `longest_ns`,
+        `reported_ns` (the duration that Python 3.15 and later report), `unkept` (collections whose times were
+        overwritten by newer ones); missing if not known
     notices: at most 20 lines of its output that report a race between threads ("dictionary changed size during
         iteration") or that the GIL was switched on
     """

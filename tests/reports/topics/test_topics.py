@@ -48,10 +48,10 @@ def test_a_sentence_names_the_cause_and_both_arms() -> None:
 def texts(shown: Iterable[Table | Message]) -> str:
     """Everything that tables and sentences say, heads and captions included."""
     said = []
-    for one in filter(None, shown):
+    for one in shown:
         if isinstance(one, Message):
             said.append(str(one))
-        else:
+        elif one:
             said += [str(column.head) for column in one.columns] + [str(one.caption)]
             said += [datum.text(ENGLISH) for line in one.lines for datum in line]
     return "\n".join(said)
@@ -61,8 +61,10 @@ def texts(shown: Iterable[Table | Message]) -> str:
 def test_four_blocks_give_ranges_and_nothing_calls_them_intervals(blocks: int, has_intervals: bool) -> None:
     cells = [cell for arm, ms in (("3.11", 3000), ("3.14", 2000)) for cell in steady(arm, ms, blocks=blocks)]
     view = View(run_of(cells, runtimes=["3.11", "3.14"]))
-    sections = [topic.section(view) for topic in (comparisons, factors, latency, verdict)]
-    said = texts(part for section in sections for part in (*section.tables, *section.notes))
+    shown: list[Table | Message] = []
+    for section in (comparisons.section(view), factors.section(view), latency.section(view), verdict.section(view)):
+        shown += [*section.tables, *section.notes]
+    said = texts(shown)
     assert ("95 %" in said) is has_intervals
     assert ("Ratio (range)" in said) is not has_intervals
 
