@@ -146,8 +146,9 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
 
 def _report_slower(written: Written, share: float) -> int:
     """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
-    from reports.document.values import ratio, whole_percent
+    from reports.document.values import whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
+    from reports.topics.verdict import headline
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)
@@ -160,11 +161,8 @@ def _report_slower(written: Written, share: float) -> int:
         }
         if one in slower:
             output.note(
-                "{setting}: {numerator} is slower than {denominator} by more than {share}: it "
-                "serves {ratio}x [{low}, {high}] the throughput.",
-                ratio=ratio(one.ratio or 0.0),
-                low=ratio(one.low or 0.0),
-                high=ratio(one.high or 0.0),
+                "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
+                said=headline(one),
                 **pair,
             )
         else:

@@ -299,9 +299,10 @@ class Service(ServiceLine, total=False):
     service_id: 0, 1, ...
     host: name of the host on which the service ran; only in a run across hosts
     program: as for a client
-    pauses: garbage collections of its Python processes in the timed window: `processes`, `collections` and `total_ns`
-        by generation (the free-threaded build has one), `longest_ns`, `reported_ns` (the duration that Python 3.15 and
-        later report), `unkept` (collections whose times were overwritten by newer ones); missing if not known
+    pauses: garbage collections of its Python processes in the time in which requests count: `processes`, `collections`
+        that began in it and their `total_ns` in it by generation (the free-threaded build has one), `longest_ns`,
+        `reported_ns` (the duration that Python 3.15 and later report), `unkept` (collections whose times were
+        overwritten by newer ones); missing if not known
     notices: at most 20 lines of its output that report a race between threads ("dictionary changed size during
         iteration") or that the GIL was switched on
     """
@@ -787,8 +788,8 @@ class Comparison(Ratio, total=False):
         cores}` under `denominator` and `numerator`, and `ratio` with `low` and `high`. `measured` is true if native
         clients on separate cores called the services and were not the bottleneck. If not, the capacity is estimated
         ([evidence.md](evidence.md#the-factors-of-each-ratio)). Empty over several settings, or if CPU time is not known
-    tails: `p50`, `p99` and, from 10,000 requests per cell, `p999`: `{ratio, low, high, p, verdict}`; above 1 means less
-        latency. p is adjusted over the tails alone. Missing for `aa`
+    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000): `{ratio, low, high, p, verdict}`; above 1
+        means less latency. p is adjusted over the tails alone, and over those of `aa` apart
     far_slower: for `denominator` and `numerator`: number of cells with more than 1.25x the time per request of the
         arm's median cell
     dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks

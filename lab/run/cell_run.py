@@ -305,11 +305,12 @@ class CellRun(ExitStack):
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         machines = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
         there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
-        collected = collections_within(there, self._instruments, self._marks, places.to_service_clock)
         share = self._take_results()
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)
         windows = self._windows()
+        counted = [places.window(self._services[0].place.name, *window) for window in windows]
+        collected = collections_within(counted, self._instruments, self._marks, places.to_service_clock)
         faults = service_faults(self._runtimes[SERVICE], self._system, self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
         hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)

@@ -7,6 +7,7 @@ their numbers are inconsistent, the collections count as unknown, and the cell d
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from operator import add
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
 from typing import Any, TypeAlias
@@ -42,47 +43,71 @@ def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Coun
 
 
 def collections_within(
-    window: TimeWindow,
+    windows: Sequence[TimeWindow],
     instruments: Sequence[Instrumentation],
     before: Sequence[Mapping[str, Counters]],
     to_service_clock: Callable[[int], int],
 ) -> list[Collections]:
-    """Return the garbage collections of each service in *window*, which has just ended.
+    """Return the garbage collections of each service in the counted *windows*, and the times of all since *before*.
 
-    before: the result of read_counters() at the window's start
-    to_service_clock: converts a time to the clock of the services' host; *window* is on this clock
+    before: the result of read_counters() before the first window
+    to_service_clock: converts a time to the clock of the services' host; *windows* are on this clock
     """
     contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
     now_ns = to_service_clock(perf_counter_ns())
-    return [_collections(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
+    return [_collections(files, mark, windows, now_ns) for files, mark in zip(contents, before, strict=True)]
 
 
 def _collections(
-    files: Mapping[str, bytes], before: Mapping[str, Counters], window: TimeWindow, now_ns: int
+    files: Mapping[str, bytes], before: Mapping[str, Counters], windows: Sequence[TimeWindow], now_ns: int
 ) -> Collections:
     """Return the collections of the processes of a service; UNKNOWN if an increase of a counter is impossible."""
     increases: list[list[int]] = []
     spans: list[Span] = []
+    total, unkept = [0] * len(NONE), 0
     for name, content in files.items():
         counters = _counters(content) if len(content) == SIZE_BYTES else None
         if counters is None:
             return UNKNOWN
-        increases.append([now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)])
-        spans += _spans(content, counters, window)
+        increase = [now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)]
+        increases.append(increase)
+        for place in range(0, len(NONE), COUNTERS):
+            newest = _newest(content, place // COUNTERS, min(counters[place], RECORDS), increase[place])
+            inside, numbers = _within(newest, increase[place : place + COUNTERS], windows)
+            total[place : place + COUNTERS] = map(add, total[place : place + COUNTERS], numbers)
+            unkept += numbers[0] - inside
+            spans += newest
     ends_ns = [end_ns for _, end_ns in spans]
     if not increases or not all(0 <= number <= now_ns for numbers in (*increases, ends_ns) for number in numbers):
         return UNKNOWN
-    total = [sum(numbers) for numbers in zip(*increases, strict=True)]
-    collections = total[::COUNTERS]
+    counted = [end_ns - start_ns for start_ns, end_ns in spans if _clipped_ns(start_ns, end_ns, windows)]
     summary = {
         "processes": len(increases),
-        "collections": collections,
+        "collections": total[::COUNTERS],
         "total_ns": total[1::COUNTERS],
         "reported_ns": sum(total[2::COUNTERS]),
-        "longest_ns": max((end_ns - start_ns for start_ns, end_ns in spans), default=0),
-        "unkept": max(0, sum(collections) - len(spans)),
+        "longest_ns": max(counted, default=0),
+        "unkept": unkept,
     }
     return summary, spans
+
+
+def _within(spans: Sequence[Span], increase: Sequence[int], windows: Sequence[TimeWindow]) -> tuple[int, Sequence[int]]:
+    """Return how many recorded collections began in *windows*, and how much of *increase* belongs to the windows.
+
+    increase: of the counters of a generation since the mark. Collections whose times were overwritten are taken to be
+        spread over the windows like the recorded *spans*
+    """
+    inside = sum(any(window.start_ns <= start_ns < window.end_ns for window in windows) for start_ns, _ in spans)
+    clipped_ns = sum(_clipped_ns(*span, windows) for span in spans)
+    whole_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in spans))
+    collections, *lengths_ns = increase
+    return inside, [collections * inside // max(1, len(spans)), *(ns * clipped_ns // whole_ns for ns in lengths_ns)]
+
+
+def _clipped_ns(start_ns: int, end_ns: int, windows: Sequence[TimeWindow]) -> int:
+    """Return how much of a time span lies in *windows*."""
+    return sum(max(0, min(end_ns, window.end_ns) - max(start_ns, window.start_ns)) for window in windows)
 
 
 def _counters(content: bytes) -> Counters | None:
@@ -96,13 +121,11 @@ def _counters(content: bytes) -> Counters | None:
     return tuple(counters) if magic in (0, MAGIC) else None
 
 
-def _spans(content: bytes, counters: Counters, window: TimeWindow) -> Iterator[Span]:
-    """Yield each recorded garbage collection that overlaps *window*."""
-    for generation, count in enumerate(counters[::COUNTERS]):
-        first = HEADER_BYTES + 16 * generation * RECORDS
-        for start_ns, length_ns in iter_unpack("=QQ", content[first : first + 16 * min(count, RECORDS)]):
-            if start_ns < window.end_ns and start_ns + length_ns > window.start_ns:
-                yield start_ns, start_ns + length_ns
+def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span]:
+    """Return the newest *count* garbage collections of a generation, or fewer if not so many were *kept*."""
+    first = HEADER_BYTES + 16 * generation * RECORDS
+    spans = sorted(iter_unpack("=QQ", content[first : first + 16 * kept]))
+    return [(start_ns, start_ns + length_ns) for start_ns, length_ns in spans[max(0, kept - count) :]]
 
 
 # ---- slow requests -------------------------------------------------------------------------------------------------

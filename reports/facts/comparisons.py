@@ -38,12 +38,18 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
 BEST = "best"
+DIFFERENT = ("faster", "slower")
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
+AT_RATE_TAILS = ("p50", "p99")  # the latency percentiles that stand for a comparison at a fixed rate
 SHORT = "short"  # the code of the obstacle "an arm was not timed for long enough"
 AT_RATE = message(
     "requests came at a fixed rate (RATE), so throughput only shows that they were answered: compare latency instead"
 )
+NOT_JUDGED = {  # by the family of a comparison: why there is no verdict on its throughput
+    "unjudged": message("the plan asks for no verdict on this comparison (--judged-steps)"),
+    "rate": AT_RATE,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +105,18 @@ class Comparison(Setting, Verdict):
         return self.blocks < FEWEST_FOR_INTERVAL
 
     @property
+    def is_at_rate(self) -> bool:
+        """Whether requests came at a fixed rate (RATE), so that latency is compared instead of throughput."""
+        return any(map(is_open, [self.params, *(setting["params"] for setting in self.settings)]))
+
+    @property
+    def judged(self) -> list[Verdict]:
+        """The verdicts on what the comparison is about: throughput, or at a fixed rate the latency percentiles."""
+        if self.verdict != "unjudged" or not self.tails:
+            return [self]
+        return [Verdict(**self.tails[name], why=self.why) for name in AT_RATE_TAILS if name in self.tails]
+
+    @property
     def label(self) -> Message:
         """The compared difference and the two runtimes as text: 'GIL: 3.14t+gil → 3.14t'."""
         return message(
@@ -143,8 +161,13 @@ def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
     method = {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
     def family(one: tuple[int, Pair]) -> str:
-        name = one[1].step.name
-        return name if name == "aa" else "judged" if not chosen or name in {*chosen, BEST} else "unjudged"
+        pair = one[1]
+        name = pair.step.name
+        if name == "aa":
+            return name
+        if chosen and name not in {*chosen, BEST}:
+            return "unjudged"
+        return "rate" if any(is_open(single.params) for single in pair.singles) else "judged"
 
     families = grouped(enumerate(made), family)
     verdicts: dict[int, Verdict] = {}
@@ -155,36 +178,55 @@ def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
             gates={place: pair.gate for place, pair in mine},
             **method,
         )
-        verdicts |= {place: _withheld(pair, found[place], is_judged=kind != "unjudged") for place, pair in mine}
+        verdicts |= {place: _withheld(pair, found[place], NOT_JUDGED.get(kind, NOTHING)) for place, pair in mine}
     same = [(pair, verdicts[place]) for place, pair in families.get("aa", ())]
-    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
+    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in DIFFERENT), "")
     floors = {  # how far the interval of an A/A comparison extends from 1, as a share
         pair.setting: max(aa.high, 1 / aa.low) - 1
         for pair, aa in same
         if len(pair.ratios) >= FEWEST_FOR_INTERVAL and aa.low and aa.high
     }
-    timed = {place: pair for place, pair in families.get("judged", ()) if verdicts[place].obstacle.code != SHORT}
-    of_tails = tails(timed, **method)
-    comparisons = []
-    for place, pair in sorted(enumerate(made), key=lambda one: one[1].step.name != "aa"):
-        verdict = verdicts[place]
-        if differs and pair.step.name != "aa" and verdict.verdict != "invalid":
-            why = message(
-                "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
-            )
-            verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
-        comparisons.append(_comparison(run, pair, verdict, floors, of_tails.get(place, {})))
-    return comparisons
+    why = message(
+        "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
+    )
+    for place, pair in enumerate(made):
+        if differs and pair.step.name != "aa" and verdicts[place].verdict != "invalid":
+            verdicts[place] = replace(verdicts[place], verdict="invalid", why=why, obstacle=why, blocks_needed=None)
+    of_tails = _tails(families, verdicts, **method)
+    ordered = sorted(enumerate(made), key=lambda one: one[1].step.name != "aa")
+    return [_comparison(run, pair, verdicts[place], floors, of_tails.get(place, {})) for place, pair in ordered]
 
 
-def _withheld(pair: Pair, verdict: Verdict, *, is_judged: bool) -> Verdict:
-    """Withdraw *verdict* if the plan asks for none, or if an arm was not timed for long enough at each setting."""
+def _tails(
+    families: Mapping[str, Sequence[tuple[int, Pair]]], verdicts: Mapping[int, Verdict], **method: Any
+) -> dict[int, dict[str, Any]]:
+    """Return the compared latency percentiles of each pair, by the place of the pair.
+
+    A/A pairs are a family of their own. A percentile in which an A/A pair differs is invalid in all other pairs. All
+    percentiles of a pair are invalid if a gate or A/A withholds the verdict on its throughput.
+    """
+    timed: dict[bool, dict[int, Pair]] = {True: {}, False: {}}
+    for kind in ("aa", "judged", "rate"):
+        for place, pair in families.get(kind, ()):
+            if verdicts[place].obstacle.code != SHORT:
+                timed[kind == "aa"][place] = pair
+    same, found = (tails(timed[is_aa], **method) for is_aa in (True, False))
+    noisy = {name for of_pair in same.values() for name, tail in of_pair.items() if tail["verdict"] in DIFFERENT}
+    for place, of_pair in found.items():
+        is_withheld = verdicts[place].verdict == "invalid" or bool(verdicts[place].obstacle.code)
+        for name, tail in of_pair.items():
+            if is_withheld or name in noisy:
+                tail["verdict"] = "invalid"
+    return same | found
+
+
+def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
+    """Withdraw *verdict* if throughput is not judged, or if an arm was not timed for long enough at each setting."""
     needed = max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
     if verdict.verdict == "invalid":
         return verdict
-    if not is_judged:
-        why = message("the plan asks for no verdict on this comparison (--judged-steps)")
-        return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
+    if not_judged:
+        return replace(verdict, verdict="unjudged", p=None, why=not_judged, obstacle=NOTHING, blocks_needed=None)
     if not needed:
         return verdict
     why = message(
@@ -218,7 +260,6 @@ def _comparison(
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
         confounds=[] if step.name == "aa" else differs,
         notes=[
-            *[AT_RATE] * is_open(pair.params),
             *full(used, in_use, cells),
             *disturbances(cells),
             *background(cells),
@@ -265,13 +306,17 @@ def widest(run: Run) -> float:
     invalid.
     """
     claims = _claims(run)
-    family = [one for one in claims if one.verdict != "invalid"]
+    family = [(one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"]
     fewest = fewest_blocks_anytime(max(1, len(family)))
     widths = [
-        (one.high - one.low) / one.ratio
-        if one.low is not None and one.high and one.ratio and one.blocks >= fewest and one.obstacle.code != SHORT
+        (judged.high - judged.low) / judged.ratio
+        if judged.low is not None
+        and judged.high
+        and judged.ratio
+        and one.blocks >= fewest
+        and one.obstacle.code != SHORT
         else inf
-        for one in family
+        for one, judged in family
         if not one.is_over_all
     ]
     return max(widths, default=0.0) if claims else inf
@@ -279,13 +324,13 @@ def widest(run: Run) -> float:
 
 def is_decided(run: Run) -> bool:
     """Return whether every comparison has a verdict or is invalid. Return False if there are no comparisons."""
-    words = [comparison.verdict for comparison in _claims(run)]
+    words = [judged.verdict for comparison in _claims(run) for judged in comparison.judged]
     return bool(words) and "inconclusive" not in words
 
 
 def _claims(run: Run) -> list[Comparison]:
     """Return the comparisons for which the plan asks for a verdict, without A/A comparisons."""
-    return [one for one in compare(run) if one.step != "aa" and one.verdict != "unjudged"]
+    return [one for one in compare(run) if one.step != "aa" and (one.verdict != "unjudged" or one.tails)]
 
 
 def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
@@ -313,13 +358,15 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
     share: 0.05 for 5 % more time; the whole interval must lie beyond it
     A comparison without a verdict counts as decided if its interval excludes so large a difference.
     """
-    slower = [one for one in comparisons if slower_beyond(one, share)]
-    unclear = [
-        one
-        for one in comparisons
-        if one.verdict not in ("faster", "slower", "equivalent") and (one.is_range or (one.low or 0) < 1 / (1 + share))
-    ]
+    slower = [one for one in comparisons if any(slower_beyond(judged, share) for judged in one.judged)]
+    unclear = [one for one in comparisons if any(_is_unclear(judged, one, share) for judged in one.judged)]
     return slower, unclear
+
+
+def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
+    """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
+    is_decided = judged.verdict in ("faster", "slower", "equivalent")
+    return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))
 
 
 # ---- best services -------------------------------------------------------------------------------------------------

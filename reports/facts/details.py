@@ -140,7 +140,7 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
 
     Returns {percentile: {ratio, low, high, p, verdict}} for each pair that has any. A ratio above 1 means less latency.
     The p values are corrected for all percentiles of all pairs together. A percentile is missing if the cells have too
-    few requests: p999 needs 10,000 requests in each cell.
+    few requests (reports.facts.figures.FEWEST).
     method: the arguments margin, anytime and seed of judge_family()
     """
     ratios = {

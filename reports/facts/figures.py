@@ -16,6 +16,7 @@ from reports.document.values import hundredths, microseconds, seconds, whole
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by row_name; None if unknown
+FEWEST = {"p50": 20, "p90": 100, "p99": 1000, "p999": 10_000}  # requests, so that ten of them lie beyond a percentile
 UNITS = {"_per_request": "ns/request", "_per_s": "1/s", "_ns": "ns", "_bytes": "bytes"}  # by the suffix of a name
 LESS, MORE = message("Less is better."), message("More is better.")
 
@@ -53,8 +54,10 @@ class Figure:
     meaning: one line for docs/report.md
     read:    returns the figure of a cell; None if unknown
     better:  whether LESS or MORE is better, or NOTHING
-    percentile: "p99" and so on, empty for other figures. A row's percentile is that of all its requests together;
-        a row's other figures are medians over its blocks. Arms are compared by percentile in reports.facts.details
+    percentile: "p99" and so on, empty for other figures. Arms are compared by percentile in reports.facts.details
+
+    A row's figure is the median over its blocks. A percentile for which any block has too few requests is that of the
+    requests of all blocks together.
     """
 
     name: str
@@ -74,14 +77,21 @@ class Figure:
         """The figure's unit; empty for a count."""
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), "")
 
+    def is_pooled(self, good: Sequence[CellResult]) -> bool:
+        """Return whether a row's figure is a percentile of all blocks together, because a block has too few requests.
+
+        good: the row's cells that are ok
+        """
+        return bool(self.percentile) and None in map(self.read, good)
+
     def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
         """Return the value of this figure for a row of the results table.
 
         good:    the row's cells that are ok
         latency: the latency histogram of all their requests, as JSON
         """
-        if self.percentile:
-            return latency.get(self.row_name)
+        if self.is_pooled(good):
+            return percentile_ns(latency, self.percentile)
         known = [value for cell in good if (value := self.read(cell)) is not None]
         if not known:
             return None
@@ -100,7 +110,7 @@ def completion_ns(cell: CellResult) -> int | None:
 
 
 def requests_per_s(cell: CellResult) -> float:
-    """Return the answered requests per second, from the first client's start to the last answer; 0 if not timed."""
+    """Return the answered requests per second of the time in which requests count (wall_ns); 0 if not timed."""
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
@@ -119,8 +129,13 @@ def per_request(total: float | None, cell: CellResult) -> float | None:
     return None if total is None or not cell.answered else total / cell.answered
 
 
+def percentile_ns(summary: Mapping[str, Any], name: str) -> int | None:
+    """Return a percentile (or min, mean, max) of a histogram as JSON; None if fewer than 10 requests lie beyond it."""
+    return summary.get(f"{name}_ns") if summary.get("count", 0) >= FEWEST.get(name, 1) else None
+
+
 def _of_histogram(kind: str, name: str) -> Reader:
-    return lambda cell: getattr(cell, kind).get(name)
+    return lambda cell: percentile_ns(getattr(cell, kind), name)
 
 
 def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Reader:
@@ -159,7 +174,7 @@ FIGURES = (
     Figure("answered", "requests that were answered", lambda cell: cell.answered),
     Figure(
         "completion_median_ns",
-        "time from release to last answer, the median over the clients",
+        "time from release to last answer, the median over the clients; with --duration its length, not a result",
         completion_ns,
         LESS,
         Shown("completion_s", seconds, "Completion [s]", 0, message("median"), COMPLETION),
@@ -173,7 +188,7 @@ FIGURES = (
     ),
     Figure(
         "wall_ns",
-        "time from the first release to the last answer of all clients",
+        "time in which requests count: all time slices together, or from the first release to the last answer",
         lambda cell: cell.wall_ns or None,
         LESS,
         Shown("wall_s", seconds, "Wall [s]", 9, message("s"), message("wall")),
@@ -190,7 +205,7 @@ FIGURES = (
         Figure(
             f"{kind}_{name}_ns",
             f"{which} {of}",
-            _of_histogram(kind, f"{name}_ns"),
+            _of_histogram(kind, name),
             LESS,
             PERCENTILES.get((kind, name)),
             name if (kind, name) in PERCENTILES else "",
@@ -256,6 +271,14 @@ ROW_COLUMNS = {
     "ratio_to_first_runtime": Shown("ratio_to_first", hundredths, "Ratio", 1, message("ratio")),
     "blocks_ok": Shown("blocks_ok", whole, "Blocks ok", 8, message("ok"), message("blocks")),
 }
+
+
+def pooled(good: Sequence[CellResult]) -> set[str]:
+    """Return the percentiles that a row has of all its blocks together, such as "p99".
+
+    good: the row's cells that are ok
+    """
+    return {one.percentile for one in FIGURES if one.is_pooled(good)}
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:

@@ -41,7 +41,8 @@ SIGNS = {
     "unjudged": "·",
 }
 DECIDED = ("faster", "slower", "equivalent")
-TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), message("Ratio [95 %]"), message("Verdict")
+TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
+RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
 P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
 DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
@@ -58,20 +59,33 @@ def section(view: View) -> Section:
     )
 
 
-def _caption() -> Message:
+def _caption(compared: Sequence[Comparison]) -> Message:
     """Return the caption of a forest plot. It explains the marks of the plot and the signs of the verdicts."""
     reading = message(
-        "Throughput of the newer runtime or service divided by throughput of the older one, with a 95 % interval. To "
-        "the right of 1, the newer runtime or service is faster. The grey band shows the noise (A/A): the same runtime "
-        "measured twice. Filled marks have a verdict, hollow marks have none. All rows share one logarithmic scale."
-    )
-    few = message(
-        "With fewer than {count} blocks (rounds of measurement), parentheses show the lowest and the highest ratio of "
-        "a block, because an interval needs more blocks.",
-        count=FEWEST_FOR_INTERVAL,
+        "Throughput of the newer runtime or service divided by throughput of the older one. To the right of 1, the "
+        "newer runtime or service is faster. The grey band shows the noise (A/A): how far from 1 the interval of the "
+        "ratio of a runtime to itself reaches. Filled marks have a verdict, hollow marks have none. All rows share one "
+        "logarithmic scale."
     )
     signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
-    return listed([reading, few, message("{signs}.", signs=signs)], SENTENCES)
+    return listed([reading, *ends_words(compared), message("{signs}.", signs=signs)], SENTENCES)
+
+
+def ends_words(compared: Sequence[Comparison]) -> list[Message]:
+    """Return sentences on what lines, brackets and parentheses beside a ratio show: intervals, ranges or both."""
+    kinds = {one.is_range for one in compared}
+    intervals = message("Lines and brackets show 95 % intervals.")
+    ranges = message(
+        "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the range from the lowest "
+        "to the highest ratio of a block, because an interval needs more blocks.",
+        count=FEWEST_FOR_INTERVAL,
+    )
+    return [*[intervals] * (False in kinds), *[ranges] * (True in kinds)]
+
+
+def ratio_head(compared: Sequence[Comparison]) -> Message:
+    """Return the head of a column of ratios, which says whether they have intervals or only ranges."""
+    return RANGE if compared and all(one.is_range for one in compared) else RATIO
 
 
 def forest(
@@ -87,7 +101,8 @@ def forest(
     first, last: the columns before and after these
     """
     by_head = [*grouped_items]
-    scale = _ratio_scale([comparison(item) for _, items in by_head for item in items])
+    compared = [comparison(item) for _, items in by_head for item in items]
+    scale = _ratio_scale(compared)
     drawn = replace(scale, ticks=(), lines=(*((tick, "grid") for tick, _ in scale.ticks), (1.0, "unity")))
 
     def word(item: Item) -> Datum:
@@ -99,11 +114,11 @@ def forest(
     cols = [
         *first,
         col("Ratio", lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
-        col(RATIO, lambda item: ratio_datum(comparison(item)), ratio),
+        col(ratio_head(compared), lambda item: ratio_datum(comparison(item)), ratio),
         col(VERDICT, word),
         *last,
     ]
-    return table(name, cols, by_head, kind="forest", key="forest", caption=_caption())
+    return table(name, cols, by_head, kind="forest", key="forest", caption=_caption(compared))
 
 
 def lacks_verdict(one: Comparison) -> bool:

@@ -8,7 +8,7 @@ from reports.document.model import Datum, Section, traced
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, whole
 from reports.facts.comparisons import Comparison
-from reports.topics.comparisons import RATIO, STEP_COL, detail_datum, of_settings
+from reports.topics.comparisons import STEP_COL, detail_datum, ends_words, of_settings, ratio_head
 from reports.view import View
 
 PLACE = 20
@@ -45,7 +45,7 @@ def section(view: View) -> Section:
     rates: list[Col[Comparison]] = [
         STEP_COL,
         *(arm_col for arm in ARMS for arm_col in _arm_cols(arm)),
-        col(RATIO, lambda one: detail_datum(one.capacity, one, "capacity"), ratio),
+        col(ratio_head(capable), lambda one: detail_datum(one.capacity, one, "capacity"), ratio),
     ]
     return Section(
         "factors",
@@ -64,8 +64,9 @@ def section(view: View) -> Section:
             message(
                 "Throughput = cores used x requests per CPU second, so the throughput ratio of two runtimes is the "
                 "product of the ratios of both factors. A ratio above 1 means that more cores were in use, or that a "
-                "request took less CPU time. The ratios are paired by block (measured round) and have 95 % intervals."
+                "request took less CPU time. The ratios are paired by block (measured round)."
             ),
+            *ends_words(steps),
         ),
     )
 

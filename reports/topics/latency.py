@@ -4,19 +4,19 @@ The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a shar
 50 % is at 2, 99 % at 100.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, log10
 
 from core.histogram import Histogram, bounds_ns
-from core.messages import NOTHING, message, verbatim
+from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
-from reports.facts.comparisons import Comparison
+from reports.facts.comparisons import DIFFERENT, Comparison
 from reports.facts.measures import loop_words
 from reports.statistics.verdict import WORDS
-from reports.topics.comparisons import STEP_COL, detail_datum, of_settings
+from reports.topics.comparisons import STEP_COL, detail_datum, ends_words, of_settings
 from reports.view import View
 
 PLACE = 30
@@ -40,8 +40,21 @@ def section(view: View) -> Section:
         TITLE,
         figures=(_figure(view, curves),),
         tables=(_tails(view),),
-        notes=loop_words(view.rows),
+        notes=(*loop_words(view.rows), *_noise(view.compared)),
     )
+
+
+def _noise(compared: Sequence[Comparison]) -> Iterator[Message]:
+    """Yield a note for each A/A comparison that finds a difference in latency percentiles."""
+    for one in compared:
+        differing = [shown for name, shown in TAILS.items() if one.tails.get(name, {}).get("verdict") in DIFFERENT]
+        if one.step == "aa" and differing:
+            yield message(
+                "A/A: two measurements of {arm} differ in {percentiles}, so no comparison of this latency has a "
+                "verdict.",
+                arm=one.denominator,
+                percentiles=listed(differing),
+            )
 
 
 def _tails(view: View) -> Table:
@@ -50,14 +63,16 @@ def _tails(view: View) -> Table:
     cols = [STEP_COL]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
+    reading = message(
+        "Older runtime's latency divided by the newer runtime's, paired by block (measured round). Above 1, the newer "
+        "runtime has lower latency. Verdicts are adjusted for the number of comparisons in this table, without A/A. A "
+        "percentile is compared if at least 10 requests of each block lie beyond it."
+    )
     return table(
         message("Comparison of latency percentiles"),
         cols,
         known,
-        caption=message(
-            "Older runtime's latency divided by the newer runtime's, paired by block (measured round). Above 1, the "
-            "newer runtime has lower latency. Verdicts are adjusted for the number of comparisons in this table."
-        ),
+        caption=listed([reading, *ends_words(view.compared)], SENTENCES),
     )
 
 
@@ -72,7 +87,9 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
 
     def verdict(one: Comparison) -> Datum:
         word = one.tails.get(name, {}).get("verdict", "")
-        return words(WORDS[word], state=f"word {word}") if word else words(NOTHING)
+        if not word or (one.step, word) == ("aa", "inconclusive"):
+            return words(NOTHING)
+        return words(WORDS[word], state=f"word {word}", hint=one.why if one.verdict == word == "invalid" else NOTHING)
 
     return [col(verbatim(shown), value, ratio), col(message("{percentile}: verdict", percentile=shown), verdict)]
 
@@ -89,7 +106,8 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         "latency",
         TITLE,
         caption=message(
-            "Both axes are logarithmic, so 90 %, 99 % and 99.9 % are equally far apart. Each curve ends at the "
+            "Curves are of the requests of all blocks together. Both axes are logarithmic, so 90 %, 99 % and 99.9 % "
+            "are equally far apart. Each curve ends at the "
             "percentile that only 10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "
             "is better."
         ),

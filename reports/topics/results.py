@@ -1,11 +1,11 @@
 """The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
+from reports.document.model import Column, Datum, Form, Line, Section, Strip, Table, arm, number, words
 from reports.document.values import round_values
 from reports.facts.cells import STATES, Row, has_same_work, of_cells, reference
 from reports.facts.comparisons import confounds_of
-from reports.facts.figures import ROW_COLUMNS
+from reports.facts.figures import ROW_COLUMNS, pooled
 from reports.facts.measures import THROUGHPUT, loop_words
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
@@ -58,10 +58,11 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
         both = of_cells([*row.first, *row.cells])
         bar = Datum(strip=THROUGHPUT.strip(row, most, look, row.runtime), cells=cells)
-        numbers = [
-            number(row.columns.get(name), one.form, both if name == "ratio_to_first_runtime" else cells, one.key)
-            for name, one in shown.items()
-        ]
+        of_all, numbers = pooled(row.good), []
+        for key, one in shown.items():
+            form = _marked(one.form) if key.removesuffix("_ns") in of_all else one.form
+            trace = both if key == "ratio_to_first_runtime" else cells
+            numbers.append(number(row.columns.get(key), form, trace, one.key))
         return name, bar, *numbers, *[trouble if row.trouble else words(state)] * has_status
 
     return Table(
@@ -77,6 +78,11 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         key="rows",
         caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,
     )
+
+
+def _marked(form: Form) -> Form:
+    """Return a form that marks numbers as pooled: of the requests of all blocks together."""
+    return lambda value: f"{form(value)}*"
 
 
 def _has_several_arms(view: View) -> bool:
@@ -133,12 +139,16 @@ def table_notes(view: View) -> tuple[Message, ...]:
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
+    completion = message("Completion: the time that the median client and the slowest client needed for all requests.")
+    if view.is_timed:
+        completion = message("Completion: the time for which clients sent requests, which --duration sets.")
     figures = message(
-        "Completion: the time that a client process needs for all its requests. The table has this time for the median "
-        "client and for the slowest client, each as the median of {blocks}. A block is a round of measurement. "
-        "Latency (p50, p99): percentiles over all requests of all blocks. CPU: user and system time per request. The "
+        "{completion} CPU: user and system time per request. All figures, including the latency "
+        "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A percentile with * is "
+        "that of the requests of all blocks together, because fewer than 10 requests of a block lie beyond it. The "
         "figures exclude measurements that failed or are invalid.",
         blocks=blocks,
+        completion=completion,
     )
     unlike = message(
         "The measurements have different numbers of requests, so compare systems and settings by requests/s."

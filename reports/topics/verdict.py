@@ -29,14 +29,15 @@ from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, ratio, whole, whole_percent
 from reports.facts.cells import Row, grouped, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command
-from reports.facts.comparisons import Comparison, answering, confounds_of
-from reports.facts.figures import MORE
+from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering, confounds_of
+from reports.facts.figures import MORE, pooled
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.measures import THROUGHPUT
+from reports.facts.pairs import SIDES
 from reports.facts.settings import Settings
 from reports.facts.steps import NAMES, steps
-from reports.statistics.verdict import MOST_DOZENS, amount
-from reports.topics.comparisons import RATIO, forest, lacks_verdict, more_blocks, ratio_datum
+from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
+from reports.topics.comparisons import forest, lacks_verdict, more_blocks, ratio_datum, ratio_head
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
 from reports.view import View
@@ -87,9 +88,12 @@ EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there 
         "With {count} processes, one for each core, moving from {denominator} to {numerator} {found}."
     ),
 }
-P99 = {  # by the verdict on the 99th percentile of latency
-    "slower": message("p99 is {share} higher"),
-    "faster": message("p99 is {share} lower"),
+TAIL_WORDS = {  # by the verdict on a percentile of latency
+    "slower": message("{name} is {share} higher"),
+    "faster": message("{name} is {share} lower"),
+    "equivalent": message("{name} is equivalent"),
+    "inconclusive": message("{name} is inconclusive"),
+    "invalid": message("{name} has no verdict"),
 }
 CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
@@ -195,9 +199,11 @@ def gains(view: View) -> list[Message]:
 def headline(one: Comparison) -> Message:
     """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'."""
     setting = _subject(one)
+    if one.is_at_rate and one.verdict != "invalid":
+        return _headline_at_rate(one, setting)
     if one.step in CAUSES and not one.between_services:
         setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
-    p99 = _opposed_p99(one)
+    p99 = opposed_p99(one)
     args: dict[str, Arg] = {
         **{name: getattr(one, name) for name in ("numerator", "denominator", "why")},
         "setting": setting,
@@ -214,6 +220,20 @@ def headline(one: Comparison) -> Message:
     )  # fmt: skip
 
 
+def _headline_at_rate(one: Comparison, setting: Message) -> Message:
+    """Return a sentence on latency, because at a fixed rate every service that keeps up has the same throughput."""
+    return message(
+        "{setting}, requests at a fixed rate, {denominator} → {numerator}: {latency}.",
+        setting=setting, denominator=one.denominator, numerator=one.numerator,
+        latency=_tails_text(one) or message("the latencies could not be compared"),
+    )  # fmt: skip
+
+
+def _tails_text(one: Comparison) -> Message:
+    """Return text on the change of the latency percentiles p50 and p99 by their verdicts; empty if unknown."""
+    return listed([_tail_words(one, name) for name in AT_RATE_TAILS if name in one.tails], COMMA, AND)
+
+
 def _subject(one: Comparison) -> Message:
     """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
     systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
@@ -224,12 +244,21 @@ def _subject(one: Comparison) -> Message:
     return message("Geometric mean over {count} settings", count=count)
 
 
-def _opposed_p99(one: Comparison) -> Message:
+def _tail_words(one: Comparison, name: str) -> Message:
+    """Return a clause on the change of a latency percentile, as its verdict has it.
+
+    name: a key of the comparison's tails
+    """
+    tail = one.tails[name]
+    return replace(TAIL_WORDS[tail["verdict"]], args={"name": name, "share": whole_percent(abs(1 / tail["ratio"] - 1))})
+
+
+def opposed_p99(one: Comparison) -> Message:
     """Return a clause if only p99 latency is worse, or if p99 is better although throughput is worse; else NOTHING."""
     word = one.tails.get("p99", {}).get("verdict")
-    if word not in P99 or (word == "slower") == (one.verdict == "slower"):
+    if word not in DIFFERENT or (word == "slower") == (one.verdict == "slower"):
         return NOTHING
-    return replace(P99[word], args={"share": whole_percent(abs(1 / one.tails["p99"]["ratio"] - 1))})
+    return _tail_words(one, "p99")
 
 
 def ratio_text(one: Comparison) -> str:
@@ -284,12 +313,10 @@ def answer(view: View) -> list[Message | Table]:
 
 def _steps_table(compared: Sequence[Comparison]) -> Table:
     """Return a table with a line for each comparison of two runtimes in one setting."""
-    cols = [
-        col("step", lambda one: STEP_NAMES[one.step]),
-        FROM_TO,
-        col(GAIN, ratio_text),
-        col(VERDICT, _verdict),
-    ]
+    results = [col(GAIN, ratio_text), col(VERDICT, _verdict)]
+    if compared[0].is_at_rate:
+        results = [col("latency", _tails_text)]
+    cols = [col("step", lambda one: STEP_NAMES[one.step]), FROM_TO, *results]
     name = message("Comparisons of runtimes or services")
     return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
 
@@ -315,22 +342,28 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
     count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
     left = len(settings) - count
     cols: list[Col[Setting]] = [col("system", lambda setting: view.settings.number(setting[0].system))]
-    for step, label in {one.step: one.label for one in chosen}.items():
-        cols += _step_cols(step, label)
+    for one in {one.step: one for one in chosen}.values():
+        cols += _step_cols(one)
     more = plural(
         "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
     )
     return [table(message("Systems"), cols, grouped(settings[:count], values).items()), *[more] * bool(left)]
 
 
-def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
-    """Return a step's columns (a step compares two runtimes): base runtime, throughput ratio and verdict."""
+def _step_cols(like: Comparison) -> list[Col[Setting]]:
+    """Return the columns of the step of *like* (a step compares two runtimes): base runtime, ratio and verdict."""
+    label = like.label
 
-    def of(read: Callable[[Comparison], Datum | str], absent: str = ABSENT) -> Callable[[Setting], Datum | str]:
-        return lambda setting: next((read(one) for one in setting[::-1] if one.step == step), absent)
+    def of(
+        read: Callable[[Comparison], Datum | Message | str], absent: str = ABSENT
+    ) -> Callable[[Setting], Datum | Message | str]:
+        return lambda setting: next((read(one) for one in setting[::-1] if one.step == like.step), absent)
 
+    base = col(FROM, of(attrgetter("denominator")), over=label, rank=1)
+    if like.is_at_rate:
+        return [base, col("latency", of(_tails_text), over=label)]
     return [
-        col(FROM, of(attrgetter("denominator")), over=label, rank=1),
+        base,
         col(GAIN, of(ratio_text), over=label),
         col(VERDICT, of(lambda one: words(one.word, state=one.verdict), ""), over=label),
     ]
@@ -361,14 +394,25 @@ def made_of(one: Comparison) -> Message:
 
 
 def _latency(one: Comparison, view: View) -> Message:
-    """Return the p50 and p99 latency of two compared runtimes as text, without percentiles that one runtime lacks."""
-    sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == one.key}
-    before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
-    parts = [
-        message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))
-        for name in ("p50", "p99")
-        if (first := before.get(f"{name}_ns")) and (last := after.get(f"{name}_ns"))
-    ]
+    """Return the p50 and p99 latency of two compared runtimes as the table of results has them, with their verdicts.
+
+    A percentile that one runtime lacks is left out.
+    """
+    sides = {row.runtime: row for row in view.rows if one.between_services or row.key == one.key}
+    rows = [sides[arm] for arm in (one.denominator, one.numerator) if arm in sides]
+    parts = []
+    for name in AT_RATE_TAILS:
+        known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
+        if len(rows) < len(SIDES) or not all(known):
+            continue
+        before, after = (microseconds(value or 0) for value in known)
+        said = message("{name} {before} → {after} us", name=name, before=before, after=after)
+        if name in one.tails:
+            word = WORDS[one.tails[name]["verdict"]]
+            said = message("{said} ({word})", said=said, word=word)
+        elif any(name in pooled(row.good) for row in rows):
+            said = message("{said} (pooled over the blocks)", said=said)
+        parts.append(said)
     return message("{parts}.", parts=listed(parts)) if parts else NOTHING
 
 
@@ -379,7 +423,7 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
             "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
             p99=p99, setting=view.settings.where(one),
         )
-        for one in compared if (p99 := _opposed_p99(one))
+        for one in compared if (p99 := opposed_p99(one))
     ]  # fmt: skip
 
 
@@ -402,7 +446,10 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
     differs = message(
         "The compared runtimes also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
     )
-    noisy = message("Noise: two measurements of the same runtime differ by up to {ratio}x.", ratio=ratio(1 + noise))
+    noisy = message(
+        "Noise: the interval of the ratio of a runtime to itself (A/A) reaches as far from 1 as {ratio}x.",
+        ratio=ratio(1 + noise),
+    )
     cautions = [
         shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
         busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
@@ -438,7 +485,7 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
     needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:
         return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))
-    if any(profile.get("kind") == "locks" for profile in view.run.profiles):
+    if compared[0].is_at_rate or any(profile.get("kind") == "locks" for profile in view.run.profiles):
         return NOTHING
     most = max(compared, key=lambda one: abs(log(one.ratio)) if one.ratio else 0.0)
     chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
@@ -494,7 +541,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     cols: list[Col[Comparison]] = [
         col("Setting", view.settings.short, leads=True),
         col(NOTHING, bar, is_strip=True),
-        col(RATIO, ratio_datum, ratio),
+        col(ratio_head(shown), ratio_datum, ratio),
     ]
     caption = message(
         "Bars show the throughput of the newer runtime divided by that of the older runtime. The dashed line marks 1."

@@ -119,7 +119,7 @@ def test_sections_and_columns_of_a_report_are_explained() -> None:
     assert heads == {*named(page, "Where the time goes")} - {"system", "runtime", *get_args(StepName)}
     tables = comparisons.section(view).tables
     shown = {str(column.head).lower() for table in tables for column in table.columns if not column.is_strip}
-    assert shown | {*get_args(Word)} == {*named(page, "Verdicts")}
+    assert shown | {"ratio [95 %]", *get_args(Word)} == {*named(page, "Verdicts")}
 
 
 def test_figures_of_verdicts_are_those_in_use() -> None:

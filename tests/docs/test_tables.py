@@ -39,7 +39,7 @@ def _parameter_row(one: Parameter) -> list[str]:
 
 
 def _figure_row(one: Figure) -> list[str]:
-    of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
+    of_row = "median of the blocks, compared" if one.percentile else "median of the blocks" if one.shown else "-"
     return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
 
 

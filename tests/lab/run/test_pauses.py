@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
         process.say("")
         began_ns, ended_ns = json.loads(process.hear())
         assert process.hear() == "\n"
-    ((summary, spans),) = collections_within(EVER, [inside], before, int)
+    ((summary, spans),) = collections_within([EVER], [inside], before, int)
     assert (summary["processes"], summary["collections"]) == (2, [2, 1, 4])
     assert sum(began_ns <= start_ns and end_ns <= ended_ns for start_ns, end_ns in spans) == 6
     assert summary["longest_ns"] == max(end_ns - start_ns for start_ns, end_ns in spans) > 0
@@ -57,30 +58,44 @@ def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None
     return (head + b"".join(struct.pack("=QQ", *record) for record in records)).ljust(size, b"\0")
 
 
-def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, before: bytes = b"") -> Collections:
+def collected(
+    tmp_path: Path, *contents: bytes, windows: Sequence[TimeWindow] = (EVER,), before: bytes = b""
+) -> Collections:
     inside = Instrumentation(tmp_path, DEFAULT)
     assert inside.folder
     (inside.folder / "pauses-1.0").write_bytes(before)
     mark = read_counters([inside]) if before else [{}]
     for pid, content in enumerate(contents, 1):
         (inside.folder / f"pauses-{pid}.0").write_bytes(content)
-    (pauses_of_service,) = collections_within(window, [inside], mark, int)
+    (pauses_of_service,) = collections_within(windows, [inside], mark, int)
     return pauses_of_service
 
 
-def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
-    records = ((10, 5), (100, 20), (190, 30), (300, 1))
-    window = TimeWindow(start_ns=100, end_ns=200)
-    summary, spans = collected(tmp_path, file(*records[:3]), window=window, before=file(records[0]))
-    assert spans == [(100, 120), (190, 220)]
+def test_only_what_lies_in_counted_time_counts(tmp_path: Path) -> None:
+    """Of two turns, 100 to 200 and 300 to 400 count. What is between them, in a lead and after it, does not.
+
+    The collection at 190 goes on for 20 after the first window, the one at 290 begins 10 before the second.
+    """
+    records = ((10, 5), (100, 20), (190, 30), (250, 7), (290, 15), (350, 3), (401, 40))
+    windows = [TimeWindow(start_ns=100, end_ns=200), TimeWindow(start_ns=300, end_ns=400)]
+    summary, spans = collected(tmp_path, file(*records), windows=windows, before=file(records[0]))
+    assert spans == [(100, 120), (190, 220), (250, 257), (290, 305), (350, 353), (401, 441)]
     assert summary == {
         "processes": 1,
-        "collections": [2, 0, 0],
-        "total_ns": [50, 0, 0],
+        "collections": [3, 0, 0],
+        "total_ns": [20 + 10 + 5 + 3, 0, 0],
         "reported_ns": 0,
         "longest_ns": 30,
         "unkept": 0,
     }
+
+
+def test_collections_whose_times_were_overwritten_are_spread_over_turns_like_the_others(tmp_path: Path) -> None:
+    """Half of the recorded ones began in counted time, so half of those that were overwritten count, too."""
+    records = [(start, 1) for start in range(1, RECORDS + 1)]
+    window = TimeWindow(start_ns=1, end_ns=1 + RECORDS // 2)
+    summary, _ = collected(tmp_path, file(*records, count=2 * RECORDS), windows=[window])
+    assert (summary["collections"], summary["unkept"]) == ([RECORDS, 0, 0], RECORDS // 2)
 
 
 def test_collections_whose_times_were_overwritten_are_counted_as_such(tmp_path: Path) -> None:
@@ -112,4 +127,4 @@ def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, c
 
 def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known(tmp_path: Path) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
-    assert collections_within(EVER, [Instrumentation(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]
+    assert collections_within([EVER], [Instrumentation(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]

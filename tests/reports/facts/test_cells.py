@@ -1,8 +1,10 @@
 """Rows from cells: figures worked out by hand."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reports.facts.cells import Cells
+from reports.facts.figures import pooled
 from reports.facts.measures import loop_words
 from tests.reports.facts.timed_cells import timed
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -10,10 +12,23 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
-def test_there_is_no_p99_of_fewer_than_a_hundred_requests() -> None:
-    row, _ = Cells(run_of([measured(cell_of("1", "3.11", SMALL), 1, [MS], [10] * 99)], blocks=1)).rows
+def p99_of(*blocks: Sequence[int]) -> tuple[int | None, bool]:
+    """Return the p99 of a row whose blocks have these latencies in ns, and whether it is pooled over the blocks."""
+    cells = [measured(cell_of("1", "3.11", SMALL), block, [MS], latencies) for block, latencies in enumerate(blocks, 1)]
+    row, _ = Cells(run_of(cells, blocks=len(blocks))).rows
     assert row.figures
-    assert row.figures["p99_ns"] is None
+    return row.figures["p99_ns"], "p99" in pooled(row.good)
+
+
+def test_there_is_no_p99_of_fewer_than_a_thousand_requests() -> None:
+    assert p99_of([10] * 999) == (None, True)
+
+
+def test_a_rows_p99_is_the_median_of_its_blocks_and_of_all_requests_if_a_block_has_too_few() -> None:
+    """The third block has a p99 ten times as long, which is the 99th percentile of all requests together, too."""
+    blocks = [[10] * 1000, [20] * 1000, [10] * 900 + [200] * 100]
+    assert p99_of(*blocks) == (20, False)
+    assert p99_of(*(block[1:] for block in blocks)) == (200, True)
 
 
 def test_requests_that_were_due_and_never_sent_are_named() -> None:

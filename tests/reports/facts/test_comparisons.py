@@ -10,8 +10,9 @@ import pytest
 from core.method import Method
 from core.result import CellResult
 from reports.facts.cells import OVER_ALL
-from reports.facts.comparisons import Comparison, compare
+from reports.facts.comparisons import AT_RATE, Comparison, compare, is_decided, regressions
 from reports.statistics.stats import effect
+from reports.topics.verdict import headline, opposed_p99
 from tests.reports.facts.timed_cells import BLOCKS, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of
 from tests.reports.sweeps import served
@@ -136,15 +137,71 @@ def test_a_comparison_is_kept_with_its_messages_and_reads_the_same_afterwards() 
     assert (str(read.why), [*map(str, read.limits)]) == (str(one.why), [*map(str, one.limits)])
 
 
+REQUESTS = 1000  # so many that ten of them lie beyond p99
+USUAL, TAIL = 200_000, 1_000_000
+
+
+def answered(
+    arm: str, usual_ns: int = USUAL, slow_ns: int = TAIL, *, requests: int = REQUESTS, ms: float = 2000, rate: int = 0
+) -> list[CellResult]:
+    """Eight alike blocks of *arm*, in which one request of 50 is slow."""
+    cell = cell_of("2", arm.removesuffix(" again"), {"NUM_REQUESTS_PER_CLIENT": requests, "RATE": rate})
+    latencies = [slow_ns, *[usual_ns] * 49] * (requests // 50)
+    cells = [measured(cell, block, [round(ms * MS)], latencies) for block in range(1, BLOCKS + 1)]
+    return [replace(one, arm=arm, wall_ns=round(ms * MS)) for one in cells]
+
+
+def tail_verdicts(one: Comparison) -> dict[str, str]:
+    return {name: tail["verdict"] for name, tail in one.tails.items()}
+
+
 def test_the_median_may_be_better_and_the_tail_worse_where_throughput_is_alike() -> None:
     """Half the median latency and three times the tail, in as much time: of every 50 requests one is slow."""
-    times_ns = {"3.11": (200_000, 1_000_000), "3.14": (100_000, 3_000_000)}
-    cells = [
-        measured(cell_of("2", arm, {"NUM_REQUESTS_PER_CLIENT": 200}), block, [1999 * MS], [slow, *[usual] * 49] * 4)
-        for arm, (usual, slow) in times_ns.items()
-        for block in range(1, 9)
-    ]
-    one = only(cells)
+    one = only(answered("3.11") + answered("3.14", USUAL // 2, 3 * TAIL))
     assert one.verdict == "equivalent"
     assert [one.tails[name]["ratio"] for name in ("p50", "p99")] == pytest.approx([2, 1 / 3], rel=0.01)
-    assert [one.tails[name]["verdict"] for name in ("p50", "p99")] == ["faster", "slower"]
+    assert tail_verdicts(one) == {"p50": "faster", "p99": "slower"}
+
+
+def test_a_percentile_beyond_which_a_block_has_fewer_than_ten_requests_is_not_compared() -> None:
+    """The p99 of 950 requests would rest on nine of them."""
+    one = only(answered("3.11", requests=950) + answered("3.14", slow_ns=3 * TAIL, requests=950))
+    assert tail_verdicts(one) == {"p50": "equivalent"}
+
+
+def test_a_percentile_in_which_a_runtime_differs_from_itself_has_no_verdict_in_any_step() -> None:
+    again = answered("3.14 again", slow_ns=2 * TAIL)
+    found = by_step(answered("3.11", 2 * USUAL) + answered("3.14", slow_ns=3 * TAIL) + again)
+    assert tail_verdicts(found["aa"]) == {"p50": "equivalent", "p99": "faster"}
+    assert tail_verdicts(found["version"]) == {"p50": "faster", "p99": "invalid"}
+    assert not opposed_p99(found["version"])
+
+
+def test_what_withholds_the_verdict_on_throughput_withholds_those_on_latency() -> None:
+    """Throughput of a runtime differs from itself by 10 %, so its p99 says nothing, either."""
+    found = by_step(answered("3.11") + answered("3.14", slow_ns=3 * TAIL) + answered("3.14 again", ms=2200))
+    assert (found["aa"].verdict, found["version"].verdict) == ("slower", "invalid")
+    assert tail_verdicts(found["version"]) == {"p50": "invalid", "p99": "invalid"}
+    assert not opposed_p99(found["version"])
+
+
+def test_at_a_fixed_rate_latency_is_judged_and_throughput_is_not() -> None:
+    """Both answer all requests of the rate, so the ratio of throughput is 1 by construction."""
+    cells = answered("3.11", rate=500) + answered("3.14", USUAL // 2, 3 * TAIL, rate=500)
+    one = only(cells)
+    assert (one.verdict, one.why) == ("unjudged", AT_RATE)
+    assert str(headline(one)) == (
+        "System 2, requests at a fixed rate, 3.11 → 3.14: p50 is 50% lower and p99 is 200% higher."
+    )
+    assert is_decided(run_of(cells, runtimes=["3.11", "3.14"]))
+    assert regressions([one], 0.5) == ([one], [])
+    assert regressions([one], 2.5) == ([], [])
+
+
+def test_the_verdict_on_throughput_at_a_fixed_rate_does_not_weaken_the_others() -> None:
+    """Three comparisons at a rate are no part of the family, so p of the only other one is not adjusted."""
+    cells = steady("3.11", 3000) + steady("3.14", 1500)
+    for rate in (100, 200, 300):
+        cells += answered("3.11", rate=rate) + answered("3.14", rate=rate)
+    first, *_ = compared(cells)
+    assert first.p == 2**-7

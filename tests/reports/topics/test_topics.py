@@ -1,11 +1,15 @@
 """Rows of a run that ended by its --until, checks without facts, the cause in a verdict, and what every topic has."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
+from core.languages import ENGLISH
+from core.messages import Message
 from reports import topics
-from reports.topics import results, validity
+from reports.document.model import Table
+from reports.topics import comparisons, factors, latency, results, validity, verdict
 from reports.topics.verdict import headline
 from reports.view import View
 from tests.reports.facts.timed_cells import compared, steady
@@ -39,6 +43,56 @@ def test_a_sentence_names_the_cause_and_both_arms() -> None:
     (one,) = compared(steady("3.15", 2000) + steady("3.15+jit", 2000), ("3.15", "3.15+jit"))
     said = "System 2, enabling the JIT: 3.15+jit and 3.15 have equivalent throughput: 1.00x [1.00, 1.00]."
     assert str(headline(one)) == said
+
+
+def texts(shown: Iterable[Table | Message]) -> str:
+    """Everything that tables and sentences say, heads and captions included."""
+    said = []
+    for one in shown:
+        if isinstance(one, Message):
+            said.append(str(one))
+        elif one:
+            said += [str(column.head) for column in one.columns] + [str(one.caption)]
+            said += [datum.text(ENGLISH) for line in one.lines for datum in line]
+    return "\n".join(said)
+
+
+@pytest.mark.parametrize(("blocks", "has_intervals"), [(4, False), (8, True)])
+def test_four_blocks_give_ranges_and_nothing_calls_them_intervals(blocks: int, has_intervals: bool) -> None:
+    cells = [cell for arm, ms in (("3.11", 3000), ("3.14", 2000)) for cell in steady(arm, ms, blocks=blocks)]
+    view = View(run_of(cells, runtimes=["3.11", "3.14"]))
+    shown: list[Table | Message] = []
+    for section in (comparisons.section(view), factors.section(view), latency.section(view), verdict.section(view)):
+        shown += [*section.tables, *section.notes]
+    said = texts(shown)
+    assert ("95 %" in said) is has_intervals
+    assert ("Ratio (range)" in said) is not has_intervals
+
+
+def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_verdict() -> None:
+    """p50 is the median of the blocks; p99 needs more than 40 requests in a block and all together."""
+    cells = [
+        measured(cell_of("2", arm, SMALL), block, [1999 * MS], [usual_us * 1000 + 8 * block] * 40)
+        for arm, usual_us in {"3.11": 300, "3.14": 200}.items()
+        for block in range(1, 9)
+    ]
+    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=8))
+    said = texts(verdict.answer(view))
+    assert "p50 300 → 200 us (faster)." in said
+
+
+def test_a_percentile_of_all_blocks_together_is_marked() -> None:
+    """900 requests a block are too few for its p99; of all 7,200 there is one."""
+    cells = [
+        measured(cell_of("2", arm, SMALL), block, [1999 * MS], [MS] * 900)
+        for arm in ("3.11", "3.14")
+        for block in range(1, 9)
+    ]
+    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=8))
+    (line, _) = results.table(view).lines
+    assert "1,000*" in [datum.text(ENGLISH) for datum in line]
+    said = texts(verdict.answer(view))
+    assert "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)." in said
 
 
 def test_every_topic_has_what_the_protocol_asks() -> None:
