@@ -8,7 +8,7 @@ import re
 import socket
 
 from core.cell import Cell
-from core.limits import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, STATUSES
+from core.limits import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES
 from core.wire import Frames, frame
 from core.work import calc_request
 
@@ -42,7 +42,7 @@ class Head:
         Raises BadHead if there is no status, or if the head gives two lengths of its body.
         """
         status = _STATUS.match(head)
-        if status is None or int(status[2]) not in STATUSES:
+        if status is None or int(status[2]) not in STATUSES or head.count(b"\n") > MAX_HEADERS + 1:
             raise BadHead
         self.status = int(status[2])
         self.length, self.is_chunked = _framing(head)

@@ -31,9 +31,7 @@ class FramedConnection:
         """Send one request frame. Return the answer's status (its `code`) and the whole answer. Raises CallFailed."""
         self._deadline.begin()
         try:
-            self._sock.sendall(sent)
-        except TimeoutError as error:
-            raise CallFailed("timeout") from error
+            self._deadline.send(sent)
         except OSError as error:
             raise CallFailed("reset") from error
         bodies: list[bytes] = []

@@ -6,11 +6,12 @@ Clients without TLS do not import ssl, because ssl would add to their memory.
 import select
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from clients.channel import BODILESS, HEAD_END, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads
-from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
+from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
 from core.secret import revealed
 
@@ -69,7 +70,7 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
 class Deadline:
     """The deadline for a whole answer. It is needed because a socket's timeout restarts with every byte.
 
-    The first receive of an answer uses only the socket's timeout, which costs nothing. Later ones read the clock.
+    The first send and receive use only the socket's timeout, which costs nothing. Later ones read the clock.
     """
 
     __slots__ = ("_deadline_s", "_sock", "_until", "_waits")
@@ -86,6 +87,17 @@ class Deadline:
             self._sock.settimeout(self._deadline_s)
         self._waits = 0
         self._until = monotonic() + self._deadline_s
+
+    def send(self, data: bytes) -> None:
+        """Send *data*. Raises CallFailed("timeout"), and OSError if the service has closed the connection."""
+        try:
+            sent = self._sock.send(data)
+            while sent < len(data):
+                self._shorten()
+                self._waits = 2
+                sent += self._sock.send(memoryview(data)[sent:])
+        except TimeoutError as error:
+            raise CallFailed("timeout") from error
 
     def receive(self) -> bytes:
         """Return the next received bytes, or b"" if the service has ended the stream. Raises CallFailed."""
@@ -230,16 +242,18 @@ class HttpConnection:
 
     def _chunks(self, data: bytes) -> bytes:
         """Return the body of a chunked response. Trailers are discarded. Source: RFC 9112, 7.1."""
-        body, have = bytearray(), 0
+        body, framing_bytes = bytearray(), 0
         while True:
             line, data = self._line(data)
             size = _chunk_size(line)
-            have += size
-            if have > MAX_BODY_BYTES:
+            framing_bytes += len(line) + 4
+            if len(body) + size > MAX_BODY_BYTES or framing_bytes > MAX_FRAMING_BYTES:
                 raise CallFailed("garbled")
             if size == 0:
                 break
             data = self._read_to(data, size + 2)
+            if data[size : size + 2] != b"\r\n":
+                raise CallFailed("garbled")
             body += data[:size]
             data = data[size + 2 :]
         trailers = 0
@@ -281,12 +295,8 @@ class HttpConnection:
         return b"".join(parts)
 
     def _send(self, sent: bytes) -> None:
-        try:
-            self._sock.sendall(sent)
-        except TimeoutError as error:
-            raise CallFailed("timeout") from error
-        except OSError:
-            pass  # the service has closed the connection, but its last answer can still be read
+        with suppress(OSError):  # the service has closed the connection, but its last answer can still be read
+            self._deadline.send(sent)
 
     def _read(self) -> bytes:
         data = self._receive()

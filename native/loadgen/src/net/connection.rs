@@ -8,6 +8,7 @@ use mio::{Interest, Registry, Token};
 use rustls::client::ClientConnection;
 use socket2::{SockAddr, Socket};
 
+use crate::limits::MAX_READS_AT_ONCE;
 use crate::net::http2::Http2;
 use crate::response::reader::Reader;
 
@@ -188,23 +189,34 @@ impl Connection {
     }
 
     /// Read what has come, of the answer if by HTTP/2; 0 at the end.
+    ///
+    /// Fails with Interrupted if what came holds nothing of an answer, and there may be more. Then the caller decides
+    /// how often it reads, so that a peer which never stops sending holds up neither deadlines nor other connections.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
-        while let Some(http2) = &mut self.http2 {
-            let bytes = http2.read(buffer);
-            if bytes > 0 || http2.is_over {
-                return Ok(bytes);
-            }
-            let bytes = self.read_bytes(buffer, registry, token)?;
+        if self.http2.is_none() {
+            return self.read_bytes(buffer, registry, token);
+        }
+        let mut bytes = self.http2.as_mut().map_or(0, |http2| http2.read(buffer));
+        if bytes == 0 && !self.is_over() {
+            let received = self.read_bytes(buffer, registry, token)?;
             if let Some(http2) = &mut self.http2 {
-                http2.feed(&buffer[..bytes])?;
+                http2.feed(&buffer[..received])?;
             }
             self.write_frames(registry, token)?;
+            bytes = self.http2.as_mut().map_or(0, |http2| http2.read(buffer));
         }
-        self.read_bytes(buffer, registry, token)
+        if bytes == 0 && !self.is_over() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(bytes)
     }
 
-    /// Read what has come, through TLS if there is any; 0 at the end.
+    fn is_over(&self) -> bool {
+        self.http2.as_ref().is_none_or(|http2| http2.is_over)
+    }
+
+    /// Read what has come, through TLS if there is any; 0 at the end. Fails with Interrupted as `read` does.
     fn read_bytes(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
         let Some(mut socket) = self.socket.as_ref() else {
             return Ok(0);
@@ -212,7 +224,7 @@ impl Connection {
         let Some(tls) = &mut self.tls else {
             return socket.read(buffer);
         };
-        loop {
+        for _ in 0..MAX_READS_AT_ONCE {
             match tls.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
@@ -222,14 +234,15 @@ impl Connection {
             tls.process_new_packets().map_err(io::Error::other)?;
             if tls.wants_write() {
                 self.flush(registry, token)?;
-                return self.read_bytes(buffer, registry, token);
+                break;
             }
         }
+        Err(io::ErrorKind::Interrupted.into())
     }
 
     /// Go on with the handshake of TLS; whether it is over.
     pub fn shake(&mut self, registry: &Registry, token: usize) -> io::Result<bool> {
-        loop {
+        for _ in 0..MAX_READS_AT_ONCE {
             match self.flush(registry, token)? {
                 Written::Whole => {}
                 Written::Part => return Ok(false),
@@ -249,6 +262,8 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
+        self.watch(self.watches_writable, registry, token)?; // tells again of what is still to be read
+        Ok(false)
     }
 
     fn flush(&mut self, registry: &Registry, token: usize) -> io::Result<Written> {
@@ -270,9 +285,14 @@ impl Connection {
     }
 
     fn watch_writable(&mut self, writable: bool, registry: &Registry, token: usize) -> io::Result<()> {
-        if self.watches_writable != writable
-            && let Some(socket) = &self.socket
-        {
+        if self.watches_writable != writable {
+            self.watch(writable, registry, token)?;
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, writable: bool, registry: &Registry, token: usize) -> io::Result<()> {
+        if let Some(socket) = &self.socket {
             registry.reregister(
                 &mut SourceFd(&socket.as_raw_fd()),
                 Token(token),

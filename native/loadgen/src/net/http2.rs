@@ -14,7 +14,7 @@ use h2::{Reason, RecvStream};
 use http::{HeaderValue, Request, Response, Uri, header};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS, MAX_HTTP2_BODY_BYTES};
+use crate::limits::{MAX_BODY_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
 
 /// How much of an answer may be under way.
 const WINDOW_BYTES: u32 = 1 << 24;
@@ -47,6 +47,10 @@ pub struct Http2 {
     stage: Stage,
     requests: u32,
     body: Vec<u8>,
+    /// Bytes that came since the last request was sent, and that are no content of its answer.
+    framing_bytes: u64,
+    /// Bytes of the last request.
+    request_bytes: usize,
     /// The answer, and how much of it was read.
     answer: Vec<u8>,
     read_bytes: usize,
@@ -76,6 +80,8 @@ impl Http2 {
             stage: Stage::Idle,
             requests: 0,
             body: Vec::new(),
+            framing_bytes: 0,
+            request_bytes: 0,
             answer: Vec::new(),
             read_bytes: 0,
             is_over: false,
@@ -93,16 +99,25 @@ impl Http2 {
                 .map_err(failure)?;
         }
         self.requests += 1;
+        (self.framing_bytes, self.request_bytes) = (0, message.len());
         self.stage = Stage::Asked(answer);
         self.advance()
     }
 
     /// Take in what the service has sent; nothing at the end of the stream.
+    ///
+    /// Fails with InvalidData if too much of it belongs to no answer, or if the service does not take our replies to it.
     pub fn feed(&mut self, data: &[u8]) -> io::Result<()> {
         let mut pipe = self.wire.pipe();
         pipe.received.extend_from_slice(data);
         pipe.is_ended |= data.is_empty();
+        let most_unsent = self.request_bytes as u64 + MAX_FRAMING_BYTES;
+        let is_flooded = pipe.to_send.len() as u64 > most_unsent || self.framing_bytes > MAX_FRAMING_BYTES;
         drop(pipe);
+        if is_flooded {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.framing_bytes += data.len() as u64;
         self.advance()?;
         self.is_over |= data.is_empty();
         Ok(())
@@ -145,9 +160,10 @@ impl Http2 {
                     Poll::Pending => break,
                     Poll::Ready(Some(Ok(data))) => {
                         self.body.extend_from_slice(&data);
+                        self.framing_bytes = self.framing_bytes.saturating_sub(data.len() as u64);
                         let window = answer.body_mut().flow_control();
                         window.release_capacity(data.len()).map_err(failure)?;
-                        if self.body.len() > MAX_HTTP2_BODY_BYTES {
+                        if self.body.len() as u64 > MAX_BODY_BYTES {
                             return Err(io::ErrorKind::InvalidData.into());
                         }
                     }
@@ -310,5 +326,37 @@ mod tests {
             "{error:?} {:?}",
             error.get_ref()
         );
+    }
+
+    #[test]
+    fn frames_without_end_break_the_protocol() {
+        // RFC 9113: PING and WINDOW_UPDATE
+        let frames: [&[u8]; 2] = [
+            b"\0\0\x08\x06\0\0\0\0\012345678",
+            b"\0\0\x04\x08\0\0\0\0\x01\0\0\0\x01",
+        ];
+        for frame in frames {
+            let mut http2 = Http2::new(false).unwrap();
+            http2.send(REQUEST).unwrap();
+            http2.feed(b"\0\0\0\x04\0\0\0\0\0").unwrap();
+            let flood = frame.repeat(65_536 / frame.len());
+            let fed = (0..1_000).find_map(|_| http2.feed(&flood).err());
+            assert_eq!(fed.unwrap().kind(), ErrorKind::InvalidData, "{frame:?}");
+            assert!(http2.take_unsent().len() < 10 << 20, "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn replies_that_the_service_never_takes_have_a_limit() {
+        let mut http2 = Http2::new(false).unwrap();
+        let pings = b"\0\0\x08\x06\0\0\0\0\012345678".repeat(65_536);
+        http2.feed(b"\0\0\0\x04\0\0\0\0\0").unwrap();
+        let mut rounds = 0;
+        while http2.feed(&pings).is_ok() {
+            http2.framing_bytes = 0; // as after an answer
+            rounds += 1;
+            assert!(rounds < 20);
+        }
+        assert!(http2.take_unsent().len() < 12 << 20);
     }
 }

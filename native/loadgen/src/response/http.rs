@@ -6,7 +6,9 @@ use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
 use super::body::Body;
 use super::chunks::{Chunks, Progress};
 use super::head::{Head, Length, parse};
-use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_INTERIM, MAX_KEPT_BYTES};
+use crate::limits::{
+    MAX_ANSWER_BYTES, MAX_BODY_BYTES, MAX_COUNTED_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM,
+};
 
 /// What a right response is, and what was learnt from the first one.
 pub struct HttpExpect {
@@ -25,6 +27,22 @@ pub struct HttpExpect {
     pub bodyless: bool,
 }
 
+impl HttpExpect {
+    /// Whether the body has to be kept until it is whole.
+    fn keeps_body(&self) -> bool {
+        self.keeps || self.target.is_some() || self.body.as_ref().is_some_and(Body::is_read)
+    }
+
+    /// How long the body may be.
+    fn most_bytes(&self) -> u64 {
+        match (&self.target, &self.body) {
+            (Some(_), _) => MAX_ANSWER_BYTES,
+            (None, Some(_)) => MAX_BODY_BYTES,
+            (None, None) => MAX_COUNTED_BYTES,
+        }
+    }
+}
+
 enum Stage {
     Head,
     Counted(u64),
@@ -40,6 +58,8 @@ pub struct Http {
     held: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
+    /// Bytes of the body with its framing.
+    coded_bytes: u64,
     /// Interim responses before this one.
     interim: u32,
     /// The head that was parsed last: most responses of a connection have the same, byte for byte.
@@ -54,6 +74,7 @@ impl Default for Http {
             held: Vec::new(),
             body: Vec::new(),
             body_bytes: 0,
+            coded_bytes: 0,
             interim: 0,
             known: Vec::new(),
         }
@@ -65,7 +86,7 @@ impl Http {
         self.stage = Stage::Head;
         self.held.clear();
         self.body.clear();
-        self.body_bytes = 0;
+        (self.body_bytes, self.coded_bytes) = (0, 0);
         self.interim = 0;
     }
 
@@ -121,6 +142,7 @@ impl Http {
     fn begin_body(&mut self, expect: &HttpExpect, rest: &[u8]) -> Feed {
         self.stage = match self.head.length {
             _ if expect.bodyless => Stage::Counted(0),
+            Length::Counted(bytes) if bytes > expect.most_bytes() => return Feed::Broken(Fault::Garbled),
             Length::Counted(bytes) => Stage::Counted(bytes),
             Length::Chunked => Stage::Chunked(Chunks::default()),
             Length::UntilClosed => Stage::UntilClosed,
@@ -138,11 +160,8 @@ impl Http {
     }
 
     fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
-        let keeps = expect.keeps || expect.target.is_some() || expect.body.as_ref().is_some_and(Body::is_read);
-        let most = if keeps { MAX_KEPT_BYTES } else { MAX_BODY_BYTES };
-        if self.body_bytes + data.len() as u64 > most {
-            return Feed::Broken(Fault::Garbled);
-        }
+        let keeps = expect.keeps_body();
+        self.coded_bytes += data.len() as u64;
         let (body, body_bytes) = (&mut self.body, &mut self.body_bytes);
         let mut take = |piece: &[u8]| {
             *body_bytes += piece.len() as u64;
@@ -150,27 +169,30 @@ impl Http {
                 body.extend_from_slice(piece);
             }
         };
-        match &mut self.stage {
-            Stage::Counted(left) if data.len() as u64 > *left => Feed::Broken(Fault::Extra),
+        let is_whole = match &mut self.stage {
+            Stage::Counted(left) if data.len() as u64 > *left => return Feed::Broken(Fault::Extra),
             Stage::Counted(left) => {
                 take(data);
                 *left -= data.len() as u64;
-                if *left > 0 {
-                    Feed::More
-                } else {
-                    Feed::Done(self.answer(expect))
-                }
+                *left == 0
             }
             Stage::Chunked(chunks) => match chunks.feed(data, take) {
-                Progress::More => Feed::More,
-                Progress::End(size) if size == data.len() => Feed::Done(self.answer(expect)),
-                Progress::End(_) => Feed::Broken(Fault::Extra),
-                Progress::Bad => Feed::Broken(Fault::Garbled),
+                Progress::More => false,
+                Progress::End(size) if size == data.len() => true,
+                Progress::End(_) => return Feed::Broken(Fault::Extra),
+                Progress::Bad => return Feed::Broken(Fault::Garbled),
             },
             Stage::UntilClosed | Stage::Head => {
                 take(data);
-                Feed::More
+                false
             }
+        };
+        if self.body_bytes > expect.most_bytes() || self.coded_bytes - self.body_bytes > MAX_FRAMING_BYTES {
+            Feed::Broken(Fault::Garbled)
+        } else if is_whole {
+            Feed::Done(self.answer(expect))
+        } else {
+            Feed::More
         }
     }
 
