@@ -13,6 +13,7 @@ from core.wire import Frames, frame
 from core.work import calc_request
 
 HEAD_END = b"\r\n\r\n"
+HTTP = b"HTTP/1."
 BODILESS = (204, 304)
 SWITCHING = 101
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*\r\n")
@@ -21,26 +22,39 @@ _CODING = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", 
 _CLOSE = re.compile(rb"\r\nconnection:[^\r\n]*close", re.IGNORECASE)
 _KEEP = re.compile(rb"\r\nconnection:[^\r\n]*keep-alive", re.IGNORECASE)
 _DIGITS = re.compile(rb"[0-9]{1,12}")
+_BARE_LF = re.compile(rb"(?<!\r)\n")
 
 
 class BadHead(ValueError):
     """The error for a response head that has no status, contradicts itself, or is too long."""
 
 
+def split_head(data: bytes) -> tuple[int, int]:
+    """Return the end of the head of a response in *data*, and the start of its body. The end is 0 if it has not come.
+
+    A lone LF ends a line, too. Source: RFC 9112, 2.2.
+    """
+    end = data.find(b"\n\r\n") + 1
+    bare = data.find(b"\n\n", 0, end or None) + 1
+    return (bare, bare + 1) if bare else (end, end + 2)
+
+
 class Head:
     """The parsed head of an HTTP response.
 
+    lines: its lines, each with CR and LF
     length: length of the body in bytes; None if the head does not give it
     keep: whether the connection may be used for another request
     """
 
-    __slots__ = ("is_chunked", "keep", "length", "status")
+    __slots__ = ("is_chunked", "keep", "length", "lines", "status")
 
     def __init__(self, head: bytes) -> None:
         """Parse *head*: the status line and the header lines, but not the empty line after them.
 
         Raises BadHead if there is no status, or if the head gives two lengths of its body.
         """
+        self.lines = head = _BARE_LF.sub(b"\r\n", head)
         status = _STATUS.match(head)
         if status is None or int(status[2]) not in STATUSES or head.count(b"\n") > MAX_HEADERS + 1:
             raise BadHead
@@ -91,13 +105,16 @@ READ_BYTES = 64 * 1024
 class CallFailed(Exception):
     """The error that is raised if a request gets no usable answer.
 
-    code: connect, closed, reset, extra, garbled or tls; reason: why a TLS handshake failed
+    code: connect, closed, reset, extra, garbled or tls
+    reason: the cause in words, if it is known
+    was_kept: whether the service closed a connection that it had kept, before any byte of the answer
     """
 
-    def __init__(self, code: str, reason: str = "") -> None:
+    def __init__(self, code: str, reason: str = "", *, was_kept: bool = False) -> None:
         super().__init__(code)
         self.code = code
         self.reason = reason
+        self.was_kept = was_kept
 
 
 def connect(address: str) -> socket.socket:
@@ -188,17 +205,18 @@ class HttpChannel(_Channel):
         """Send one HTTP request, and return the body of its response. Raises CallFailed."""
         self._send(message)
         data = self._read()
-        while (end := data.find(HEAD_END)) < 0:
+        end, start = split_head(data)
+        while not end:
             if len(data) > MAX_HEAD_BYTES:
                 raise CallFailed("garbled")
             data += self._read()
+            end, start = split_head(data)
         try:
-            length = self._heads.read(data[: end + 2]).length
+            length = self._heads.read(data[:end]).length
         except BadHead:
             raise CallFailed("garbled") from None
         if length is None or length > MAX_ANSWER_BYTES:
             raise CallFailed("garbled")
-        start = end + len(HEAD_END)
         missing = start + length - len(data)
         while missing > 0:
             more = self._read()

@@ -139,6 +139,10 @@ class Client(Usage, total=False):
     timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests, in ns from
         `started_ns`
     uncounted: for a cell in slices: answers in the parts of slices that do not count
+    reconnects: for the clients of a user's service: how often an answer came on another connection than the answer
+        before it. `answered / reconnects` is the number of requests per connection; 0 reconnects if all were kept
+    resent: for the clients of a user's service: requests that were sent once more on a new connection, because the
+        service closed a kept connection before any byte of the answer. Their latency contains both attempts
     overdue: with a RATE: requests that were due in the timed window and were never sent
     rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
     sent_bytes, received_bytes: for native clients: bytes of requests and of answers
@@ -160,6 +164,8 @@ class Client(Usage, total=False):
     bench_ns: Count
     calc_ns: Count
     uncounted: Count
+    reconnects: Count
+    resent: Count
     overdue: Count
     sent_bytes: Count
     received_bytes: Count

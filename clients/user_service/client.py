@@ -116,16 +116,17 @@ class PlanWorker:
         tally.sent += 1
         try:
             if self._session is None:
-                connection = self._connection or self._take()
+                self._connection or self._take()
                 start = intended_ns or perf_counter_ns()
-                status, body = connection.ask(prepared.sent, prepared.request.method)
+                status, body = self._ask(prepared.sent, prepared.request.method)
                 end = perf_counter_ns()
+                connection = self._take()
                 difference = prepared.wrong(status, body)
             else:
                 prepared, start, end, status, difference = self._ask_in(self._session, prepared, intended_ns)
                 connection = self._take()
         except CallFailed as failed:
-            tally.errors[failed.code] += 1
+            tally.fail(prepared, failed)
             self.drop()
             return failed.code, perf_counter_ns()
         latency_ns = end - start
@@ -134,10 +135,25 @@ class PlanWorker:
             tally.slowest.note(latency_ns, start)
         if end >= self._slice_end_ns:
             self._slice_end_ns = tally.slices.turn(end, tally.answered)
-        tally.check(prepared, status, difference)
+        tally.check(prepared, status, difference, connection)
         if not connection.usable:
             self.drop()
         return "", end
+
+    def _ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
+        """Send a request, and return its answer's status and body. Send it again if HTTP allows this (RFC 9112, 9.3.1).
+
+        It may be sent again, once and on a new connection, if it is idempotent, and if the service closed a kept
+        connection before any byte of the answer.
+        """
+        try:
+            return self._take().ask(sent, method)
+        except CallFailed as failed:
+            if not failed.was_kept or method not in http.IDEMPOTENT:
+                raise
+        self.drop()
+        self.tally.resent += 1
+        return self._take().ask(sent, method)
 
     def _ask_in(
         self, session: Session, prepared: PreparedRequest, intended_ns: int
@@ -151,10 +167,11 @@ class PlanWorker:
         while True:
             self._log_in(session)
             prepared = self._turn(session, prepared)
-            sent, connection = prepared.bytes_for(session), self._take()
+            sent, _ = prepared.bytes_for(session), self._take()
             start = intended_ns or perf_counter_ns()
-            status, body = connection.ask(sent, prepared.request.method)
+            status, body = self._ask(sent, prepared.request.method)
             end = perf_counter_ns()
+            connection = self._take()
             difference = self._judged(session, prepared, status, body)
             is_refused = status in REFUSED and status != prepared.request.expect_status and bool(self._first)
             if not (is_refused and may_renew):
@@ -168,10 +185,9 @@ class PlanWorker:
 
     def _log_in(self, session: Session) -> None:
         for prepared in () if session.is_logged_in else self._first:
-            connection = self._take()
-            status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
+            status, body = self._ask(prepared.bytes_for(session), prepared.request.method)
             difference = self._judged(session, prepared, status, body)
-            if not connection.usable:
+            if not self._take().usable:
                 self.drop()
             if difference:
                 self.tally.note(prepared, difference)

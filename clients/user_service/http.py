@@ -10,13 +10,15 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from clients.channel import BODILESS, HEAD_END, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads
+from clients.channel import BODILESS, HTTP, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads, split_head
 from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
 from core.secret import revealed
 
 TLS_FAILED = "tls"
 HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
+STRAY_BYTES = 60  # how much is shown of an answer that is not HTTP
+IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
@@ -184,7 +186,15 @@ class HttpConnection:
         """Send one request, and return the status and the body of its response."""
         self._deadline.begin()
         self._send(sent)
-        head, rest = self._head(b"")
+        try:
+            data = self._read()
+        except CallFailed as failed:
+            if failed.code == "timeout":
+                raise
+            kept = "kept" if self.head else "new"
+            reason = f"no answer, because the service {failed.code} a {kept} connection"
+            raise CallFailed(failed.code, reason, was_kept=bool(self.head)) from failed
+        head, rest = self._head(data)
         interim = 0
         while head.is_interim:
             interim += 1
@@ -221,12 +231,18 @@ class HttpConnection:
 
         data: bytes of the response that were already read
         """
-        data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
+        end, start = split_head(data)
+        while not end:
+            if len(data) > MAX_HEAD_BYTES or not HTTP.startswith(data[: len(HTTP)]):
+                raise _unreadable(data)
+            data += self._read()
+            end, start = split_head(data)
         try:
-            self.head = head = data[: end + 2]
-            return self._heads.read(head), data[end + 4 :]
+            head = self._heads.read(data[:end])
         except BadHead:
-            raise CallFailed("garbled") from None
+            raise _unreadable(data) from None
+        self.head = head.lines
+        return head, data[start:]
 
     def _body(self, head: Head, rest: bytes) -> bytes:
         if head.is_chunked:
@@ -301,8 +317,14 @@ class HttpConnection:
     def _read(self) -> bytes:
         data = self._receive()
         if not data:
-            raise CallFailed("closed")
+            raise CallFailed("closed", "half an answer, because the service closed the connection")
         return data
+
+
+def _unreadable(data: bytes) -> CallFailed:
+    """Return the error for an answer without a valid head. Its reason has the first bytes if they are not HTTP."""
+    start = data[:STRAY_BYTES].decode("latin-1").encode("unicode_escape").decode()
+    return CallFailed("garbled", "" if data.startswith(HTTP) else f"`{start}`, which is not HTTP")
 
 
 def _chunk_size(line: bytes) -> int:

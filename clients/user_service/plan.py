@@ -4,7 +4,9 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
+from typing import Any
 
+from clients.channel import CallFailed
 from clients.tally import MOST, Tally
 from clients.user_service.session import Session, Template
 from core.request_plan import Request, Wrong, wrong
@@ -60,17 +62,33 @@ def with_templates(pairs: Sequence[tuple[Request, bytes]]) -> list[PreparedReque
 
 
 class PlanTally(Tally):
-    """The counts of a connection, and its first wrong answer with the request and the expected answer."""
+    """The counts of a worker, and its first wrong answer with the request and the expected answer.
 
-    __slots__ = ("first_wrong",)
+    resent: requests that were sent again, because the service had closed a kept connection
+    reconnects: how often an answer came on another connection than the answer before it
+    """
+
+    __slots__ = ("_connection", "first_wrong", "reconnects", "resent")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         super().__init__(service_id, slowest)
         self.first_wrong: dict[str, str] = {}
+        self.resent = self.reconnects = 0
+        self._connection: object = None
 
-    def check(self, prepared: PreparedRequest, status: int, difference: Wrong | None) -> bool:
-        """Count one answer. Return whether it is right."""
+    def clear(self) -> None:
+        """Set all counts to zero, except the count of connects."""
+        super().clear()
+        self.resent = self.reconnects = 0
+
+    def check(
+        self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object = None
+    ) -> bool:
+        """Count one answer, which came on *connection*. Return whether it is right."""
         self.answered += 1
+        if connection is not self._connection:
+            self.reconnects += self._connection is not None
+            self._connection = connection
         if difference is None:
             return True
         if status == prepared.request.expect_status:
@@ -79,6 +97,12 @@ class PlanTally(Tally):
             self.errors[str(status)] += 1
         self.note(prepared, difference)
         return False
+
+    def fail(self, prepared: PreparedRequest, failed: CallFailed) -> None:
+        """Count a request that got no usable answer."""
+        self.errors[failed.code] += 1
+        if failed.reason:
+            self.note(prepared, Wrong(got=failed.reason, expected="an answer"))
 
     def note(self, prepared: PreparedRequest, difference: Wrong) -> None:
         """Save a wrong answer for the report if it is the first wrong answer on this connection."""
@@ -92,6 +116,13 @@ class PlanTally(Tally):
         """Add the counts of *other* to the counts of this object."""
         super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
+        self.resent += other.resent
+        self.reconnects += other.reconnects
+
+    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        """Return the counts for a client's result line."""
+        reuse = {"reconnects": self.reconnects, "resent": self.resent}
+        return super().to_result(started_ns, finished_ns) | reuse
 
 
 class Bursts:

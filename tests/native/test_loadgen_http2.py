@@ -50,9 +50,9 @@ def http2(play: Play) -> Any:
     return scripted(lambda server, connection, stream: play(server, connection, int(stream)), read_request)
 
 
-def plan(**more: Any) -> dict[str, Any]:
-    """What a client is told: to send GET by HTTP/2."""
-    return told(RequestPlan(requests=(Request(),)), **{"protocol": "http2", **more})
+def plan(request: Request = Request(), **more: Any) -> dict[str, Any]:  # noqa: B008 - frozen
+    """What a client is told: to send *request* by HTTP/2."""
+    return told(RequestPlan(requests=(request,)), **{"protocol": "http2", **more})
 
 
 def flood(piece: bytes, *, reads: bool) -> Play:
@@ -125,3 +125,68 @@ def test_pings_between_answers_are_answered_and_cost_no_request() -> None:
     with http2(play) as server:
         result = native(plan(), server.address, 50)
     assert (result["answered"], result["errors"], server.connections) == (50, {}, 1)
+
+
+def going_away(last: int, code: int = 0) -> bytes:
+    """GOAWAY: streams after *last* were not served."""
+    return frame(GOAWAY, 0, struct.pack("!II", last, code))
+
+
+ENDS: dict[str, Callable[[int], bytes]] = {
+    "before the answer": lambda stream: going_away(stream) + answer(stream),
+    "after the answer": lambda stream: answer(stream) + going_away(stream),
+    "in the answer": lambda stream: (
+        frame(HEADERS, stream, OK, END_HEADERS) + going_away(stream) + frame(DATA, stream, b"ok", END_STREAM)
+    ),
+    "twice": lambda stream: going_away(2**31 - 1) + answer(stream) + going_away(stream),
+}
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
+@pytest.mark.parametrize("name", ENDS)
+def test_a_server_that_goes_away_costs_no_request(name: str, *, closes: bool) -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        is_last = server.requests % 5 == 0
+        connection.sendall(ENDS[name](stream) if is_last else answer(stream))
+        return not (is_last and closes)
+
+    with http2(play) as server:
+        result = native(plan(), server.address, 20)
+    assert (result["answered"], result["errors"]) == (20, {})
+    assert 3 <= result["reconnects"] <= 4
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
+def test_a_request_that_the_server_did_not_begin_is_sent_again(method: str, *, closes: bool) -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        if server.requests % 5:
+            connection.sendall(answer(stream))
+            return True
+        connection.sendall(going_away(stream - 2) if closes else frame(RESET, stream, b"\0\0\0\7"))
+        return not closes
+
+    with http2(play) as server:
+        result = native(plan(Request(method=method)), server.address, 16)
+    assert (result["answered"], result["errors"], result["resent"]) == (16, {}, 3)
+
+
+def test_a_server_that_begins_nothing_is_asked_twice_for_each_request() -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        connection.sendall(frame(RESET, stream, b"\0\0\0\7"))
+        return True
+
+    with http2(play) as server:
+        result = native(plan(), server.address, 16)
+    assert (result["answered"], result["errors"], result["resent"]) == (0, {"reset": 10}, 10)
+
+
+@pytest.mark.parametrize("code", [0, 2])
+def test_a_request_that_the_server_may_have_begun_is_an_error(code: int) -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        connection.sendall(answer(stream) if server.requests % 5 else going_away(stream, code))
+        return bool(server.requests % 5)
+
+    with http2(play) as server:
+        result = native(plan(Request(method="POST")), server.address, 20)
+    assert (result["answered"], result["errors"], result["resent"]) == (16, {"closed": 4}, 0)

@@ -141,6 +141,8 @@ impl Client {
         if tally.uncounted > 0 {
             put("uncounted", json!(tally.uncounted));
         }
+        put("reconnects", json!(tally.reconnects));
+        put("resent", json!(tally.resent));
         put("wrong", json!(tally.wrong));
         put("errors", json!(tally.errors));
         put("calc_ns", json!(tally.calc_ns));

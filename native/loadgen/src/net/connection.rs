@@ -45,6 +45,14 @@ pub struct Connection {
     pub started_ns: u64,
     pub first_byte_ns: u64,
     pub intended_ns: u64,
+    /// Whether an answer came on the open connection, and whether one did that counts.
+    pub is_used: bool,
+    pub is_counted: bool,
+    /// Whether an answer that counts came on any connection before.
+    pub was_counted: bool,
+    /// Whether the request is to be sent, or was sent, for the second time.
+    resends: bool,
+    is_second: bool,
     speaks_http2: bool,
     watches_writable: bool,
 }
@@ -75,6 +83,11 @@ impl Connection {
             started_ns: 0,
             first_byte_ns: 0,
             intended_ns: 0,
+            is_used: false,
+            is_counted: false,
+            was_counted: false,
+            resends: false,
+            is_second: false,
             speaks_http2,
             watches_writable: false,
         }
@@ -106,12 +119,32 @@ impl Connection {
         self.tls = None;
         self.http2 = None;
         self.state = State::Closed;
+        (self.is_used, self.is_counted, self.resends) = (false, false, false);
+    }
+
+    /// Close it, to send the same request once more on a new one. Its time goes on.
+    pub fn close_to_resend(&mut self) {
+        self.close();
+        self.resends = true;
+    }
+
+    /// Whether the request may be sent once more after its connection was lost. Source: RFC 9112, 9.3.1.
+    ///
+    /// The service has not begun to serve it; or it is idempotent, and no byte came of an answer on a kept connection.
+    pub fn may_resend(&self, is_idempotent: bool) -> bool {
+        let has_begun = self.first_byte_ns > 0 || self.http2.as_ref().is_some_and(|http2| http2.has_answered());
+        let is_refused = self.http2.as_ref().is_some_and(|http2| http2.is_refused);
+        let may = is_refused || is_idempotent && self.is_used && !has_begun;
+        may && self.state == State::Busy && !self.is_second
     }
 
     /// Begin a request at `now_ns`.
     pub fn start(&mut self, now_ns: u64) {
         self.state = State::Busy;
-        self.started_ns = now_ns;
+        self.is_second = std::mem::take(&mut self.resends);
+        if !self.is_second {
+            self.started_ns = now_ns;
+        }
         self.first_byte_ns = 0;
         self.written = 0;
         self.reader.reset();

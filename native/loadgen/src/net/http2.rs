@@ -56,6 +56,8 @@ pub struct Http2 {
     read_bytes: usize,
     /// Whether no more requests can be sent.
     pub is_over: bool,
+    /// Whether the service has said that it did not begin to serve the request.
+    pub is_refused: bool,
 }
 
 impl Http2 {
@@ -85,6 +87,7 @@ impl Http2 {
             answer: Vec::new(),
             read_bytes: 0,
             is_over: false,
+            is_refused: false,
         })
     }
 
@@ -92,7 +95,7 @@ impl Http2 {
     pub fn send(&mut self, message: &[u8]) -> io::Result<()> {
         let (request, body) = translate(message, self.scheme).map_err(io::Error::other)?;
         let sent = self.sender.send_request(request, body.is_empty());
-        let (answer, mut stream) = sent.map_err(failure)?;
+        let (answer, mut stream) = sent.map_err(|error| self.lost(error))?;
         if !body.is_empty() {
             stream
                 .send_data(Bytes::copy_from_slice(body), true)
@@ -146,6 +149,11 @@ impl Http2 {
         !self.wire.pipe().to_send.is_empty()
     }
 
+    /// Whether an answer has begun.
+    pub fn has_answered(&self) -> bool {
+        matches!(self.stage, Stage::Answered(_))
+    }
+
     fn advance(&mut self) -> io::Result<()> {
         let context = &mut Context::from_waker(Waker::noop());
         self.poll_frames(context);
@@ -154,7 +162,8 @@ impl Http2 {
                 Stage::Idle => break,
                 Stage::Asked(answer) => match Pin::new(answer).poll(context) {
                     Poll::Pending => break,
-                    Poll::Ready(answer) => self.stage = Stage::Answered(answer.map_err(failure)?),
+                    Poll::Ready(Ok(answer)) => self.stage = Stage::Answered(answer),
+                    Poll::Ready(Err(error)) => return Err(self.lost(error)),
                 },
                 Stage::Answered(answer) => match answer.body_mut().poll_data(context) {
                     Poll::Pending => break,
@@ -176,6 +185,14 @@ impl Http2 {
         }
         self.poll_frames(context); // now that windows are larger
         Ok(())
+    }
+
+    /// The failure of a request without an answer. Source: RFC 9113, 8.7.
+    fn lost(&mut self, error: h2::Error) -> io::Error {
+        let is_planned = error.is_go_away() && error.reason() == Some(Reason::NO_ERROR);
+        let is_refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
+        self.is_refused = error.is_remote() && (is_planned || is_refused);
+        failure(error)
     }
 
     fn poll_frames(&mut self, context: &mut Context<'_>) {

@@ -43,6 +43,9 @@ impl HttpExpect {
     }
 }
 
+/// How much is shown of an answer that is not HTTP.
+const STRAY_BYTES: usize = 60;
+
 enum Stage {
     Head,
     Counted(u64),
@@ -132,7 +135,10 @@ impl Http {
                     self.held.extend_from_slice(data);
                     return Err(Feed::More);
                 }
-                _ => return Err(Feed::Broken(Fault::Garbled)),
+                _ => {
+                    self.held.extend_from_slice(&data[..data.len().min(STRAY_BYTES)]);
+                    return Err(Feed::Broken(Fault::Garbled));
+                }
             }
         }
         Ok(&data[self.known.len()..])
@@ -203,6 +209,12 @@ impl Http {
             keep,
             body_bytes: self.body_bytes,
         }
+    }
+
+    /// The first bytes of an answer that is not HTTP, with escapes.
+    pub fn stray(&self) -> Option<String> {
+        let is_stray = matches!(self.stage, Stage::Head) && !self.held.is_empty() && !self.held.starts_with(b"HTTP/1.");
+        is_stray.then(|| self.held.escape_ascii().to_string().replace("\\'", "'").replace("\\\"", "\""))
     }
 
     /// The head and the body of a whole answer; the body if it was kept.
