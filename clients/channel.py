@@ -117,28 +117,27 @@ class CallFailed(Exception):
         self.was_kept = was_kept
 
 
-def connect(address: str) -> socket.socket:
+def connect(address: str, deadline_s: float | None = None) -> socket.socket:
     """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
     try:
-        return _connect_unix(address) if address.startswith("/") else _connect_tcp(address)
+        if address.startswith("/"):
+            return _connect_unix(address, deadline_s)
+        host, _, port = address.rpartition(":")
+        sock = socket.create_connection((host.strip("[]"), int(port)), deadline_s)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
     except OSError as error:
         raise CallFailed("connect") from error
 
 
-def _connect_unix(path: str) -> socket.socket:
+def _connect_unix(path: str, deadline_s: float | None) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     try:
+        sock.settimeout(deadline_s)
         sock.connect(path)
     except OSError:
         sock.close()
         raise
-    return sock
-
-
-def _connect_tcp(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    sock = socket.create_connection((host, int(port)))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 

@@ -121,7 +121,7 @@ class PlanWorker:
                 status, body = self._ask(prepared.sent, prepared.request.method)
                 end = perf_counter_ns()
                 connection = self._take()
-                difference = prepared.wrong(status, body)
+                difference = prepared.wrong(status, body, connection.head)
             else:
                 prepared, start, end, status, difference = self._ask_in(self._session, prepared, intended_ns)
                 connection = self._take()
@@ -204,8 +204,9 @@ class PlanWorker:
     def _judged(self, session: Session, prepared: PreparedRequest, status: int, body: bytes) -> Wrong | None:
         """Save an answer's cookies and values in the session. Return what is wrong with the answer, if anything."""
         request = prepared.request
-        missing = session.take(request, self._take().head, status, body)
-        difference = prepared.wrong(status, body)
+        head = self._take().head
+        missing = session.take(request, head, status, body)
+        difference = prepared.wrong(status, body, head)
         if difference and status == request.expect_status and (request.first or request.save):
             return replace(difference, got=HIDDEN)  # it may hold values that nobody knows
         if missing and not difference:

@@ -2,8 +2,8 @@
 
 import json
 
-from clients.channel import CallFailed
-from clients.user_service.http import Deadline, connect, is_readable
+from clients.channel import CallFailed, connect
+from clients.user_service.http import Deadline, is_readable
 from core.request_plan import Request
 from core.secret import revealed
 from core.wire import Frames, frame

@@ -10,7 +10,18 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from clients.channel import BODILESS, HTTP, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads, split_head
+from clients.channel import (
+    BODILESS,
+    HTTP,
+    READ_BYTES,
+    SWITCHING,
+    BadHead,
+    CallFailed,
+    Head,
+    KnownHeads,
+    connect,
+    split_head,
+)
 from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
 from core.secret import revealed
@@ -18,20 +29,8 @@ from core.secret import revealed
 TLS_FAILED = "tls"
 HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
 STRAY_BYTES = 60  # how much is shown of an answer that is not HTTP
+CHUNK_BYTES = 8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
-
-
-def connect(address: str, deadline_s: float) -> socket.socket:
-    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
-    try:
-        if address.startswith("/"):
-            return _connect_unix(address, deadline_s)
-        host, _, port = address.rpartition(":")
-        sock = socket.create_connection((host.strip("[]"), int(port)), deadline_s)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return sock
-    except OSError as error:
-        raise CallFailed("connect") from error
 
 
 def is_readable(sock: socket.socket) -> bool:
@@ -39,17 +38,6 @@ def is_readable(sock: socket.socket) -> bool:
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def _connect_unix(path: str, deadline_s: float) -> socket.socket:
-    sock = socket.socket(socket.AF_UNIX)
-    try:
-        sock.settimeout(deadline_s)
-        sock.connect(path)
-    except OSError:
-        sock.close()
-        raise
-    return sock
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
@@ -64,9 +52,17 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
         headers |= {"Content-Length": str(len(body))}
     if body and "content-type" not in names:
         headers |= {"Content-Type": "application/json"}
+    if "transfer-encoding" in names:
+        body = chunked(body)
     named = {name: revealed(value) for name, value in request.headers.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
     return f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
+
+
+def chunked(body: bytes) -> bytes:
+    """Return the body of a request in chunks."""
+    parts = [body[start : start + CHUNK_BYTES] for start in range(0, len(body), CHUNK_BYTES)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""])
 
 
 class Deadline:
@@ -282,16 +278,12 @@ class HttpConnection:
         return bytes(body)
 
     def _line(self, data: bytes) -> tuple[bytes, bytes]:
-        data, end = self._read_until(data, b"\r\n", MAX_CHUNK_LINE_BYTES)
-        return data[:end], data[end + 2 :]
-
-    def _read_until(self, data: bytes, mark: bytes, most: int) -> tuple[bytes, int]:
-        """Add bytes from the service to *data* until it contains *mark*. Return all bytes, and the index of *mark*."""
-        while (end := data.find(mark)) < 0:
-            if len(data) > most:
+        """Add bytes from the service to *data* until it contains a whole line. Return the line, and the other bytes."""
+        while (end := data.find(b"\r\n")) < 0:
+            if len(data) > MAX_CHUNK_LINE_BYTES:
                 raise CallFailed("garbled")
             data += self._read()
-        return data, end
+        return data[:end], data[end + 2 :]
 
     def _read_to(self, data: bytes, size: int) -> bytes:
         """Read from the service until *data* has at least *size* bytes. Return *data* with the new bytes."""

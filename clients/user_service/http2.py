@@ -2,7 +2,7 @@
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
-from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset
+from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset, TrailersReceived
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
@@ -90,6 +90,8 @@ class Http2Connection(HttpConnection):
                     (_, status), *fields = event.headers
                     self._status = int(status)
                     self.head = b"".join((b"HTTP/2\r\n", *(b"%s: %s\r\n" % field for field in fields)))
+                case TrailersReceived():
+                    self.head += b"".join(b"%s: %s\r\n" % field for field in event.headers)
                 case DataReceived():
                     self._content += event.data
                     self._frames.acknowledge_received_data(event.flow_controlled_length, event.stream_id)

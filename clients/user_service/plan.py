@@ -9,7 +9,7 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.tally import MOST, Tally
 from clients.user_service.session import Session, Template
-from core.request_plan import Request, Wrong, wrong
+from core.request_plan import Request, Wrong, wrong, wrong_grpc_status
 
 BURST = 16
 
@@ -20,12 +20,13 @@ class PreparedRequest:
     template: makes the bytes for a session; None if all sessions send the same bytes
     """
 
-    __slots__ = ("_right", "request", "sent", "template")
+    __slots__ = ("_is_grpc", "_right", "request", "sent", "template")
 
     def __init__(self, request: Request, sent: bytes, template: Template | None = None) -> None:
         self.request = request
         self.sent = sent
         self.template = template
+        self._is_grpc = request.is_grpc
         self._right: bytes | None = None
 
     @property
@@ -37,11 +38,11 @@ class PreparedRequest:
         """Return the bytes of the request, filled in for the virtual user of *session*."""
         return self.template.fill(session) if self.template else self.sent
 
-    def wrong(self, status: int, body: bytes) -> Wrong | None:
+    def wrong(self, status: int, body: bytes, head: bytes) -> Wrong | None:
         """Compare an answer with the expected one. Return the difference, or None if the answer is right."""
         if status == self.request.expect_status and body == self._right:
-            return None
-        difference = wrong(self.request, status, body)
+            return wrong_grpc_status(head) if self._is_grpc else None
+        difference = wrong(self.request, status, body, head)
         if difference is None:
             self._right = body
         return difference

@@ -190,3 +190,30 @@ def test_a_request_that_the_server_may_have_begun_is_an_error(code: int) -> None
     with http2(play) as server:
         result = native(plan(Request(method="POST")), server.address, 20)
     assert (result["answered"], result["errors"], result["resent"]) == (16, {"closed": 4}, 0)
+
+
+GRPC = Request(method="POST", headers={"Content-Type": "application/grpc", "TE": "trailers"})
+
+
+def literal(name: str, value: str) -> bytes:
+    """A header field of HPACK without indexing or Huffman coding. Source: RFC 7541, 6.2.2."""
+    return b"".join([b"\0", bytes([len(name)]), name.encode(), bytes([len(value)]), value.encode()])
+
+
+@pytest.mark.parametrize(("status", "wrong"), [("0", 0), ("13", 10), ("", 10)])
+@pytest.mark.parametrize("has_trailers", [True, False], ids=["trailers", "head alone"])
+def test_a_call_by_grpc_is_right_if_its_status_is_0(status: str, wrong: int, *, has_trailers: bool) -> None:
+    field = literal("grpc-status", status) if status else literal("x", "0")
+
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        data = frame(HEADERS, stream, OK, END_HEADERS) + frame(DATA, stream, b"\0\0\0\0\1x")
+        trailers = frame(HEADERS, stream, field, END_STREAM | END_HEADERS)
+        connection.sendall(data + trailers if has_trailers else answer(stream, OK + field))
+        return True
+
+    with http2(play) as server:
+        result = native(plan(GRPC), server.address, 10)
+    assert (result["answered"], result["wrong"], result["errors"]) == (10, wrong, {})
+    if wrong:
+        got = f"grpc-status {status or 'missing'}"
+        assert result["first_wrong"] == {"request": "POST /", "got": got, "expected": "grpc-status 0"}

@@ -1,6 +1,9 @@
 """What people's services do with connections and answers: the Python and the native client say the same of it."""
 
+import gzip
+import json
 import socket
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -137,3 +140,90 @@ def test_a_lone_line_feed_ends_a_line_of_a_head(measured: Client, line: bytes, e
     head = [b"HTTP/1.1 500 Internal Server Error", b"Content-Length: 9", b"Set-Cookie: a=b", b""]
     result = measured(says(line.join(head) + end + b"a\r\n\r\nb\n\nc"))
     assert (result["answered"], result["errors"]) == (20, {"500": 20})
+
+
+def coded(coding: str, body: bytes) -> bytes:
+    """A whole answer with a body in that coding."""
+    head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+TEXT = json.dumps({"total": 400, "token": "abc", "filler": list(range(1000))}).encode()
+GZIP = gzip.compress(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", gzip.compress(TEXT)),
+        ("GZIP", gzip.compress(TEXT)),
+        ("deflate", zlib.compress(TEXT)),
+        ("identity", TEXT),
+    ],
+)
+def test_the_json_of_a_coded_body_is_compared_and_saved(measured: Client, coding: str, body: bytes) -> None:
+    first = Request(path="/a", first=True, save={"token": {"json": "/token"}, "all": {"regex": "total.: ([0-9]+)"}})
+    second = Request(path="/{{token}}/{{all}}", expect_json={"total": 400})
+    seen = []
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        seen.append(request.split()[1])
+        connection.sendall(coded(coding, body))
+        return True
+
+    result = measured(play, first, second)
+    assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
+    assert seen == [b"/a", *[b"/abc/400"] * 20]
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "got"),
+    [
+        ("gzip", gzip.compress(b'{"total": 3}'), 'body {"total": 3}'),
+        ("br", b"\x8b\x03\x80", "a body with Content-Encoding br, which is not read (gzip and deflate are)"),
+        ("gzip", TEXT, "a body that is not valid gzip, or too large"),
+        ("gzip", gzip.compress(TEXT)[:-9], "a body that is not valid gzip, or too large"),
+        ("gzip", gzip.compress(TEXT) + b"more", "a body that is not valid gzip, or too large"),
+        ("identity", gzip.compress(TEXT, mtime=0)[:300], "body (300 bytes that are not text)"),
+        ("identity", "caf\u00e9 \u4e2d\n\u00e9".encode()[:-1], "body caf\u00e9 \u4e2d \ufffd"),
+    ],
+)
+def test_what_a_wrong_body_is_shown_as_is_text(measured: Client, coding: str, body: bytes, got: str) -> None:
+    result = measured(says(coded(coding, body)), Request(expect_json={"total": 400}))
+    assert (result["answered"], result["wrong"]) == (20, 20)
+    assert result["first_wrong"]["got"].startswith(got)
+
+
+def test_a_body_that_becomes_too_large_is_not_read(measured: Client) -> None:
+    answer = says(coded("gzip", gzip.compress(bytes(33 << 20))))
+    result = measured(answer, Request(expect_json={"total": 400}), NUM_REQUESTS_PER_CLIENT=1)
+    assert result["first_wrong"]["got"] == "a body that is not valid gzip, or too large"
+    assert result.get("max_rss_bytes", 0) < 150 << 20
+
+
+def test_a_body_whose_digest_is_wrong_is_not_shown_if_it_is_no_text(measured: Client) -> None:
+    result = measured(says(coded("gzip", gzip.compress(TEXT))), Request(expect_sha256="0" * 64))
+    assert result["first_wrong"]["got"].endswith(" bytes that are not text)")
+
+
+@pytest.mark.parametrize("size", [0, 1, 8192, 20_000])
+def test_a_request_is_sent_in_chunks_if_the_plan_says_so(measured: Client, size: int) -> None:
+    seen = []
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        while not request.endswith(b"0\r\n\r\n"):
+            request += connection.recv(65536)
+        seen.append(request)
+        connection.sendall(ANSWER)
+        return True
+
+    body = "x" * size
+    headers = {"Host": "h", "Transfer-Encoding": "chunked", "Content-Type": "text/plain"}
+    result = measured(play, Request(method="POST", headers=headers, body=body))
+    assert (result["answered"], result["errors"]) == (20, {})
+    (head, _, coded_body) = seen[0].partition(b"\r\n\r\n")
+    assert b"Content-Length" not in head
+    parts = {0: b"", 1: b"1\r\nx\r\n", 8192: b"2000\r\n" + b"x" * 8192 + b"\r\n"}
+    whole = parts[8192] * 2 + b"e20\r\n" + b"x" * 3616 + b"\r\n"
+    assert coded_body == parts.get(size, whole) + b"0\r\n\r\n"
+    assert len(set(seen)) == 1

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream};
-use http::{HeaderValue, Request, Response, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, Response, Uri, header};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::limits::{MAX_BODY_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
@@ -179,7 +179,14 @@ impl Http2 {
                     Poll::Ready(Some(Err(error))) if error.reason() != Some(Reason::NO_ERROR) => {
                         return Err(failure(error));
                     }
-                    Poll::Ready(_) => self.finish(context)?,
+                    Poll::Ready(_) => match answer.body_mut().poll_trailers(context) {
+                        Poll::Pending => break,
+                        Poll::Ready(Ok(trailers)) => self.finish(context, trailers.unwrap_or_default())?,
+                        Poll::Ready(Err(error)) if error.reason() != Some(Reason::NO_ERROR) => {
+                            return Err(failure(error));
+                        }
+                        Poll::Ready(Err(_)) => self.finish(context, HeaderMap::new())?,
+                    },
                 },
             }
         }
@@ -199,8 +206,8 @@ impl Http2 {
         self.is_over = self.is_over || Pin::new(&mut self.frames).poll(context).is_ready();
     }
 
-    /// The answer is whole.
-    fn finish(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+    /// The answer is whole. Its trailers become part of its head.
+    fn finish(&mut self, context: &mut Context<'_>, trailers: HeaderMap) -> io::Result<()> {
         let Stage::Answered(answer) = std::mem::replace(&mut self.stage, Stage::Idle) else {
             return Ok(());
         };
@@ -210,7 +217,7 @@ impl Http2 {
         self.read_bytes = 0;
         self.answer.clear();
         write!(self.answer, "HTTP/1.1 {} \r\n", head.status.as_str())?;
-        for (name, value) in &head.headers {
+        for (name, value) in head.headers.iter().chain(&trailers) {
             for piece in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
                 self.answer.extend_from_slice(piece);
             }

@@ -21,6 +21,8 @@ pub struct HttpExpect {
     pub body: Option<Body>,
     /// Whether a value is saved from the body.
     pub keeps: bool,
+    /// Whether a right answer has the grpc-status 0.
+    pub is_grpc: bool,
     /// The Server header of the first answer.
     pub server: OnceLock<String>,
     /// Whether a response has no body whatever its head says: those to HEAD.
@@ -225,11 +227,19 @@ impl Http {
     /// What came and what was expected, in words, of a user's service. show: a body as it may be shown.
     pub fn difference(&self, expect: &HttpExpect, show: impl Fn(&[u8]) -> Vec<u8>) -> Option<(String, String)> {
         let body = expect.body.as_ref()?;
-        Some(if self.head.status == expect.status {
-            body.difference(&self.body, &show(&self.body))
-        } else {
-            (format!("status {}", self.head.status), expect.status.to_string())
-        })
+        if self.head.status != expect.status {
+            return Some((format!("status {}", self.head.status), expect.status.to_string()));
+        }
+        if expect.is_grpc && self.grpc_status() != "0" {
+            return Some((format!("grpc-status {}", self.grpc_status()), "grpc-status 0".to_owned()));
+        }
+        Some(body.difference(&self.known, &self.body, show))
+    }
+
+    /// The status of a call by gRPC; with HTTP/2, trailers stand in the head, too.
+    fn grpc_status(&self) -> String {
+        let values = super::head::headers(&self.known, "grpc-status");
+        values.first().map_or_else(|| "missing".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
     }
 
     fn verdict(&self, expect: &HttpExpect) -> Verdict {
@@ -237,7 +247,9 @@ impl Http {
             return Verdict::Status(i64::from(self.head.status));
         }
         if let Some(body) = &expect.body {
-            return if body.is_right(&self.body) { Verdict::RIGHT } else { Verdict::Wrong };
+            let is_served = !expect.is_grpc || self.grpc_status() == "0";
+            let is_right = is_served && body.is_right(&self.known, &self.body);
+            return if is_right { Verdict::RIGHT } else { Verdict::Wrong };
         }
         if let Some(target) = &expect.target {
             return check_calc(&self.body, target);

@@ -18,6 +18,7 @@ fn expect() -> HttpExpect {
         server: OnceLock::new(),
         bodyless: false,
         keeps: false,
+        is_grpc: false,
     }
 }
 

@@ -21,6 +21,7 @@ fn expect() -> HttpExpect {
         server: OnceLock::new(),
         bodyless: false,
         keeps: false,
+        is_grpc: false,
     }
 }
 
