@@ -8,11 +8,12 @@ import re
 import socket
 
 from core.cell import Cell
-from core.limits import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, STATUSES
+from core.limits import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES
 from core.wire import Frames, frame
 from core.work import calc_request
 
 HEAD_END = b"\r\n\r\n"
+HTTP = b"HTTP/1."
 BODILESS = (204, 304)
 SWITCHING = 101
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*\r\n")
@@ -21,28 +22,41 @@ _CODING = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", 
 _CLOSE = re.compile(rb"\r\nconnection:[^\r\n]*close", re.IGNORECASE)
 _KEEP = re.compile(rb"\r\nconnection:[^\r\n]*keep-alive", re.IGNORECASE)
 _DIGITS = re.compile(rb"[0-9]{1,12}")
+_BARE_LF = re.compile(rb"(?<!\r)\n")
 
 
 class BadHead(ValueError):
     """The error for a response head that has no status, contradicts itself, or is too long."""
 
 
+def split_head(data: bytes) -> tuple[int, int]:
+    """Return the end of the head of a response in *data*, and the start of its body. The end is 0 if it has not come.
+
+    A lone LF ends a line, too. Source: RFC 9112, 2.2.
+    """
+    end = data.find(b"\n\r\n") + 1
+    bare = data.find(b"\n\n", 0, end or None) + 1
+    return (bare, bare + 1) if bare else (end, end + 2)
+
+
 class Head:
     """The parsed head of an HTTP response.
 
+    lines: its lines, each with CR and LF
     length: length of the body in bytes; None if the head does not give it
     keep: whether the connection may be used for another request
     """
 
-    __slots__ = ("is_chunked", "keep", "length", "status")
+    __slots__ = ("is_chunked", "keep", "length", "lines", "status")
 
     def __init__(self, head: bytes) -> None:
         """Parse *head*: the status line and the header lines, but not the empty line after them.
 
         Raises BadHead if there is no status, or if the head gives two lengths of its body.
         """
+        self.lines = head = _BARE_LF.sub(b"\r\n", head)
         status = _STATUS.match(head)
-        if status is None or int(status[2]) not in STATUSES:
+        if status is None or int(status[2]) not in STATUSES or head.count(b"\n") > MAX_HEADERS + 1:
             raise BadHead
         self.status = int(status[2])
         self.length, self.is_chunked = _framing(head)
@@ -91,37 +105,39 @@ READ_BYTES = 64 * 1024
 class CallFailed(Exception):
     """The error that is raised if a request gets no usable answer.
 
-    code: connect, closed, reset, extra, garbled or tls; reason: why a TLS handshake failed
+    code: connect, closed, reset, extra, garbled or tls
+    reason: the cause in words, if it is known
+    was_kept: whether the service closed a connection that it had kept, before any byte of the answer
     """
 
-    def __init__(self, code: str, reason: str = "") -> None:
+    def __init__(self, code: str, reason: str = "", *, was_kept: bool = False) -> None:
         super().__init__(code)
         self.code = code
         self.reason = reason
+        self.was_kept = was_kept
 
 
-def connect(address: str) -> socket.socket:
+def connect(address: str, deadline_s: float | None = None) -> socket.socket:
     """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
     try:
-        return _connect_unix(address) if address.startswith("/") else _connect_tcp(address)
+        if address.startswith("/"):
+            return _connect_unix(address, deadline_s)
+        host, _, port = address.rpartition(":")
+        sock = socket.create_connection((host.strip("[]"), int(port)), deadline_s)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
     except OSError as error:
         raise CallFailed("connect") from error
 
 
-def _connect_unix(path: str) -> socket.socket:
+def _connect_unix(path: str, deadline_s: float | None) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     try:
+        sock.settimeout(deadline_s)
         sock.connect(path)
     except OSError:
         sock.close()
         raise
-    return sock
-
-
-def _connect_tcp(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    sock = socket.create_connection((host, int(port)))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 
 
@@ -188,17 +204,18 @@ class HttpChannel(_Channel):
         """Send one HTTP request, and return the body of its response. Raises CallFailed."""
         self._send(message)
         data = self._read()
-        while (end := data.find(HEAD_END)) < 0:
+        end, start = split_head(data)
+        while not end:
             if len(data) > MAX_HEAD_BYTES:
                 raise CallFailed("garbled")
             data += self._read()
+            end, start = split_head(data)
         try:
-            length = self._heads.read(data[: end + 2]).length
+            length = self._heads.read(data[:end]).length
         except BadHead:
             raise CallFailed("garbled") from None
         if length is None or length > MAX_ANSWER_BYTES:
             raise CallFailed("garbled")
-        start = end + len(HEAD_END)
         missing = start + length - len(data)
         while missing > 0:
             more = self._read()

@@ -1,15 +1,17 @@
-"""Limits on data from services and children. The Rust side is native/loadgen/src/limits.rs.
+"""Limits on data from services and children. A test holds the copy in native/loadgen/src/limits.rs to this module.
 
 Each limit is far above what a working peer needs. A broken or hostile peer exceeds it and causes an error, not a crash.
-docs/child-contract.md lists the limits.
+docs/child-contract.md lists the limits, which the same test checks.
 """
 
 KIB, MIB = 1 << 10, 1 << 20
 
 # ---- answers of services --------------------------------------------------------------------------------------------
 MAX_HEAD_BYTES = 64 * KIB
+MAX_HEADERS = 96
 MAX_INTERIM = 16  # responses with status 1xx before the final response
 MAX_CHUNK_LINE_BYTES = 16 * KIB  # for a line with a chunk's size, and for all trailers together
+MAX_FRAMING_BYTES = 8 * MIB  # of an answer besides its body's content: chunk sizes, trailers, frames of HTTP/2
 MAX_ANSWER_BYTES = 1 * MIB  # for an answer to /calc, which is kept until it is checked
 MAX_BODY_BYTES = 32 * MIB  # for an answer of a user's service
 STATUSES = range(100, 600)

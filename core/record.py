@@ -146,6 +146,10 @@ class Client(Usage, total=False):
     connections: for a cell in slices: how many requests the client had under way
     between_ns, gaps: in a closed loop: the total time from an answer to the next request of the same connection, and
         how many there were
+    reconnects: for the clients of a user's service: how often an answer came on another connection than the answer
+        before it. `answered / reconnects` is the number of requests per connection; 0 reconnects if all were kept
+    resent: for the clients of a user's service: requests that were sent once more on a new connection, because the
+        service closed a kept connection before any byte of the answer. Their latency contains both attempts
     overdue: with a RATE: requests that were due in the timed window and were never sent
     rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
     sent_bytes, received_bytes: for native clients: bytes of requests and of answers
@@ -170,6 +174,8 @@ class Client(Usage, total=False):
     connections: Count
     between_ns: Count
     gaps: Count
+    reconnects: Count
+    resent: Count
     overdue: Count
     sent_bytes: Count
     received_bytes: Count

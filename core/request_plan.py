@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import zlib
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
+from core.limits import MAX_BODY_BYTES
 from core.messages import Json
 from core.secret import Secret, Text, revealed
 
@@ -49,6 +51,9 @@ def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Pla
 
 
 SHOWN_BYTES = 200
+MOST_UNREADABLE = 10  # one in so many characters of a body that is shown may be no text, and two more
+_CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
+_GRPC_STATUS = re.compile(rb"\r\ngrpc-status:[ \t]*([0-9]+)", re.IGNORECASE)
 _MASK = (1 << 64) - 1
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
@@ -124,6 +129,12 @@ class Request:
             known["expect_json"] = text if isinstance(text, Secret) else json.loads(text)
         return cls(**known)
 
+    @property
+    def is_grpc(self) -> bool:
+        """Return whether a right answer must have the grpc-status 0."""
+        types = (revealed(value) for name, value in self.headers.items() if name.lower() == "content-type")
+        return any(value.startswith("application/grpc") for value in types)
+
     def body_bytes(self) -> bytes:
         """Return the body as bytes. Raises OSError if body_file cannot be read."""
         return (
@@ -169,11 +180,16 @@ class RequestPlan:
         return cls(**{**stored, "requests": tuple(map(Request.from_json, stored["requests"]))})
 
 
-def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
-    """Compare an answer with what *request* expects. Return the difference, or None if the answer is right."""
+def wrong(request: Request, status: int, body: bytes, head: bytes = b"") -> Wrong | None:
+    """Compare an answer with what *request* expects. Return the difference, or None if the answer is right.
+
+    head: the lines of the answer's head, and of its trailers
+    """
     if status != request.expect_status:
         return Wrong(got=f"status {status}", expected=str(request.expect_status))
-    if request.expect_json is not ANY and (difference := _wrong_json(request.expect_json, body)):
+    if request.is_grpc and (difference := wrong_grpc_status(head)):
+        return difference
+    if request.expect_json is not ANY and (difference := _wrong_json(request.expect_json, body, head)):
         return difference
     digest = hashlib.sha256(body).hexdigest() if request.expect_sha256 else ""
     if digest == request.expect_sha256:
@@ -182,7 +198,34 @@ def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
     return Wrong(got=got, expected=request.expect_sha256)
 
 
-def _wrong_json(expected: Any, body: bytes) -> Wrong | None:
+def wrong_grpc_status(head: bytes) -> Wrong | None:
+    """Return what is wrong with the grpc-status in the lines of a head and its trailers, or None if it is 0."""
+    found = _GRPC_STATUS.search(head)
+    status = found[1].decode() if found else "missing"
+    return None if status == "0" else Wrong(got=f"grpc-status {status}", expected="grpc-status 0")
+
+
+def decoded(head: bytes, body: bytes) -> bytes:
+    """Return *body* without the Content-Encoding that *head* names. Raises ValueError if it cannot be decoded."""
+    found = _CODING.search(head)
+    coding = found[1].decode().lower() if found else "identity"
+    if coding == "identity":
+        return body
+    if coding not in ("gzip", "x-gzip", "deflate"):
+        raise ValueError(f"a body with Content-Encoding {coding}, which is not read (gzip and deflate are)")
+    decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # with the head of gzip or of zlib
+    with suppress(zlib.error):
+        plain = decoder.decompress(body, MAX_BODY_BYTES)
+        if decoder.eof and not decoder.unused_data:
+            return plain
+    raise ValueError(f"a body that is not valid {coding}, or too large")
+
+
+def _wrong_json(expected: Any, body: bytes, head: bytes) -> Wrong | None:
+    try:
+        body = decoded(head, body)
+    except ValueError as error:
+        return Wrong(got=str(error), expected="JSON")
     try:
         actual = json.loads(body)
     except (ValueError, RecursionError):
@@ -214,8 +257,11 @@ def _text(value: Any) -> str:
 
 
 def shown(body: bytes) -> str:
-    """Return the beginning of a body as printable text."""
+    """Return the beginning of a body as printable text, or its size if it is not text."""
     text = body[: SHOWN_BYTES * 4].decode(errors="replace")
+    unreadable = sum(letter == "\ufffd" or (letter < " " and not letter.isspace()) for letter in text)
+    if unreadable > 2 + len(text) // MOST_UNREADABLE:
+        return f"({len(body)} bytes that are not text)"
     return _cut("".join(letter if letter.isprintable() else " " for letter in text)) or "(empty)"
 
 

@@ -117,16 +117,17 @@ class PlanWorker:
         tally.sent += 1
         try:
             if self._session is None:
-                connection = self._connection or self._take()
+                self._connection or self._take()
                 start = intended_ns or perf_counter_ns()
-                status, body = connection.ask(prepared.sent, prepared.request.method)
+                status, body = self._ask(prepared.sent, prepared.request.method)
                 end = perf_counter_ns()
-                difference = prepared.wrong(status, body)
+                connection = self._take()
+                difference = prepared.wrong(status, body, connection.head)
             else:
                 prepared, start, end, status, difference = self._ask_in(self._session, prepared, intended_ns)
                 connection = self._take()
         except CallFailed as failed:
-            tally.errors[failed.code] += 1
+            tally.fail(prepared, failed)
             self.drop()
             return failed.code, perf_counter_ns()
         latency_ns = end - start
@@ -137,10 +138,25 @@ class PlanWorker:
             self._slice_end_ns = tally.slices.turn(start, tally.answered)
         tally.first_ns = tally.first_ns or start
         tally.last_ns = end
-        tally.check(prepared, status, difference)
+        tally.check(prepared, status, difference, connection)
         if not connection.usable:
             self.drop()
         return "", end
+
+    def _ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
+        """Send a request, and return its answer's status and body. Send it again if HTTP allows this (RFC 9112, 9.3.1).
+
+        It may be sent again, once and on a new connection, if it is idempotent, and if the service closed a kept
+        connection before any byte of the answer.
+        """
+        try:
+            return self._take().ask(sent, method)
+        except CallFailed as failed:
+            if not failed.was_kept or method not in http.IDEMPOTENT:
+                raise
+        self.drop()
+        self.tally.resent += 1
+        return self._take().ask(sent, method)
 
     def _ask_in(
         self, session: Session, prepared: PreparedRequest, intended_ns: int
@@ -154,10 +170,11 @@ class PlanWorker:
         while True:
             self._log_in(session)
             prepared = self._turn(session, prepared)
-            sent, connection = prepared.bytes_for(session), self._take()
+            sent, _ = prepared.bytes_for(session), self._take()
             start = intended_ns or perf_counter_ns()
-            status, body = connection.ask(sent, prepared.request.method)
+            status, body = self._ask(sent, prepared.request.method)
             end = perf_counter_ns()
+            connection = self._take()
             difference = self._judged(session, prepared, status, body)
             is_refused = status in REFUSED and status != prepared.request.expect_status and bool(self._first)
             if not (is_refused and may_renew):
@@ -171,10 +188,9 @@ class PlanWorker:
 
     def _log_in(self, session: Session) -> None:
         for prepared in () if session.is_logged_in else self._first:
-            connection = self._take()
-            status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
+            status, body = self._ask(prepared.bytes_for(session), prepared.request.method)
             difference = self._judged(session, prepared, status, body)
-            if not connection.usable:
+            if not self._take().usable:
                 self.drop()
             if difference:
                 self.tally.note(prepared, difference)
@@ -191,8 +207,9 @@ class PlanWorker:
     def _judged(self, session: Session, prepared: PreparedRequest, status: int, body: bytes) -> Wrong | None:
         """Save an answer's cookies and values in the session. Return what is wrong with the answer, if anything."""
         request = prepared.request
-        missing = session.take(request, self._take().head, status, body)
-        difference = prepared.wrong(status, body)
+        head = self._take().head
+        missing = session.take(request, head, status, body)
+        difference = prepared.wrong(status, body, head)
         if difference and status == request.expect_status and (request.first or request.save):
             return replace(difference, got=HIDDEN)  # it may hold values that nobody knows
         if missing and not difference:

@@ -2,8 +2,8 @@
 
 import json
 
-from clients.channel import CallFailed
-from clients.user_service.http import Deadline, connect, is_readable
+from clients.channel import CallFailed, connect
+from clients.user_service.http import Deadline, is_readable
 from core.request_plan import Request
 from core.secret import revealed
 from core.wire import Frames, frame
@@ -31,9 +31,7 @@ class FramedConnection:
         """Send one request frame. Return the answer's status (its `code`) and the whole answer. Raises CallFailed."""
         self._deadline.begin()
         try:
-            self._sock.sendall(sent)
-        except TimeoutError as error:
-            raise CallFailed("timeout") from error
+            self._deadline.send(sent)
         except OSError as error:
             raise CallFailed("reset") from error
         bodies: list[bytes] = []

@@ -6,29 +6,31 @@ Clients without TLS do not import ssl, because ssl would add to their memory.
 import select
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from clients.channel import BODILESS, HEAD_END, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads
-from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
+from clients.channel import (
+    BODILESS,
+    HTTP,
+    READ_BYTES,
+    SWITCHING,
+    BadHead,
+    CallFailed,
+    Head,
+    KnownHeads,
+    connect,
+    split_head,
+)
+from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
 from core.secret import revealed
 
 TLS_FAILED = "tls"
 HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
-
-
-def connect(address: str, deadline_s: float) -> socket.socket:
-    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
-    try:
-        if address.startswith("/"):
-            return _connect_unix(address, deadline_s)
-        host, _, port = address.rpartition(":")
-        sock = socket.create_connection((host.strip("[]"), int(port)), deadline_s)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return sock
-    except OSError as error:
-        raise CallFailed("connect") from error
+STRAY_BYTES = 60  # how much is shown of an answer that is not HTTP
+CHUNK_BYTES = 8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
+IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 
 
 def is_readable(sock: socket.socket) -> bool:
@@ -36,17 +38,6 @@ def is_readable(sock: socket.socket) -> bool:
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def _connect_unix(path: str, deadline_s: float) -> socket.socket:
-    sock = socket.socket(socket.AF_UNIX)
-    try:
-        sock.settimeout(deadline_s)
-        sock.connect(path)
-    except OSError:
-        sock.close()
-        raise
-    return sock
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
@@ -61,15 +52,23 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
         headers |= {"Content-Length": str(len(body))}
     if body and "content-type" not in names:
         headers |= {"Content-Type": "application/json"}
+    if "transfer-encoding" in names:
+        body = chunked(body)
     named = {name: revealed(value) for name, value in request.headers.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
     return f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
+def chunked(body: bytes) -> bytes:
+    """Return the body of a request in chunks."""
+    parts = [body[start : start + CHUNK_BYTES] for start in range(0, len(body), CHUNK_BYTES)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""])
+
+
 class Deadline:
     """The deadline for a whole answer. It is needed because a socket's timeout restarts with every byte.
 
-    The first receive of an answer uses only the socket's timeout, which costs nothing. Later ones read the clock.
+    The first send and receive use only the socket's timeout, which costs nothing. Later ones read the clock.
     """
 
     __slots__ = ("_deadline_s", "_sock", "_until", "_waits")
@@ -86,6 +85,17 @@ class Deadline:
             self._sock.settimeout(self._deadline_s)
         self._waits = 0
         self._until = monotonic() + self._deadline_s
+
+    def send(self, data: bytes) -> None:
+        """Send *data*. Raises CallFailed("timeout"), and OSError if the service has closed the connection."""
+        try:
+            sent = self._sock.send(data)
+            while sent < len(data):
+                self._shorten()
+                self._waits = 2
+                sent += self._sock.send(memoryview(data)[sent:])
+        except TimeoutError as error:
+            raise CallFailed("timeout") from error
 
     def receive(self) -> bytes:
         """Return the next received bytes, or b"" if the service has ended the stream. Raises CallFailed."""
@@ -172,7 +182,15 @@ class HttpConnection:
         """Send one request, and return the status and the body of its response."""
         self._deadline.begin()
         self._send(sent)
-        head, rest = self._head(b"")
+        try:
+            data = self._read()
+        except CallFailed as failed:
+            if failed.code == "timeout":
+                raise
+            kept = "kept" if self.head else "new"
+            reason = f"no answer, because the service {failed.code} a {kept} connection"
+            raise CallFailed(failed.code, reason, was_kept=bool(self.head)) from failed
+        head, rest = self._head(data)
         interim = 0
         while head.is_interim:
             interim += 1
@@ -209,12 +227,18 @@ class HttpConnection:
 
         data: bytes of the response that were already read
         """
-        data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
+        end, start = split_head(data)
+        while not end:
+            if len(data) > MAX_HEAD_BYTES or not HTTP.startswith(data[: len(HTTP)]):
+                raise _unreadable(data)
+            data += self._read()
+            end, start = split_head(data)
         try:
-            self.head = head = data[: end + 2]
-            return self._heads.read(head), data[end + 4 :]
+            head = self._heads.read(data[:end])
         except BadHead:
-            raise CallFailed("garbled") from None
+            raise _unreadable(data) from None
+        self.head = head.lines
+        return head, data[start:]
 
     def _body(self, head: Head, rest: bytes) -> bytes:
         if head.is_chunked:
@@ -230,16 +254,18 @@ class HttpConnection:
 
     def _chunks(self, data: bytes) -> bytes:
         """Return the body of a chunked response. Trailers are discarded. Source: RFC 9112, 7.1."""
-        body, have = bytearray(), 0
+        body, framing_bytes = bytearray(), 0
         while True:
             line, data = self._line(data)
             size = _chunk_size(line)
-            have += size
-            if have > MAX_BODY_BYTES:
+            framing_bytes += len(line) + 4
+            if len(body) + size > MAX_BODY_BYTES or framing_bytes > MAX_FRAMING_BYTES:
                 raise CallFailed("garbled")
             if size == 0:
                 break
             data = self._read_to(data, size + 2)
+            if data[size : size + 2] != b"\r\n":
+                raise CallFailed("garbled")
             body += data[:size]
             data = data[size + 2 :]
         trailers = 0
@@ -252,16 +278,12 @@ class HttpConnection:
         return bytes(body)
 
     def _line(self, data: bytes) -> tuple[bytes, bytes]:
-        data, end = self._read_until(data, b"\r\n", MAX_CHUNK_LINE_BYTES)
-        return data[:end], data[end + 2 :]
-
-    def _read_until(self, data: bytes, mark: bytes, most: int) -> tuple[bytes, int]:
-        """Add bytes from the service to *data* until it contains *mark*. Return all bytes, and the index of *mark*."""
-        while (end := data.find(mark)) < 0:
-            if len(data) > most:
+        """Add bytes from the service to *data* until it contains a whole line. Return the line, and the other bytes."""
+        while (end := data.find(b"\r\n")) < 0:
+            if len(data) > MAX_CHUNK_LINE_BYTES:
                 raise CallFailed("garbled")
             data += self._read()
-        return data, end
+        return data[:end], data[end + 2 :]
 
     def _read_to(self, data: bytes, size: int) -> bytes:
         """Read from the service until *data* has at least *size* bytes. Return *data* with the new bytes."""
@@ -281,18 +303,20 @@ class HttpConnection:
         return b"".join(parts)
 
     def _send(self, sent: bytes) -> None:
-        try:
-            self._sock.sendall(sent)
-        except TimeoutError as error:
-            raise CallFailed("timeout") from error
-        except OSError:
-            pass  # the service has closed the connection, but its last answer can still be read
+        with suppress(OSError):  # the service has closed the connection, but its last answer can still be read
+            self._deadline.send(sent)
 
     def _read(self) -> bytes:
         data = self._receive()
         if not data:
-            raise CallFailed("closed")
+            raise CallFailed("closed", "half an answer, because the service closed the connection")
         return data
+
+
+def _unreadable(data: bytes) -> CallFailed:
+    """Return the error for an answer without a valid head. Its reason has the first bytes if they are not HTTP."""
+    start = data[:STRAY_BYTES].decode("latin-1").encode("unicode_escape").decode()
+    return CallFailed("garbled", "" if data.startswith(HTTP) else f"`{start}`, which is not HTTP")
 
 
 def _chunk_size(line: bytes) -> int:

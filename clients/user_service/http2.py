@@ -2,17 +2,18 @@
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
-from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset
+from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset, TrailersReceived
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from clients.channel import HEAD_END, READ_BYTES, CallFailed
 from clients.user_service.http import HttpConnection, Tls
-from core.limits import MAX_BODY_BYTES, STATUSES
+from core.limits import MAX_BODY_BYTES, MAX_FRAMING_BYTES, STATUSES
 
 WINDOW_BYTES = 1 << 24  # how much of an answer may be under way; native/loadgen/src/net/http2.rs has the same values
 # After 500 requests. Many servers end a connection after 1000 requests, and Hypercorn never answers number 1001.
 LAST_STREAM = 999
+MAX_STALE_READS = 8  # between two requests, each of up to 64 KiB
 
 
 class Http2Connection(HttpConnection):
@@ -42,22 +43,28 @@ class Http2Connection(HttpConnection):
         try:
             stream = frames.get_next_available_stream_id()
             frames.send_headers(stream, self._headers(head), end_stream=not body)
+            received_bytes = 0
             while not self._is_whole:
+                if received_bytes - len(self._content) > MAX_FRAMING_BYTES:
+                    raise CallFailed("garbled")
                 while rest and (room := min(window(stream), frames.max_outbound_frame_size)) > 0:
                     part, rest = rest[:room], rest[room:]
                     frames.send_data(stream, bytes(part), end_stream=not rest)
                 self._send(frames.data_to_send())
-                self._take_in(self._read())
+                received_bytes += len(data := self._read())
+                self._take_in(data)
         except (ProtocolError, ValueError) as error:
             raise CallFailed("garbled") from error
         self.usable = self.usable and not rest and stream < LAST_STREAM
         return self._status, bytes(self._content)
 
     def is_stale(self) -> bool:
-        """Return whether the service has closed the connection. Also read the frames that have arrived."""
+        """Return whether the service has closed the connection, or sends without end. Read the frames that arrived."""
         self._sock.settimeout(0)
         try:
-            while self.usable and (data := self._sock.recv(READ_BYTES)):
+            for _ in range(MAX_STALE_READS):
+                if not self.usable or not (data := self._sock.recv(READ_BYTES)):
+                    break
                 self._take_in(data)
         except (BlockingIOError, CallFailed, ProtocolError) as error:
             return not isinstance(error, BlockingIOError)
@@ -83,6 +90,8 @@ class Http2Connection(HttpConnection):
                     (_, status), *fields = event.headers
                     self._status = int(status)
                     self.head = b"".join((b"HTTP/2\r\n", *(b"%s: %s\r\n" % field for field in fields)))
+                case TrailersReceived():
+                    self.head += b"".join(b"%s: %s\r\n" % field for field in event.headers)
                 case DataReceived():
                     self._content += event.data
                     self._frames.acknowledge_received_data(event.flow_controlled_length, event.stream_id)

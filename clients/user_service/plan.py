@@ -4,11 +4,13 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
+from typing import Any
 
+from clients.channel import CallFailed
 from clients.schedule import NEVER_NS
 from clients.tally import MOST, Tally
 from clients.user_service.session import Session, Template
-from core.request_plan import Request, Wrong, wrong
+from core.request_plan import Request, Wrong, wrong, wrong_grpc_status
 
 BURST = 16
 
@@ -19,12 +21,13 @@ class PreparedRequest:
     template: makes the bytes for a session; None if all sessions send the same bytes
     """
 
-    __slots__ = ("_right", "request", "sent", "template")
+    __slots__ = ("_is_grpc", "_right", "request", "sent", "template")
 
     def __init__(self, request: Request, sent: bytes, template: Template | None = None) -> None:
         self.request = request
         self.sent = sent
         self.template = template
+        self._is_grpc = request.is_grpc
         self._right: bytes | None = None
 
     @property
@@ -36,11 +39,11 @@ class PreparedRequest:
         """Return the bytes of the request, filled in for the virtual user of *session*."""
         return self.template.fill(session) if self.template else self.sent
 
-    def wrong(self, status: int, body: bytes) -> Wrong | None:
+    def wrong(self, status: int, body: bytes, head: bytes) -> Wrong | None:
         """Compare an answer with the expected one. Return the difference, or None if the answer is right."""
         if status == self.request.expect_status and body == self._right:
-            return None
-        difference = wrong(self.request, status, body)
+            return wrong_grpc_status(head) if self._is_grpc else None
+        difference = wrong(self.request, status, body, head)
         if difference is None:
             self._right = body
         return difference
@@ -61,17 +64,33 @@ def with_templates(pairs: Sequence[tuple[Request, bytes]]) -> list[PreparedReque
 
 
 class PlanTally(Tally):
-    """The counts of a connection, and its first wrong answer with the request and the expected answer."""
+    """The counts of a worker, and its first wrong answer with the request and the expected answer.
 
-    __slots__ = ("first_wrong",)
+    resent: requests that were sent again, because the service had closed a kept connection
+    reconnects: how often an answer came on another connection than the answer before it
+    """
+
+    __slots__ = ("_connection", "first_wrong", "reconnects", "resent")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         super().__init__(service_id, slowest)
         self.first_wrong: dict[str, str] = {}
+        self.resent = self.reconnects = 0
+        self._connection: object = None
 
-    def check(self, prepared: PreparedRequest, status: int, difference: Wrong | None) -> bool:
-        """Count one answer. Return whether it is right."""
+    def clear(self) -> None:
+        """Set all counts to zero, except the count of connects."""
+        super().clear()
+        self.resent = self.reconnects = 0
+
+    def check(
+        self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object = None
+    ) -> bool:
+        """Count one answer, which came on *connection*. Return whether it is right."""
         self.answered += 1
+        if connection is not self._connection:
+            self.reconnects += self._connection is not None
+            self._connection = connection
         if difference is None:
             return True
         if status == prepared.request.expect_status:
@@ -80,6 +99,12 @@ class PlanTally(Tally):
             self.errors[str(status)] += 1
         self.note(prepared, difference)
         return False
+
+    def fail(self, prepared: PreparedRequest, failed: CallFailed) -> None:
+        """Count a request that got no usable answer."""
+        self.errors[failed.code] += 1
+        if failed.reason:
+            self.note(prepared, Wrong(got=failed.reason, expected="an answer"))
 
     def note(self, prepared: PreparedRequest, difference: Wrong) -> None:
         """Save a wrong answer for the report if it is the first wrong answer on this connection."""
@@ -93,6 +118,13 @@ class PlanTally(Tally):
         """Add the counts of *other* to the counts of this object."""
         super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
+        self.resent += other.resent
+        self.reconnects += other.reconnects
+
+    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        """Return the counts for a client's result line."""
+        reuse = {"reconnects": self.reconnects, "resent": self.resent}
+        return super().to_result(started_ns, finished_ns) | reuse
 
 
 class Bursts:

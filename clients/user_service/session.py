@@ -6,6 +6,7 @@ native/loadgen/src/request/session.rs must behave in the same way.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import reduce
 from time import time
@@ -14,7 +15,7 @@ from urllib.parse import quote
 from uuid import UUID as UUID4
 
 from clients.channel import HEAD_END
-from core.request_plan import COUNTER, INT, USER, UUID, Place, Random, Request, places
+from core.request_plan import COUNTER, INT, USER, UUID, Place, Random, Request, decoded, places
 from core.secret import Redactor
 
 MOST_COOKIES, MOST_VALUE_BYTES, MOST_SECRETS = 64, 4096, 64
@@ -124,6 +125,8 @@ class Session:
 def found(source: Mapping[str, str], head: bytes, body: bytes) -> str | None:
     """Return the value that *source* names in an answer, or None if it is absent, too long or not printable."""
     ((kind, where),) = source.items()
+    with suppress(ValueError):
+        body = decoded(head, body)
     text = head.decode("latin-1") if kind == "header" else body.decode(errors="replace")
     if kind == "json":
         value = _at(where, text)

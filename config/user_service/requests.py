@@ -302,8 +302,35 @@ def hidden_answer(request: Request) -> Secret:
     return Secret(HIDDEN, name=f"--expect-json of {request}", value=json.dumps(request.expect_json))
 
 
+def _expect_framing(request: Request) -> None:
+    """Raise BadInput if the headers Content-Length and Transfer-Encoding of *request* contradict its body."""
+    headers = {name.lower(): revealed(value) for name, value in request.headers.items()}
+    length, coding = headers.get("content-length"), headers.get("transfer-encoding")
+    if length is None and coding is None:
+        return
+    try:
+        body = request.body_bytes()
+    except OSError as error:
+        raise BadInput("The body of {request} cannot be read: {reason}.", request=str(request), reason=error) from None
+    is_fixed = len(places(body)) == 1
+    if coding is None and is_fixed and length == str(len(body)):
+        return
+    if length is None and is_fixed and str(coding).lower() == "chunked":
+        return
+    raise BadInput(
+        "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave the header out: the "
+        "client sends the right Content-Length. A body without placeholders may have `Transfer-Encoding: chunked` "
+        "instead, and is then sent in chunks.",
+        request=str(request),
+        header=", ".join(sorted({"content-length", "transfer-encoding"} & headers.keys())),
+        bytes=len(body),
+    )
+
+
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
-    """Raise BadInput if *protocol* does not support one of the requests of *plan*."""
+    """Raise BadInput if *protocol* does not support one of the requests of *plan*, or a length of a body is wrong."""
+    for request in plan.requests:
+        _expect_framing(request)
     for request in plan.requests if protocol == HTTP2 else ():
         if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
             raise BadInput(

@@ -33,7 +33,11 @@ OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
 USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
-SUMS = (*COUNTS, *USED, "uncounted", "completion_ns", "overdue", "between_ns", "gaps", "sent_bytes", "received_bytes")
+REUSE = ("reconnects", "resent")
+SUMS = (
+    *(*COUNTS, *USED, *REUSE),
+    *("uncounted", "completion_ns", "overdue", "between_ns", "gaps", "sent_bytes", "received_bytes"),
+)
 FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first that has them
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 

@@ -17,7 +17,7 @@ from clients.channel import CallFailed
 from clients.user_service.client import PROTOCOLS, connector, prepare, session_of
 from core.beside import filled
 from core.errors import BadInput, GilscopeError
-from core.messages import NOTHING, Message, listed, message
+from core.messages import AND, NOTHING, Message, listed, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
@@ -300,6 +300,15 @@ def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     try:
         connection.ask(first.bytes_for(session_of(own, address, 0)), request.method)
     except CallFailed as failed:
+        if failed.code == "garbled" and failed.reason:
+            return message(
+                "answer {request} in {protocol} (it answered {answer}; gilscope's clients speak {protocols}, and "
+                "docs/add-a-system.md says how to add another protocol)",
+                request=str(request),
+                protocol=own["protocol"],
+                answer=failed.reason,
+                protocols=listed(PROTOCOLS, last=AND),
+            )
         code, in_protocol = SLOW if "timeout" in failed.code else "", f"{own['protocol']} ({failed.code})"
         return message("answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol)
     finally:

@@ -88,6 +88,8 @@ def good() -> Lines:
         "timeline": [[[1, 2], [3, 4]]],
         "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},
         "overdue": 0,
+        "reconnects": 0,
+        "resent": 0,
         "uncounted": 0,
         "rate": 5,
         "offered_rate": 5.0,

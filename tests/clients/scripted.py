@@ -21,6 +21,10 @@ class ScriptedSocket:
             raise self._send_error
         self.sent.append(message)
 
+    def send(self, message: bytes) -> int:
+        self.sendall(bytes(message))
+        return len(message)
+
     def settimeout(self, deadline_s: float) -> None:
         """Its pieces come at once."""
 

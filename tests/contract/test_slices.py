@@ -74,7 +74,7 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
         check_ok(result)
         turns = result.turns
         assert turns["slices"] * turns["length_ns"] == result.wall_ns == 400_000_000
-        assert 5_000_000 <= turns["lead_ns"]
+        assert turns["lead_ns"] >= 5_000_000
         uncounted = sum(client["uncounted"] for client in result.clients)
         assert sum(service["requests"] for service in result.services) == result.answered + uncounted
         assert uncounted > 0

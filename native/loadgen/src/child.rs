@@ -146,6 +146,8 @@ impl Client {
             put("gaps", json!(tally.gaps));
         }
         put("connections", json!(self.workers.most_active));
+        put("reconnects", json!(tally.reconnects));
+        put("resent", json!(tally.resent));
         put("wrong", json!(tally.wrong));
         put("errors", json!(tally.errors));
         put("calc_ns", json!(tally.calc_ns));

@@ -1,7 +1,10 @@
 """HTTP of services that others wrote: however an answer is framed and however it arrives. Source: RFC 9112."""
 
+import socket
+import threading
 from collections.abc import Sequence
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -32,6 +35,8 @@ ANSWERS: list[tuple[bytes, int, bytes, bool]] = [
     (b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" + CHUNKED, 201, b"hello", True),
     (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 101, b"", False),
 ]
+CHUNKS = "2\r\n{}\r\n0\r\n\r\n"
+FRAMING = b"1;%s\r\nx\r\n" % (b"e" * 16_000)  # nearly all of it is no content
 
 
 def opened(pieces: Sequence[bytes | OSError], send_error: OSError | None = None) -> tuple[HttpConnection, Any]:
@@ -69,6 +74,9 @@ def test_a_head_request_has_no_body_whatever_its_length_says() -> None:
         ([CHUNKED + b"x"], "extra"),
         ([b"SSH-2.0-OpenSSH\r\n\r\n"], "garbled"),
         ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"], "garbled"),
+        ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello0\r\n\r\n"], "garbled"),
+        ([b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 97 + b"\r\n"], "garbled"),
+        ([b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", *[FRAMING] * 600], "garbled"),
     ],
 )
 def test_what_is_no_answer_is_a_failure_by_its_cause(pieces: list[bytes | OSError], code: str) -> None:
@@ -76,6 +84,27 @@ def test_what_is_no_answer_is_a_failure_by_its_cause(pieces: list[bytes | OSErro
     with pytest.raises(CallFailed) as caught:
         connection.ask(b"x", "GET")
     assert caught.value.code == code
+
+
+def test_a_service_that_takes_a_request_too_slowly_is_given_up_in_time() -> None:
+    here, there = socket.socketpair()
+    with here, there, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(user_http, "connect", lambda address, deadline_s: here)
+        here.settimeout(0.3)
+        connection, ended = HttpConnection("/slow", 0.3), threading.Event()
+
+        def take() -> None:
+            while not ended.wait(0.01) and there.recv(1024):
+                pass
+
+        taking = threading.Thread(target=take)
+        taking.start()
+        began = monotonic()
+        with pytest.raises(CallFailed) as caught:
+            connection.ask(bytes(1 << 22), "POST")
+        ended.set()
+        taking.join()
+        assert (caught.value.code, monotonic() - began < 5.0) == ("timeout", True)
 
 
 def test_what_a_service_said_before_it_closed_is_read() -> None:
@@ -92,7 +121,9 @@ def test_a_request_has_the_headers_that_it_needs_and_those_that_were_asked_for()
     )
 
 
-@pytest.mark.parametrize("header", ["content-length", "Transfer-Encoding"])
-def test_a_length_that_was_asked_for_is_not_said_twice(header: str) -> None:
-    posted = message(Request(method="POST", path="/a", headers={header: "2", "Content-Type": "x"}, body="{}"), "h:80")
-    assert posted == f"POST /a HTTP/1.1\r\nHost: h:80\r\n{header}: 2\r\nContent-Type: x\r\n\r\n{{}}".encode()
+def test_a_length_that_was_asked_for_is_not_said_twice() -> None:
+    for header, value, body in (("content-length", "2", "{}"), ("Transfer-Encoding", "chunked", CHUNKS)):
+        headers = {header: value, "Content-Type": "x"}
+        posted = message(Request(method="POST", path="/a", headers=headers, body="{}"), "h:80")
+        head = f"POST /a HTTP/1.1\r\nHost: h:80\r\n{header}: {value}\r\nContent-Type: x\r\n\r\n"
+        assert posted.decode() == head + body

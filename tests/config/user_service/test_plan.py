@@ -175,6 +175,13 @@ REFUSED_WITH_A_COMMAND = {
     "--protocol framed --body hello": "it must be a JSON object",
     "--protocol framed --body [1]": "it must be a JSON object",
     "--protocol framed --header 'A: b'": "has the headers A, but framed messages have no headers",
+    "--body abc --header 'Content-Length: 4'": "header content-length, which does not fit its body of 3 bytes",
+    "--header 'Content-Length: x'": "does not fit its body of 0 bytes",
+    "--body abc --header 'Transfer-Encoding: gzip'": "has the header transfer-encoding, which does not fit",
+    "--body a --header 'Transfer-Encoding: chunked' --header 'Content-Length: 1'": "content-length, transfer-encoding",
+    "--body {{user}} --header 'Content-Length: 8'": "does not fit",
+    "--body {{user}} --header 'Transfer-Encoding: chunked'": "A body without placeholders",
+    "--protocol http2 --header 'Transfer-Encoding: chunked'": "has the headers Transfer-Encoding, which HTTP/2 forbids",
     "--protocol http2 --header 'Upgrade: b' --header 'A: b'": "has the headers Upgrade, which HTTP/2 forbids",
 }
 REFUSED = {
@@ -225,10 +232,21 @@ def test_what_cannot_be_measured_is_refused_with_a_reason(line: str, said: str) 
         f"{SHAPED_LINE} --topology 2x1,1x2",
         f"{COMMAND_LINE} --header 'A: b\tc'",
         f"{COMMAND_LINE} --request GET",
+        f"{COMMAND_LINE} --body abc --header 'content-length: 3'",
+        f"{COMMAND_LINE} --body abc --header 'Transfer-Encoding: Chunked'",
     ],
 )
 def test_what_can_be_measured_is_not_refused(line: str) -> None:
     assert planned(*split(line)).cells() != []
+
+
+def test_a_plan_of_upgrades_is_called_handshakes() -> None:
+    upgrade = "--header 'Upgrade: websocket' --header 'Connection: Upgrade' --expect-status"
+    titles = [
+        [system.title for system in planned(*split(f"{COMMAND_LINE} {upgrade} {status}")).systems.values()]
+        for status in (101, 200)
+    ]
+    assert titles[0] == [f"{titles[1][0]} (handshakes only)"]
 
 
 def test_services_that_nobody_would_call_are_refused() -> None:

@@ -18,7 +18,6 @@ from lab.run.measure import size_slices
 from lab.run.results import add_slices, counted_share, counted_usage, littles_law
 from tests.lab.scripted_children import latency
 
-
 MS = 1_000_000
 
 

@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import CommandFailed, Endpoint, check_requests, command_environment, fill_placeholders
+from lab.user_service.command import (
+    CommandFailed,
+    Endpoint,
+    check_requests,
+    command_environment,
+    fill_placeholders,
+    probe,
+)
+from tests.native.loadgen_peers import read_http, says, scripted
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -38,3 +46,11 @@ def test_a_placeholder_in_an_inserted_value_is_kept() -> None:
     endpoint = Endpoint(host="127.0.0.1", port=8000, socket="/tmp/{host}")
     words = fill_placeholders(own, endpoint, {"NUM_WORKERS_PER_API_SERVICE": 4})
     assert words == ["/opt/{port}/{x}/python", "-p8000", "/tmp/{host} 4", "{other}"]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_service_that_speaks_another_protocol_is_named_by_its_first_bytes(*, keep: bool) -> None:
+    with scripted(says(b"-ERR unknown command\r\n", keep=keep), read_http) as server:
+        state = str(probe(asked("http", path="/"), server.address, 5.0))
+    assert "it answered `-ERR unknown command\\r\\n`, which is not HTTP" in state
+    assert "http, http2 and framed" in state

@@ -73,7 +73,7 @@ impl Worker {
         }
     }
 
-    fn message(&self, at: usize) -> &[u8] {
+    pub(crate) fn message(&self, at: usize) -> &[u8] {
         let connection = &self.connections[at];
         let kind = &self.job.kinds[connection.kind];
         if kind.template.is_some() { &connection.filled } else { &kind.message }
@@ -256,6 +256,7 @@ impl Worker {
 
     #[inline]
     fn finish(&mut self, at: usize, mut answer: Answer, end_ns: u64) {
+        self.connections[at].is_used = true;
         if self.users[self.connections[at].user].session.is_some() {
             match self.judge_in_session(at, &mut answer) {
                 Turn::Over => {}
@@ -284,6 +285,7 @@ impl Worker {
 
     #[inline]
     fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
+        self.count_reconnect(at);
         let connection = &self.connections[at];
         let (started_ns, begun_ns) = (connection.started_ns, connection.begun_ns());
         let user = &mut self.users[connection.user];
@@ -314,6 +316,10 @@ impl Worker {
 
     /// No usable answer came: the connection is closed, and its user is given up after too many failures in a row.
     fn fail(&mut self, at: usize, fault: Fault) {
+        if self.may_resend(at, fault) {
+            return self.resend(at);
+        }
+        self.note_fault(at, fault);
         let connection = &mut self.connections[at];
         let under_way = matches!(connection.state, State::Busy | State::Connecting);
         let (user, intended_ns) = (connection.user, connection.intended_ns);

@@ -6,6 +6,7 @@ mod in_session;
 pub mod job;
 mod opening;
 pub mod request_pool;
+mod reuse;
 mod slices;
 mod slowest;
 pub mod tally;

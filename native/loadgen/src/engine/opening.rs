@@ -1,10 +1,10 @@
 //! Connections that are kept are opened before the clock starts.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use contract::now_ns;
-use socket2::SockAddr;
+use socket2::{SockAddr, Socket};
 
 use super::worker::Worker;
 use crate::net::connection::State;
@@ -41,13 +41,35 @@ impl Worker {
             socket.set_nonblocking(false)?;
             socket.set_read_timeout(Some(timeout))?;
             socket.set_write_timeout(Some(timeout))?;
-            session.complete_io(&mut &socket)?;
+            session.complete_io(&mut Until(&socket, now_ns() + self.job.timeout_ns))?;
             socket.set_nonblocking(true)?;
             connection.tls = Some(session);
         }
         connection.adopt(socket, self.poll.registry(), at, false)?;
         connection.state = State::Idle;
         Ok(())
+    }
+}
+
+/// A socket whose reads fail when its time is over, however often the peer sends a byte. The time: ns.
+struct Until<'a>(&'a Socket, u64);
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if now_ns() > self.1 {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.0.write(data)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

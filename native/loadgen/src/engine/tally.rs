@@ -27,6 +27,10 @@ pub struct Tally {
     pub errors: BTreeMap<String, u64>,
     /// Answers after which the connection was kept.
     pub kept: u64,
+    /// Answers that came on another connection than the answer before them.
+    pub reconnects: u64,
+    /// Requests that were sent once more, because a kept connection was closed before any byte of the answer.
+    pub resent: u64,
     /// Virtual users that were given up after failures in a row.
     pub given_up: u64,
     pub calc_ns: u64,
@@ -106,6 +110,8 @@ impl Tally {
             (&mut self.uncounted, other.uncounted),
             (&mut self.wrong, other.wrong),
             (&mut self.kept, other.kept),
+            (&mut self.reconnects, other.reconnects),
+            (&mut self.resent, other.resent),
             (&mut self.given_up, other.given_up),
             (&mut self.between_ns, other.between_ns),
             (&mut self.gaps, other.gaps),

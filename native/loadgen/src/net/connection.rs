@@ -8,6 +8,7 @@ use mio::{Interest, Registry, Token};
 use rustls::client::ClientConnection;
 use socket2::{SockAddr, Socket};
 
+use crate::limits::MAX_READS_AT_ONCE;
 use crate::net::http2::Http2;
 use crate::response::reader::Reader;
 
@@ -44,6 +45,14 @@ pub struct Connection {
     pub started_ns: u64,
     pub first_byte_ns: u64,
     pub intended_ns: u64,
+    /// Whether an answer came on the open connection, and whether one did that counts.
+    pub is_used: bool,
+    pub is_counted: bool,
+    /// Whether an answer that counts came on any connection before.
+    pub was_counted: bool,
+    /// Whether the request is to be sent, or was sent, for the second time.
+    resends: bool,
+    is_second: bool,
     speaks_http2: bool,
     watches_writable: bool,
 }
@@ -74,6 +83,11 @@ impl Connection {
             started_ns: 0,
             first_byte_ns: 0,
             intended_ns: 0,
+            is_used: false,
+            is_counted: false,
+            was_counted: false,
+            resends: false,
+            is_second: false,
             speaks_http2,
             watches_writable: false,
         }
@@ -105,6 +119,23 @@ impl Connection {
         self.tls = None;
         self.http2 = None;
         self.state = State::Closed;
+        (self.is_used, self.is_counted, self.resends) = (false, false, false);
+    }
+
+    /// Close it, to send the same request once more on a new one. Its time goes on.
+    pub fn close_to_resend(&mut self) {
+        self.close();
+        self.resends = true;
+    }
+
+    /// Whether the request may be sent once more after its connection was lost. Source: RFC 9112, 9.3.1.
+    ///
+    /// The service has not begun to serve it; or it is idempotent, and no byte came of an answer on a kept connection.
+    pub fn may_resend(&self, is_idempotent: bool) -> bool {
+        let has_begun = self.first_byte_ns > 0 || self.http2.as_ref().is_some_and(|http2| http2.has_answered());
+        let is_refused = self.http2.as_ref().is_some_and(|http2| http2.is_refused);
+        let may = is_refused || is_idempotent && self.is_used && !has_begun;
+        may && self.state == State::Busy && !self.is_second
     }
 
     /// When its request began: when it was due, or, in a closed loop, when it was sent.
@@ -115,7 +146,10 @@ impl Connection {
     /// Begin a request at `now_ns`.
     pub fn start(&mut self, now_ns: u64) {
         self.state = State::Busy;
-        self.started_ns = now_ns;
+        self.is_second = std::mem::take(&mut self.resends);
+        if !self.is_second {
+            self.started_ns = now_ns;
+        }
         self.first_byte_ns = 0;
         self.written = 0;
         self.reader.reset();
@@ -193,23 +227,34 @@ impl Connection {
     }
 
     /// Read what has come, of the answer if by HTTP/2; 0 at the end.
+    ///
+    /// Fails with Interrupted if what came holds nothing of an answer, and there may be more. Then the caller decides
+    /// how often it reads, so that a peer which never stops sending holds up neither deadlines nor other connections.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
-        while let Some(http2) = &mut self.http2 {
-            let bytes = http2.read(buffer);
-            if bytes > 0 || http2.is_over {
-                return Ok(bytes);
-            }
-            let bytes = self.read_bytes(buffer, registry, token)?;
+        if self.http2.is_none() {
+            return self.read_bytes(buffer, registry, token);
+        }
+        let mut bytes = self.http2.as_mut().map_or(0, |http2| http2.read(buffer));
+        if bytes == 0 && !self.is_over() {
+            let received = self.read_bytes(buffer, registry, token)?;
             if let Some(http2) = &mut self.http2 {
-                http2.feed(&buffer[..bytes])?;
+                http2.feed(&buffer[..received])?;
             }
             self.write_frames(registry, token)?;
+            bytes = self.http2.as_mut().map_or(0, |http2| http2.read(buffer));
         }
-        self.read_bytes(buffer, registry, token)
+        if bytes == 0 && !self.is_over() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        Ok(bytes)
     }
 
-    /// Read what has come, through TLS if there is any; 0 at the end.
+    fn is_over(&self) -> bool {
+        self.http2.as_ref().is_none_or(|http2| http2.is_over)
+    }
+
+    /// Read what has come, through TLS if there is any; 0 at the end. Fails with Interrupted as `read` does.
     fn read_bytes(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
         let Some(mut socket) = self.socket.as_ref() else {
             return Ok(0);
@@ -217,7 +262,7 @@ impl Connection {
         let Some(tls) = &mut self.tls else {
             return socket.read(buffer);
         };
-        loop {
+        for _ in 0..MAX_READS_AT_ONCE {
             match tls.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
@@ -227,14 +272,15 @@ impl Connection {
             tls.process_new_packets().map_err(io::Error::other)?;
             if tls.wants_write() {
                 self.flush(registry, token)?;
-                return self.read_bytes(buffer, registry, token);
+                break;
             }
         }
+        Err(io::ErrorKind::Interrupted.into())
     }
 
     /// Go on with the handshake of TLS; whether it is over.
     pub fn shake(&mut self, registry: &Registry, token: usize) -> io::Result<bool> {
-        loop {
+        for _ in 0..MAX_READS_AT_ONCE {
             match self.flush(registry, token)? {
                 Written::Whole => {}
                 Written::Part => return Ok(false),
@@ -254,6 +300,8 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
+        self.watch(self.watches_writable, registry, token)?; // tells again of what is still to be read
+        Ok(false)
     }
 
     fn flush(&mut self, registry: &Registry, token: usize) -> io::Result<Written> {
@@ -275,9 +323,14 @@ impl Connection {
     }
 
     fn watch_writable(&mut self, writable: bool, registry: &Registry, token: usize) -> io::Result<()> {
-        if self.watches_writable != writable
-            && let Some(socket) = &self.socket
-        {
+        if self.watches_writable != writable {
+            self.watch(writable, registry, token)?;
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, writable: bool, registry: &Registry, token: usize) -> io::Result<()> {
+        if let Some(socket) = &self.socket {
             registry.reregister(
                 &mut SourceFd(&socket.as_raw_fd()),
                 Token(token),

@@ -11,10 +11,10 @@ use std::task::{Context, Poll, Waker};
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{Reason, RecvStream};
-use http::{HeaderValue, Request, Response, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, Response, Uri, header};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS, MAX_HTTP2_BODY_BYTES};
+use crate::limits::{MAX_BODY_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
 
 /// How much of an answer may be under way.
 const WINDOW_BYTES: u32 = 1 << 24;
@@ -47,11 +47,17 @@ pub struct Http2 {
     stage: Stage,
     requests: u32,
     body: Vec<u8>,
+    /// Bytes that came since the last request was sent, and that are no content of its answer.
+    framing_bytes: u64,
+    /// Bytes of the last request.
+    request_bytes: usize,
     /// The answer, and how much of it was read.
     answer: Vec<u8>,
     read_bytes: usize,
     /// Whether no more requests can be sent.
     pub is_over: bool,
+    /// Whether the service has said that it did not begin to serve the request.
+    pub is_refused: bool,
 }
 
 impl Http2 {
@@ -76,9 +82,12 @@ impl Http2 {
             stage: Stage::Idle,
             requests: 0,
             body: Vec::new(),
+            framing_bytes: 0,
+            request_bytes: 0,
             answer: Vec::new(),
             read_bytes: 0,
             is_over: false,
+            is_refused: false,
         })
     }
 
@@ -86,23 +95,32 @@ impl Http2 {
     pub fn send(&mut self, message: &[u8]) -> io::Result<()> {
         let (request, body) = translate(message, self.scheme).map_err(io::Error::other)?;
         let sent = self.sender.send_request(request, body.is_empty());
-        let (answer, mut stream) = sent.map_err(failure)?;
+        let (answer, mut stream) = sent.map_err(|error| self.lost(error))?;
         if !body.is_empty() {
             stream
                 .send_data(Bytes::copy_from_slice(body), true)
                 .map_err(failure)?;
         }
         self.requests += 1;
+        (self.framing_bytes, self.request_bytes) = (0, message.len());
         self.stage = Stage::Asked(answer);
         self.advance()
     }
 
     /// Take in what the service has sent; nothing at the end of the stream.
+    ///
+    /// Fails with InvalidData if too much of it belongs to no answer, or if the service does not take our replies to it.
     pub fn feed(&mut self, data: &[u8]) -> io::Result<()> {
         let mut pipe = self.wire.pipe();
         pipe.received.extend_from_slice(data);
         pipe.is_ended |= data.is_empty();
+        let most_unsent = self.request_bytes as u64 + MAX_FRAMING_BYTES;
+        let is_flooded = pipe.to_send.len() as u64 > most_unsent || self.framing_bytes > MAX_FRAMING_BYTES;
         drop(pipe);
+        if is_flooded {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.framing_bytes += data.len() as u64;
         self.advance()?;
         self.is_over |= data.is_empty();
         Ok(())
@@ -131,6 +149,11 @@ impl Http2 {
         !self.wire.pipe().to_send.is_empty()
     }
 
+    /// Whether an answer has begun.
+    pub fn has_answered(&self) -> bool {
+        matches!(self.stage, Stage::Answered(_))
+    }
+
     fn advance(&mut self) -> io::Result<()> {
         let context = &mut Context::from_waker(Waker::noop());
         self.poll_frames(context);
@@ -139,22 +162,31 @@ impl Http2 {
                 Stage::Idle => break,
                 Stage::Asked(answer) => match Pin::new(answer).poll(context) {
                     Poll::Pending => break,
-                    Poll::Ready(answer) => self.stage = Stage::Answered(answer.map_err(failure)?),
+                    Poll::Ready(Ok(answer)) => self.stage = Stage::Answered(answer),
+                    Poll::Ready(Err(error)) => return Err(self.lost(error)),
                 },
                 Stage::Answered(answer) => match answer.body_mut().poll_data(context) {
                     Poll::Pending => break,
                     Poll::Ready(Some(Ok(data))) => {
                         self.body.extend_from_slice(&data);
+                        self.framing_bytes = self.framing_bytes.saturating_sub(data.len() as u64);
                         let window = answer.body_mut().flow_control();
                         window.release_capacity(data.len()).map_err(failure)?;
-                        if self.body.len() > MAX_HTTP2_BODY_BYTES {
+                        if self.body.len() as u64 > MAX_BODY_BYTES {
                             return Err(io::ErrorKind::InvalidData.into());
                         }
                     }
                     Poll::Ready(Some(Err(error))) if error.reason() != Some(Reason::NO_ERROR) => {
                         return Err(failure(error));
                     }
-                    Poll::Ready(_) => self.finish(context)?,
+                    Poll::Ready(_) => match answer.body_mut().poll_trailers(context) {
+                        Poll::Pending => break,
+                        Poll::Ready(Ok(trailers)) => self.finish(context, trailers.unwrap_or_default())?,
+                        Poll::Ready(Err(error)) if error.reason() != Some(Reason::NO_ERROR) => {
+                            return Err(failure(error));
+                        }
+                        Poll::Ready(Err(_)) => self.finish(context, HeaderMap::new())?,
+                    },
                 },
             }
         }
@@ -162,12 +194,20 @@ impl Http2 {
         Ok(())
     }
 
+    /// The failure of a request without an answer. Source: RFC 9113, 8.7.
+    fn lost(&mut self, error: h2::Error) -> io::Error {
+        let is_planned = error.is_go_away() && error.reason() == Some(Reason::NO_ERROR);
+        let is_refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
+        self.is_refused = error.is_remote() && (is_planned || is_refused);
+        failure(error)
+    }
+
     fn poll_frames(&mut self, context: &mut Context<'_>) {
         self.is_over = self.is_over || Pin::new(&mut self.frames).poll(context).is_ready();
     }
 
-    /// The answer is whole.
-    fn finish(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+    /// The answer is whole. Its trailers become part of its head.
+    fn finish(&mut self, context: &mut Context<'_>, trailers: HeaderMap) -> io::Result<()> {
         let Stage::Answered(answer) = std::mem::replace(&mut self.stage, Stage::Idle) else {
             return Ok(());
         };
@@ -177,7 +217,7 @@ impl Http2 {
         self.read_bytes = 0;
         self.answer.clear();
         write!(self.answer, "HTTP/1.1 {} \r\n", head.status.as_str())?;
-        for (name, value) in &head.headers {
+        for (name, value) in head.headers.iter().chain(&trailers) {
             for piece in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
                 self.answer.extend_from_slice(piece);
             }
@@ -310,5 +350,37 @@ mod tests {
             "{error:?} {:?}",
             error.get_ref()
         );
+    }
+
+    #[test]
+    fn frames_without_end_break_the_protocol() {
+        // RFC 9113: PING and WINDOW_UPDATE
+        let frames: [&[u8]; 2] = [
+            b"\0\0\x08\x06\0\0\0\0\012345678",
+            b"\0\0\x04\x08\0\0\0\0\x01\0\0\0\x01",
+        ];
+        for frame in frames {
+            let mut http2 = Http2::new(false).unwrap();
+            http2.send(REQUEST).unwrap();
+            http2.feed(b"\0\0\0\x04\0\0\0\0\0").unwrap();
+            let flood = frame.repeat(65_536 / frame.len());
+            let fed = (0..1_000).find_map(|_| http2.feed(&flood).err());
+            assert_eq!(fed.unwrap().kind(), ErrorKind::InvalidData, "{frame:?}");
+            assert!(http2.take_unsent().len() < 10 << 20, "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn replies_that_the_service_never_takes_have_a_limit() {
+        let mut http2 = Http2::new(false).unwrap();
+        let pings = b"\0\0\x08\x06\0\0\0\0\012345678".repeat(65_536);
+        http2.feed(b"\0\0\0\x04\0\0\0\0\0").unwrap();
+        let mut rounds = 0;
+        while http2.feed(&pings).is_ok() {
+            http2.framing_bytes = 0; // as after an answer
+            rounds += 1;
+            assert!(rounds < 20);
+        }
+        assert!(http2.take_unsent().len() < 12 << 20);
     }
 }

@@ -18,6 +18,8 @@ use crate::response::reader::{Expect, HttpExpect};
 
 /// How many requests are drawn by weight before the order begins anew.
 const ORDER_LENGTH: usize = 4096;
+/// Of a request that is sent in chunks.
+const CHUNK_BYTES: usize = 8192;
 
 /// The key `own` of a client's first line.
 #[derive(Deserialize)]
@@ -164,6 +166,7 @@ impl OwnService {
                 server: OnceLock::new(),
                 bodyless: request.method == "HEAD",
                 keeps: save.iter().any(|(_, source)| source.reads_body()),
+                is_grpc: Self::is_grpc(request),
             }),
             title: request.title.clone(),
             save,
@@ -197,11 +200,25 @@ impl OwnService {
         if !body.is_empty() && !has("content-type") {
             head += "Content-Type: application/json\r\n";
         }
+        let body = if has("transfer-encoding") { chunked(body) } else { body.to_vec() };
         for (name, value) in &request.headers {
             head += &format!("{name}: {}\r\n", value.as_str().unwrap_or_default());
         }
-        [head.as_bytes(), b"\r\n", body].concat()
+        [head.as_bytes(), b"\r\n", &body].concat()
     }
+
+    fn is_grpc(request: &PlannedRequest) -> bool {
+        let types = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        types.into_iter().any(|(_, value)| value.as_str().is_some_and(|text| text.starts_with("application/grpc")))
+    }
+}
+
+/// The body of a request in chunks.
+fn chunked(body: &[u8]) -> Vec<u8> {
+    let chunk = |part: &[u8]| [format!("{:x}\r\n", part.len()).as_bytes(), part, b"\r\n"].concat();
+    let mut coded: Vec<u8> = body.chunks(CHUNK_BYTES).flat_map(chunk).collect();
+    coded.extend_from_slice(b"0\r\n\r\n");
+    coded
 }
 
 fn host_of(address: &str) -> String {

@@ -2,6 +2,7 @@
 //!
 //! The reference is clients/user_service/session.py: both clients send the same bytes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -11,6 +12,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::cookies::Cookies;
+use crate::response::coding::decoded;
 use crate::response::head::headers;
 
 static PLACE: LazyLock<regex::bytes::Regex> = LazyLock::new(|| {
@@ -195,6 +197,7 @@ impl Source {
 
     /// The value; none if there is none that can be sent again.
     fn find(&self, head: &[u8], body: &[u8]) -> Option<String> {
+        let body = &decoded(head, body).unwrap_or(Cow::Borrowed(body));
         let value = match self {
             Self::Json(pointer) => match serde_json::from_slice::<Value>(body).ok()?.pointer(pointer)? {
                 Value::String(text) => text.clone(),

@@ -150,6 +150,7 @@ impl RequestSpec {
                 server: OnceLock::new(),
                 body: None,
                 keeps: false,
+                is_grpc: false,
                 bodyless: self.calc_target.is_none() && self.method == "HEAD",
             }),
         }

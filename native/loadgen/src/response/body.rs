@@ -3,7 +3,11 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::coding::decoded;
+
 const SHOWN_BYTES: usize = 200;
+/// One in so many characters of a body that is shown may be no text, and two more.
+const MOST_UNREADABLE: usize = 10;
 
 /// What is expected of a body.
 pub enum Body {
@@ -20,27 +24,31 @@ impl Body {
         !matches!(self, Self::Any)
     }
 
-    pub fn is_right(&self, body: &[u8]) -> bool {
+    /// head: the one before the body, which may name its coding.
+    pub fn is_right(&self, head: &[u8], body: &[u8]) -> bool {
         match self {
             Self::Any => true,
-            Self::Json(expected) => {
-                serde_json::from_slice::<Value>(body).is_ok_and(|actual| contains(&actual, expected))
-            }
+            Self::Json(expected) => decoded(head, body).is_ok_and(|body| {
+                serde_json::from_slice::<Value>(&body).is_ok_and(|actual| contains(&actual, expected))
+            }),
             Self::Sha256(digest) => hexadecimal(body) == *digest,
         }
     }
 
-    /// What came and what was expected, in words. safe: the body as it may be shown.
-    pub fn difference(&self, body: &[u8], safe: &[u8]) -> (String, String) {
+    /// What came and what was expected, in words. show: a body as it may be shown.
+    pub fn difference(&self, head: &[u8], body: &[u8], show: impl Fn(&[u8]) -> Vec<u8>) -> (String, String) {
         match self {
             Self::Any => (String::new(), String::new()),
-            Self::Json(expected) => (format!("body {}", shown(safe)), cut(&expected.to_string())),
+            Self::Json(expected) => match decoded(head, body) {
+                Ok(body) => (format!("body {}", shown(&show(&body))), cut(&expected.to_string())),
+                Err(text) => (text, "JSON".to_owned()),
+            },
             Self::Sha256(digest) => {
                 let got = format!(
                     "a body of {} bytes with sha256 {}: {}",
                     body.len(),
                     hexadecimal(body),
-                    shown(safe)
+                    shown(&show(body))
                 );
                 (got, digest.clone())
             }
@@ -70,6 +78,10 @@ fn hexadecimal(body: &[u8]) -> String {
 
 fn shown(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BYTES * 4)]);
+    let is_unreadable = |letter: &char| *letter == '\u{fffd}' || *letter < ' ' && !letter.is_whitespace();
+    if text.chars().filter(is_unreadable).count() > 2 + text.chars().count() / MOST_UNREADABLE {
+        return format!("({} bytes that are not text)", body.len());
+    }
     let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     if text.is_empty() { "(empty)".to_owned() } else { cut(&text) }
 }
@@ -89,14 +101,14 @@ mod tests {
     #[test]
     fn an_object_may_have_more_keys_than_are_expected() {
         let body = Body::Json(json!({"a": {"b": [1, {"c": 2}]}}));
-        assert!(body.is_right(br#"{"a": {"b": [1.0, {"c": 2, "d": 3}], "e": null}, "f": 1}"#));
+        assert!(body.is_right(b"", br#"{"a": {"b": [1.0, {"c": 2, "d": 3}], "e": null}, "f": 1}"#));
         for wrong in [
             &br#"{"a": {"b": [1, {"c": true}]}}"#[..],
             br#"{"a": {"b": [1]}}"#,
             br#"{"a": null}"#,
             b"no JSON",
         ] {
-            assert!(!body.is_right(wrong), "{}", String::from_utf8_lossy(wrong));
+            assert!(!body.is_right(b"", wrong), "{}", String::from_utf8_lossy(wrong));
         }
     }
 
@@ -105,7 +117,7 @@ mod tests {
         // printf abc | sha256sum
         let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let body = Body::Sha256(digest.to_owned());
-        assert!(body.is_right(b"abc") && !body.is_right(b"abcd"));
-        assert_eq!(body.difference(b"a\x00", b"").1, digest);
+        assert!(body.is_right(b"", b"abc") && !body.is_right(b"", b"abcd"));
+        assert_eq!(body.difference(b"", b"a\x00", <[u8]>::to_vec).1, digest);
     }
 }

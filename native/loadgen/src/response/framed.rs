@@ -1,7 +1,7 @@
 //! Frames: a 4-byte big-endian signed length, then that many bytes of JSON. Source: docs/child-contract.md.
 
 use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
-use crate::limits::MAX_KEPT_BYTES;
+use crate::limits::MAX_ANSWER_BYTES;
 
 const HEADER_BYTES: usize = 4;
 
@@ -38,7 +38,7 @@ fn cut(data: &[u8], target: &str) -> Feed {
         return Feed::More;
     };
     let length = i32::from_be_bytes(*header);
-    if !(0..=MAX_KEPT_BYTES as i32).contains(&length) {
+    if !(0..=MAX_ANSWER_BYTES as i32).contains(&length) {
         return Feed::Broken(Fault::Garbled);
     }
     match body.len().cmp(&(length as usize)) {

@@ -2,7 +2,9 @@
 
 use std::mem::MaybeUninit;
 
-use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
+use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS};
+
+const MAX_DIGITS: usize = 12;
 
 /// How the end of the body is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,14 +94,13 @@ fn note(head: &mut Head, header: &httparse::Header<'_>) -> Result<(), httparse::
     Ok(())
 }
 
-/// A number of digits alone, up to MAX_BODY_BYTES.
+/// A number of digits alone.
 fn whole(value: &[u8]) -> Option<u64> {
     let digits = value.trim_ascii();
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+    if digits.len() > MAX_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let bytes = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    (bytes <= MAX_BODY_BYTES).then_some(bytes)
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// The Server header of a whole head; empty if there is none.

@@ -6,7 +6,9 @@ use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
 use super::body::Body;
 use super::chunks::{Chunks, Progress};
 use super::head::{Head, Length, parse};
-use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_INTERIM, MAX_KEPT_BYTES};
+use crate::limits::{
+    MAX_ANSWER_BYTES, MAX_BODY_BYTES, MAX_COUNTED_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM,
+};
 
 /// What a right response is, and what was learnt from the first one.
 pub struct HttpExpect {
@@ -19,11 +21,32 @@ pub struct HttpExpect {
     pub body: Option<Body>,
     /// Whether a value is saved from the body.
     pub keeps: bool,
+    /// Whether a right answer has the grpc-status 0.
+    pub is_grpc: bool,
     /// The Server header of the first answer.
     pub server: OnceLock<String>,
     /// Whether a response has no body whatever its head says: those to HEAD.
     pub bodyless: bool,
 }
+
+impl HttpExpect {
+    /// Whether the body has to be kept until it is whole.
+    fn keeps_body(&self) -> bool {
+        self.keeps || self.target.is_some() || self.body.as_ref().is_some_and(Body::is_read)
+    }
+
+    /// How long the body may be.
+    fn most_bytes(&self) -> u64 {
+        match (&self.target, &self.body) {
+            (Some(_), _) => MAX_ANSWER_BYTES,
+            (None, Some(_)) => MAX_BODY_BYTES,
+            (None, None) => MAX_COUNTED_BYTES,
+        }
+    }
+}
+
+/// How much is shown of an answer that is not HTTP.
+const STRAY_BYTES: usize = 60;
 
 enum Stage {
     Head,
@@ -40,6 +63,8 @@ pub struct Http {
     held: Vec<u8>,
     body: Vec<u8>,
     body_bytes: u64,
+    /// Bytes of the body with its framing.
+    coded_bytes: u64,
     /// Interim responses before this one.
     interim: u32,
     /// The head that was parsed last: most responses of a connection have the same, byte for byte.
@@ -54,6 +79,7 @@ impl Default for Http {
             held: Vec::new(),
             body: Vec::new(),
             body_bytes: 0,
+            coded_bytes: 0,
             interim: 0,
             known: Vec::new(),
         }
@@ -65,7 +91,7 @@ impl Http {
         self.stage = Stage::Head;
         self.held.clear();
         self.body.clear();
-        self.body_bytes = 0;
+        (self.body_bytes, self.coded_bytes) = (0, 0);
         self.interim = 0;
     }
 
@@ -111,7 +137,10 @@ impl Http {
                     self.held.extend_from_slice(data);
                     return Err(Feed::More);
                 }
-                _ => return Err(Feed::Broken(Fault::Garbled)),
+                _ => {
+                    self.held.extend_from_slice(&data[..data.len().min(STRAY_BYTES)]);
+                    return Err(Feed::Broken(Fault::Garbled));
+                }
             }
         }
         Ok(&data[self.known.len()..])
@@ -121,6 +150,7 @@ impl Http {
     fn begin_body(&mut self, expect: &HttpExpect, rest: &[u8]) -> Feed {
         self.stage = match self.head.length {
             _ if expect.bodyless => Stage::Counted(0),
+            Length::Counted(bytes) if bytes > expect.most_bytes() => return Feed::Broken(Fault::Garbled),
             Length::Counted(bytes) => Stage::Counted(bytes),
             Length::Chunked => Stage::Chunked(Chunks::default()),
             Length::UntilClosed => Stage::UntilClosed,
@@ -138,11 +168,8 @@ impl Http {
     }
 
     fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
-        let keeps = expect.keeps || expect.target.is_some() || expect.body.as_ref().is_some_and(Body::is_read);
-        let most = if keeps { MAX_KEPT_BYTES } else { MAX_BODY_BYTES };
-        if self.body_bytes + data.len() as u64 > most {
-            return Feed::Broken(Fault::Garbled);
-        }
+        let keeps = expect.keeps_body();
+        self.coded_bytes += data.len() as u64;
         let (body, body_bytes) = (&mut self.body, &mut self.body_bytes);
         let mut take = |piece: &[u8]| {
             *body_bytes += piece.len() as u64;
@@ -150,27 +177,30 @@ impl Http {
                 body.extend_from_slice(piece);
             }
         };
-        match &mut self.stage {
-            Stage::Counted(left) if data.len() as u64 > *left => Feed::Broken(Fault::Extra),
+        let is_whole = match &mut self.stage {
+            Stage::Counted(left) if data.len() as u64 > *left => return Feed::Broken(Fault::Extra),
             Stage::Counted(left) => {
                 take(data);
                 *left -= data.len() as u64;
-                if *left > 0 {
-                    Feed::More
-                } else {
-                    Feed::Done(self.answer(expect))
-                }
+                *left == 0
             }
             Stage::Chunked(chunks) => match chunks.feed(data, take) {
-                Progress::More => Feed::More,
-                Progress::End(size) if size == data.len() => Feed::Done(self.answer(expect)),
-                Progress::End(_) => Feed::Broken(Fault::Extra),
-                Progress::Bad => Feed::Broken(Fault::Garbled),
+                Progress::More => false,
+                Progress::End(size) if size == data.len() => true,
+                Progress::End(_) => return Feed::Broken(Fault::Extra),
+                Progress::Bad => return Feed::Broken(Fault::Garbled),
             },
             Stage::UntilClosed | Stage::Head => {
                 take(data);
-                Feed::More
+                false
             }
+        };
+        if self.body_bytes > expect.most_bytes() || self.coded_bytes - self.body_bytes > MAX_FRAMING_BYTES {
+            Feed::Broken(Fault::Garbled)
+        } else if is_whole {
+            Feed::Done(self.answer(expect))
+        } else {
+            Feed::More
         }
     }
 
@@ -183,6 +213,12 @@ impl Http {
         }
     }
 
+    /// The first bytes of an answer that is not HTTP, with escapes.
+    pub fn stray(&self) -> Option<String> {
+        let is_stray = matches!(self.stage, Stage::Head) && !self.held.is_empty() && !self.held.starts_with(b"HTTP/1.");
+        is_stray.then(|| self.held.escape_ascii().to_string().replace("\\'", "'").replace("\\\"", "\""))
+    }
+
     /// The head and the body of a whole answer; the body if it was kept.
     pub fn answered(&self) -> (&[u8], &[u8]) {
         (&self.known, &self.body)
@@ -191,11 +227,19 @@ impl Http {
     /// What came and what was expected, in words, of a user's service. show: a body as it may be shown.
     pub fn difference(&self, expect: &HttpExpect, show: impl Fn(&[u8]) -> Vec<u8>) -> Option<(String, String)> {
         let body = expect.body.as_ref()?;
-        Some(if self.head.status == expect.status {
-            body.difference(&self.body, &show(&self.body))
-        } else {
-            (format!("status {}", self.head.status), expect.status.to_string())
-        })
+        if self.head.status != expect.status {
+            return Some((format!("status {}", self.head.status), expect.status.to_string()));
+        }
+        if expect.is_grpc && self.grpc_status() != "0" {
+            return Some((format!("grpc-status {}", self.grpc_status()), "grpc-status 0".to_owned()));
+        }
+        Some(body.difference(&self.known, &self.body, show))
+    }
+
+    /// The status of a call by gRPC; with HTTP/2, trailers stand in the head, too.
+    fn grpc_status(&self) -> String {
+        let values = super::head::headers(&self.known, "grpc-status");
+        values.first().map_or_else(|| "missing".to_owned(), |value| String::from_utf8_lossy(value).into_owned())
     }
 
     fn verdict(&self, expect: &HttpExpect) -> Verdict {
@@ -203,7 +247,9 @@ impl Http {
             return Verdict::Status(i64::from(self.head.status));
         }
         if let Some(body) = &expect.body {
-            return if body.is_right(&self.body) { Verdict::RIGHT } else { Verdict::Wrong };
+            let is_served = !expect.is_grpc || self.grpc_status() == "0";
+            let is_right = is_served && body.is_right(&self.known, &self.body);
+            return if is_right { Verdict::RIGHT } else { Verdict::Wrong };
         }
         if let Some(target) = &expect.target {
             return check_calc(&self.body, target);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Http, HttpExpect};
+use super::{Body, Http, HttpExpect};
 use crate::response::answer::{Answer, Fault, Feed, Verdict};
 
 const PLAIN: &[u8] = b"HTTP/1.1 200 OK\r\nServer: s/1\r\nContent-Length: 5\r\n\r\nhello";
@@ -18,6 +18,7 @@ fn expect() -> HttpExpect {
         server: OnceLock::new(),
         bodyless: false,
         keeps: false,
+        is_grpc: false,
     }
 }
 
@@ -202,8 +203,42 @@ fn a_body_without_end_is_garbled() {
         target: Some("7".to_owned()),
         ..expect
     };
-    let mut reader = Http::default();
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n";
-    assert_eq!(reader.feed(&keeps, head), Feed::More);
-    assert_eq!(reader.feed(&keeps, &piece), Feed::Broken(Fault::Garbled));
+    assert_eq!(Http::default().feed(&keeps, head), Feed::Broken(Fault::Garbled));
+    let own = HttpExpect {
+        target: None,
+        body: Some(Body::Any),
+        ..keeps
+    };
+    assert_eq!(Http::default().feed(&own, head), Feed::Broken(Fault::Garbled));
+}
+
+#[test]
+fn a_body_of_a_users_service_may_be_as_long_as_for_the_python_client() {
+    let length = 33_554_432; // 32 MiB, by docs/child-contract.md
+    let expect = HttpExpect {
+        body: Some(Body::Any),
+        keeps: true,
+        ..expect()
+    };
+    for (length, is_right) in [(length, true), (length + 1, false)] {
+        let body = vec![b'x'; length];
+        let counted = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        let chunked = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{length:x}\r\n");
+        for (head, end) in [(counted, &b""[..]), (chunked, b"\r\n0\r\n\r\n")] {
+            let answer = [head.as_bytes(), &body, end].concat();
+            let feed = Http::default().feed(&expect, &answer);
+            assert_eq!(matches!(feed, Feed::Done(_)), is_right, "{head}");
+        }
+    }
+}
+
+#[test]
+fn chunks_that_are_mostly_framing_are_garbled() {
+    let expect = expect();
+    let mut reader = Http::default();
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    assert_eq!(reader.feed(&expect, head), Feed::More);
+    let chunk = format!("1;{}\r\nx\r\n", "e".repeat(16_000));
+    assert!((0..1_000).any(|_| reader.feed(&expect, chunk.as_bytes()) == Feed::Broken(Fault::Garbled)));
 }

@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod body;
 mod chunks;
+pub mod coding;
 mod echo;
 mod framed;
 pub mod head;

@@ -10,7 +10,7 @@ use super::chunks::{Chunks, Progress};
 use super::framed::Framed;
 use super::head::parse;
 use super::http::{Http, HttpExpect};
-use crate::limits::MAX_KEPT_BYTES;
+use crate::limits::MAX_ANSWER_BYTES;
 
 fn expect() -> HttpExpect {
     HttpExpect {
@@ -21,6 +21,7 @@ fn expect() -> HttpExpect {
         server: OnceLock::new(),
         bodyless: false,
         keeps: false,
+        is_grpc: false,
     }
 }
 
@@ -125,7 +126,7 @@ proptest! {
     fn a_length_out_of_bounds_is_garbled_before_its_bytes_come(length in any::<i32>(), size in 1usize..9) {
         let (mut reader, bytes) = (Framed::default(), length.to_be_bytes());
         let last = bytes.chunks(size).map(|piece| reader.feed("7", piece)).last();
-        let is_accepted = (0..=MAX_KEPT_BYTES as i32).contains(&length);
+        let is_accepted = (0..=MAX_ANSWER_BYTES as i32).contains(&length);
         prop_assert!((last == Some(Feed::Broken(Fault::Garbled))) != is_accepted);
     }
 }

@@ -52,6 +52,14 @@ impl Reader {
         }
     }
 
+    /// The first bytes of an answer that is not HTTP, with escapes.
+    pub fn stray(&self) -> Option<String> {
+        match self {
+            Self::Http(reader) => reader.stray(),
+            _ => None,
+        }
+    }
+
     /// The head and the body of a whole answer by HTTP.
     pub fn answered(&self) -> (&[u8], &[u8]) {
         match self {

@@ -1,0 +1,229 @@
+"""What people's services do with connections and answers: the Python and the native client say the same of it."""
+
+import gzip
+import json
+import socket
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.request_plan import Request, RequestPlan
+from tests.clients.user_service.sessions import told
+from tests.clients.user_service.test_client import client
+from tests.contract.speaking import released, spoken
+from tests.native.loadgen_peers import Script, Scripted, read_http, reset, says, scripted
+from tests.native.programs import program_or_skip, told_client
+
+Client = Callable[..., dict[str, Any]]
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+CLOSING = ANSWER.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+
+
+def python(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
+    """The result of the Python client."""
+    return client(address, own=own, **params).run()
+
+
+def native(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
+    """The result of the native client."""
+    cell = {**told_client([[address]], **params), "own": own}
+    with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (child, _):
+        return released(child)
+
+
+@pytest.fixture(params=[python, native])
+def measured(request: pytest.FixtureRequest) -> Client:
+    """Both clients: the result of a plan's requests to a service that plays a script."""
+
+    def measure(script: Script, *requests: Request, think_time_s: float = 0.0, **params: Any) -> dict[str, Any]:
+        own = told(RequestPlan(requests=requests or (Request(),), think_time_s=think_time_s))
+        few = {"NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 1, **params}
+        with scripted(script, read_http) as server:
+            result: dict[str, Any] = request.param({**own, "answer_deadline_s": 5.0}, server.address, **few)
+        return result
+
+    return measure
+
+
+def every(number: int, answer: bytes, last: bytes) -> Script:
+    """Give *answer*, but *last* to each request number *number*, and then close."""
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        is_last = server.requests % number == 0
+        connection.sendall(last if is_last else answer)
+        return not is_last
+
+    return play
+
+
+def on_each_connection(answers: int, then: Script) -> Script:
+    """Answer so many requests on each connection; *then* is what comes next."""
+    counts: dict[socket.socket, int] = {}
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        counts[connection] = counts.get(connection, 0) + 1
+        if counts[connection] > answers:
+            return then(server, connection, request)
+        connection.sendall(ANSWER)
+        return True
+
+    return play
+
+
+@pytest.mark.parametrize(
+    ("script", "reconnects"),
+    [(says(ANSWER), 0), (every(1, b"", CLOSING), 19), (every(10, ANSWER, CLOSING), 1)],
+    ids=["kept", "closed each time", "closed at times"],
+)
+def test_connections_that_are_replaced_are_counted(measured: Client, script: Script, reconnects: int) -> None:
+    result = measured(script)
+    assert (result["answered"], result["errors"], result["resent"]) == (20, {}, 0)
+    assert result["reconnects"] == reconnects
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "PUT", "DELETE"])
+@pytest.mark.parametrize("ending", [says(b"", keep=False), reset], ids=["closed", "reset"])
+def test_a_kept_connection_that_ends_without_an_answer_costs_no_idempotent_request(
+    measured: Client, method: str, ending: Script
+) -> None:
+    result = measured(on_each_connection(4, ending), Request(method=method))
+    assert (result["answered"], result["errors"]) == (20, {})
+    assert (result["resent"], result["reconnects"]) == (4, 4)
+    assert result["latency"]["count"] == 20
+
+
+@pytest.mark.parametrize("how", [{"think_time_s": 0.01}, {"RATE": 100}], ids=["thinking", "at a rate"])
+def test_it_costs_none_with_think_time_or_at_a_rate_either(measured: Client, how: dict[str, Any]) -> None:
+    result = measured(on_each_connection(4, says(b"", keep=False)), **how)
+    assert (result["answered"], result["errors"], result["resent"]) == (20, {}, 4)
+
+
+@pytest.mark.parametrize("how", [{}, {"think_time_s": 0.01}, {"RATE": 100}], ids=["closed", "thinking", "at a rate"])
+def test_a_service_that_hangs_up_after_each_answer_without_a_word_costs_no_request(
+    measured: Client, how: dict[str, Any]
+) -> None:
+    result = measured(says(ANSWER, keep=False), **how)
+    assert (result["answered"], result["errors"], result["reconnects"]) == (20, {}, 19)
+    assert result["resent"] <= 19
+
+
+@pytest.mark.parametrize("ending", [says(b"", keep=False), reset], ids=["closed", "reset"])
+def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Client, ending: Script) -> None:
+    result = measured(on_each_connection(4, ending), Request(method="POST"))
+    (code,) = result["errors"]
+    assert (result["answered"], result["errors"][code], result["resent"]) == (16, 4, 0)
+    assert result["first_wrong"]["got"] == f"no answer, because the service {code} a kept connection"
+
+
+@pytest.mark.parametrize(
+    ("script", "got"),
+    [
+        (says(b"", keep=False), "no answer, because the service closed a new connection"),
+        (says(ANSWER[:-2], keep=False), "half an answer, because the service closed the connection"),
+        (says(b"-ERR unknown command\r\n"), "`-ERR unknown command\\r\\n`, which is not HTTP"),
+        (says(b"-", keep=False), "`-`, which is not HTTP"),
+        (says(b"SSH-2.0-\xff'\"\\\r\n\r\n"), "`SSH-2.0-\\xff'\"\\\\\\r\\n\\r\\n`, which is not HTTP"),
+    ],
+)
+def test_what_is_no_answer_is_said_in_words(measured: Client, script: Script, got: str) -> None:
+    result = measured(script)
+    assert result["answered"] == result["resent"] == 0
+    assert sum(result["errors"].values()) == 10
+    assert result["first_wrong"] == {"request": "GET /", "got": got, "expected": "an answer"}
+
+
+@pytest.mark.parametrize("line", [b"\r\n", b"\n"])
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_a_lone_line_feed_ends_a_line_of_a_head(measured: Client, line: bytes, end: bytes) -> None:
+    head = [b"HTTP/1.1 500 Internal Server Error", b"Content-Length: 9", b"Set-Cookie: a=b", b""]
+    result = measured(says(line.join(head) + end + b"a\r\n\r\nb\n\nc"))
+    assert (result["answered"], result["errors"]) == (20, {"500": 20})
+
+
+def coded(coding: str, body: bytes) -> bytes:
+    """A whole answer with a body in that coding."""
+    head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+TEXT = json.dumps({"total": 400, "token": "abc", "filler": list(range(1000))}).encode()
+GZIP = gzip.compress(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", gzip.compress(TEXT)),
+        ("GZIP", gzip.compress(TEXT)),
+        ("deflate", zlib.compress(TEXT)),
+        ("identity", TEXT),
+    ],
+)
+def test_the_json_of_a_coded_body_is_compared_and_saved(measured: Client, coding: str, body: bytes) -> None:
+    first = Request(path="/a", first=True, save={"token": {"json": "/token"}, "all": {"regex": "total.: ([0-9]+)"}})
+    second = Request(path="/{{token}}/{{all}}", expect_json={"total": 400})
+    seen = []
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        seen.append(request.split()[1])
+        connection.sendall(coded(coding, body))
+        return True
+
+    result = measured(play, first, second)
+    assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
+    assert seen == [b"/a", *[b"/abc/400"] * 20]
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "got"),
+    [
+        ("gzip", gzip.compress(b'{"total": 3}'), 'body {"total": 3}'),
+        ("br", b"\x8b\x03\x80", "a body with Content-Encoding br, which is not read (gzip and deflate are)"),
+        ("gzip", TEXT, "a body that is not valid gzip, or too large"),
+        ("gzip", gzip.compress(TEXT)[:-9], "a body that is not valid gzip, or too large"),
+        ("gzip", gzip.compress(TEXT) + b"more", "a body that is not valid gzip, or too large"),
+        ("identity", gzip.compress(TEXT, mtime=0)[:300], "body (300 bytes that are not text)"),
+        ("identity", "caf\u00e9 \u4e2d\n\u00e9".encode()[:-1], "body caf\u00e9 \u4e2d \ufffd"),
+    ],
+)
+def test_what_a_wrong_body_is_shown_as_is_text(measured: Client, coding: str, body: bytes, got: str) -> None:
+    result = measured(says(coded(coding, body)), Request(expect_json={"total": 400}))
+    assert (result["answered"], result["wrong"]) == (20, 20)
+    assert result["first_wrong"]["got"].startswith(got)
+
+
+def test_a_body_that_becomes_too_large_is_not_read(measured: Client) -> None:
+    answer = says(coded("gzip", gzip.compress(bytes(33 << 20))))
+    result = measured(answer, Request(expect_json={"total": 400}), NUM_REQUESTS_PER_CLIENT=1)
+    assert result["first_wrong"]["got"] == "a body that is not valid gzip, or too large"
+    assert result.get("max_rss_bytes", 0) < 150 << 20
+
+
+def test_a_body_whose_digest_is_wrong_is_not_shown_if_it_is_no_text(measured: Client) -> None:
+    result = measured(says(coded("gzip", gzip.compress(TEXT))), Request(expect_sha256="0" * 64))
+    assert result["first_wrong"]["got"].endswith(" bytes that are not text)")
+
+
+@pytest.mark.parametrize("size", [0, 1, 8192, 20_000])
+def test_a_request_is_sent_in_chunks_if_the_plan_says_so(measured: Client, size: int) -> None:
+    seen = []
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        while not request.endswith(b"0\r\n\r\n"):
+            request += connection.recv(65536)
+        seen.append(request)
+        connection.sendall(ANSWER)
+        return True
+
+    body = "x" * size
+    headers = {"Host": "h", "Transfer-Encoding": "chunked", "Content-Type": "text/plain"}
+    result = measured(play, Request(method="POST", headers=headers, body=body))
+    assert (result["answered"], result["errors"]) == (20, {})
+    (head, _, coded_body) = seen[0].partition(b"\r\n\r\n")
+    assert b"Content-Length" not in head
+    parts = {0: b"", 1: b"1\r\nx\r\n", 8192: b"2000\r\n" + b"x" * 8192 + b"\r\n"}
+    whole = parts[8192] * 2 + b"e20\r\n" + b"x" * 3616 + b"\r\n"
+    assert coded_body == parts.get(size, whole) + b"0\r\n\r\n"
+    assert len(set(seen)) == 1

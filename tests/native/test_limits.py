@@ -1,0 +1,67 @@
+"""Each limit has one home: the copies in Rust and the numbers in the docs are those of core/limits.py."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from clients import workers
+from clients.user_service import client, session
+from core import limits, request_plan
+from lab.places import REPOSITORY
+
+LOADGEN = Path("native/loadgen/src")
+ONLY_THERE = {"MAX_COUNTED_BYTES", "MAX_READS_AT_ONCE"}
+ROWS = {
+    "an answer to `/calc`": ("MAX_ANSWER_BYTES",),
+    "the head of a response": ("MAX_HEAD_BYTES", "MAX_HEADERS"),
+    "interim responses (1xx) before the answer": ("MAX_INTERIM",),
+    "the line with a chunk's size; all trailers together": ("MAX_CHUNK_LINE_BYTES",),
+    "what an answer has besides the content of its body": ("MAX_FRAMING_BYTES",),
+    "the body of a user's service, also by HTTP/2; a body that loadgen only counts": ("MAX_BODY_BYTES",),
+}
+
+
+def constants(file: Path) -> dict[str, int]:
+    """The whole numbers that a Rust file declares as constants, by name."""
+    found = re.findall(r"const ([A-Z0-9_]+): \w+ = (\d[0-9_]*)(?: << (\d+))?;", (REPOSITORY / file).read_text())
+    return {name: int(value.replace("_", "")) << int(shift or 0) for name, value, shift in found}
+
+
+def test_the_native_client_has_the_limits_of_the_python_client() -> None:
+    native = constants(LOADGEN / "limits.rs")
+    assert native.keys() > ONLY_THERE
+    for name in native.keys() - ONLY_THERE:
+        assert native[name] == getattr(limits, name), name
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "value"),
+    [
+        ("child.rs", "OWN_DEADLINE_NS", int(request_plan.ANSWER_DEADLINE_S * 1e9)),
+        ("request/plan.rs", "ORDER_LENGTH", client.ORDER_LENGTH),
+        ("request/cookies.rs", "MAX_COOKIES", session.MOST_COOKIES),
+        ("request/cookies.rs", "MAX_LINE_BYTES", session.MOST_VALUE_BYTES),
+        ("request/session.rs", "MAX_VALUE_CHARS", session.MOST_VALUE_BYTES),
+        ("request/session.rs", "MAX_SECRETS", session.MOST_SECRETS),
+        ("response/body.rs", "SHOWN_BYTES", request_plan.SHOWN_BYTES),
+        ("engine/exchange.rs", "MAX_FAILURES", workers.GIVE_UP_AFTER),
+    ],
+)
+def test_both_clients_have_the_same_numbers(file: str, name: str, value: int) -> None:
+    assert constants(LOADGEN / file)[name] == value
+
+
+def shown(value: int) -> str:
+    """A limit as the docs write it."""
+    if value % limits.MIB == 0:
+        return f"{value // limits.MIB} MiB"
+    return f"{value // limits.KIB} KiB" if value % limits.KIB == 0 else str(value)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_docs_have_the_limits_of_the_code(row: str) -> None:
+    page = (REPOSITORY / "docs" / "child-contract.md").read_text(encoding="utf-8")
+    (cells,) = re.findall(rf"^\| {re.escape(row)} \| (.*?) \|", page, re.MULTILINE)
+    for name in ROWS[row]:
+        assert shown(getattr(limits, name)) in cells

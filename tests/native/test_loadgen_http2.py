@@ -1,0 +1,219 @@
+"""loadgen and HTTP/2 servers that flood: a server by hand, whose frames are those of RFC 9113."""
+
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from core.request_plan import Request, RequestPlan
+from tests.clients.user_service.sessions import told
+from tests.native.loadgen_peers import Scripted, exactly, scripted
+from tests.native.test_loadgen_sessions import native
+
+DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+END_STREAM, END_HEADERS = 1, 4
+OK = b"\x88"  # :status 200, by the static table of HPACK
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+LEAST_BYTES = 1 << 20  # of a flood until it may be given up
+
+Play = Callable[[Scripted, socket.socket, int], bool]
+
+
+def frame(kind: int, stream: int = 0, payload: bytes = b"", flags: int = 0) -> bytes:
+    """One frame."""
+    return struct.pack("!I", len(payload))[1:] + bytes([kind, flags]) + struct.pack("!I", stream) + payload
+
+
+def answer(stream: int, status: bytes = OK) -> bytes:
+    """A whole answer without a body."""
+    return frame(HEADERS, stream, status, END_STREAM | END_HEADERS)
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """Take frames until one is a request, and return its stream's number."""
+    if connection.recv(1, socket.MSG_PEEK) == b"P":
+        exactly(connection, len(PREFACE))
+        connection.sendall(frame(SETTINGS))
+    while True:
+        size, kind, _, stream = struct.unpack("!IBBI", b"\0" + exactly(connection, 9))
+        exactly(connection, size)
+        if kind == HEADERS:
+            return bytes(str(stream), "ascii")
+
+
+def http2(play: Play) -> Any:
+    """A server that plays so for each request, which it is told by the number of its stream."""
+    return scripted(lambda server, connection, stream: play(server, connection, int(stream)), read_request)
+
+
+def plan(request: Request = Request(), **more: Any) -> dict[str, Any]:  # noqa: B008 - frozen
+    """What a client is told: to send *request* by HTTP/2."""
+    return told(RequestPlan(requests=(request,)), **{"protocol": "http2", **more})
+
+
+def flood(piece: bytes, *, reads: bool) -> Play:
+    """Send *piece* without end. reads: and take what the client replies."""
+
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        if reads:
+            threading.Thread(target=drain, args=(connection,), daemon=True).start()
+        while not server.stopped.is_set():
+            connection.sendall(piece * (65536 // len(piece)))
+        return False
+
+    return play
+
+
+def drain(connection: socket.socket) -> None:
+    """Read and forget."""
+    try:
+        while connection.recv(1 << 20):
+            pass
+    except OSError:
+        pass
+
+
+FLOODS = {
+    "pings": frame(PING, payload=b"12345678"),
+    "window updates": frame(WINDOW_UPDATE, payload=b"\0\0\0\1"),
+    "settings": frame(SETTINGS),
+    "empty data": frame(DATA, 1),
+    "unknown frames": frame(99, payload=b"x" * 100),
+}
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["reading", "deaf"])
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_server_that_floods_costs_an_error_and_neither_memory_nor_time(name: str, reads: bool) -> None:
+    began = monotonic()
+    with http2(flood(FLOODS[name], reads=reads)) as server:
+        result = native(plan(answer_deadline_s=1.0), server.address, 20)
+    assert monotonic() - began < 20.0
+    assert result["answered"] == 0
+    assert set(result["errors"]) <= {"garbled", "timeout"}
+    assert result["max_rss_bytes"] < 150 * 2**20
+
+
+def test_a_server_that_always_has_more_to_send_delays_no_deadline_and_no_other_connection() -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        if server.connections > 1 and stream == 1 and not chosen:
+            chosen.append(connection)
+        while chosen and connection is chosen[0]:
+            connection.sendall(FLOODS["pings"] * 20)
+            server.stall(0.001)
+        connection.sendall(answer(stream))
+        return True
+
+    chosen: list[socket.socket] = []
+    with http2(play) as server:
+        result = native(plan(answer_deadline_s=1.0), server.address, 400, 2)
+    assert len(chosen) == 1
+    assert result["errors"] == {"timeout": 1}
+    assert result["answered"] >= 200  # all of the other connection
+    assert result["completion_ns"] < 5e9
+
+
+def test_pings_between_answers_are_answered_and_cost_no_request() -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        connection.sendall(FLOODS["pings"] * 10 + answer(stream) + FLOODS["settings"] * 10)
+        return True
+
+    with http2(play) as server:
+        result = native(plan(), server.address, 50)
+    assert (result["answered"], result["errors"], server.connections) == (50, {}, 1)
+
+
+def going_away(last: int, code: int = 0) -> bytes:
+    """GOAWAY: streams after *last* were not served."""
+    return frame(GOAWAY, 0, struct.pack("!II", last, code))
+
+
+ENDS: dict[str, Callable[[int], bytes]] = {
+    "before the answer": lambda stream: going_away(stream) + answer(stream),
+    "after the answer": lambda stream: answer(stream) + going_away(stream),
+    "in the answer": lambda stream: (
+        frame(HEADERS, stream, OK, END_HEADERS) + going_away(stream) + frame(DATA, stream, b"ok", END_STREAM)
+    ),
+    "twice": lambda stream: going_away(2**31 - 1) + answer(stream) + going_away(stream),
+}
+
+
+@pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
+@pytest.mark.parametrize("name", ENDS)
+def test_a_server_that_goes_away_costs_no_request(name: str, *, closes: bool) -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        is_last = server.requests % 5 == 0
+        connection.sendall(ENDS[name](stream) if is_last else answer(stream))
+        return not (is_last and closes)
+
+    with http2(play) as server:
+        result = native(plan(), server.address, 20)
+    assert (result["answered"], result["errors"]) == (20, {})
+    assert 3 <= result["reconnects"] <= 4
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
+def test_a_request_that_the_server_did_not_begin_is_sent_again(method: str, *, closes: bool) -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        if server.requests % 5:
+            connection.sendall(answer(stream))
+            return True
+        connection.sendall(going_away(stream - 2) if closes else frame(RESET, stream, b"\0\0\0\7"))
+        return not closes
+
+    with http2(play) as server:
+        result = native(plan(Request(method=method)), server.address, 16)
+    assert (result["answered"], result["errors"], result["resent"]) == (16, {}, 3)
+
+
+def test_a_server_that_begins_nothing_is_asked_twice_for_each_request() -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        connection.sendall(frame(RESET, stream, b"\0\0\0\7"))
+        return True
+
+    with http2(play) as server:
+        result = native(plan(), server.address, 16)
+    assert (result["answered"], result["errors"], result["resent"]) == (0, {"reset": 10}, 10)
+
+
+@pytest.mark.parametrize("code", [0, 2])
+def test_a_request_that_the_server_may_have_begun_is_an_error(code: int) -> None:
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        connection.sendall(answer(stream) if server.requests % 5 else going_away(stream, code))
+        return bool(server.requests % 5)
+
+    with http2(play) as server:
+        result = native(plan(Request(method="POST")), server.address, 20)
+    assert (result["answered"], result["errors"], result["resent"]) == (16, {"closed": 4}, 0)
+
+
+GRPC = Request(method="POST", headers={"Content-Type": "application/grpc", "TE": "trailers"})
+
+
+def literal(name: str, value: str) -> bytes:
+    """A header field of HPACK without indexing or Huffman coding. Source: RFC 7541, 6.2.2."""
+    return b"".join([b"\0", bytes([len(name)]), name.encode(), bytes([len(value)]), value.encode()])
+
+
+@pytest.mark.parametrize(("status", "wrong"), [("0", 0), ("13", 10), ("", 10)])
+@pytest.mark.parametrize("has_trailers", [True, False], ids=["trailers", "head alone"])
+def test_a_call_by_grpc_is_right_if_its_status_is_0(status: str, wrong: int, *, has_trailers: bool) -> None:
+    field = literal("grpc-status", status) if status else literal("x", "0")
+
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        data = frame(HEADERS, stream, OK, END_HEADERS) + frame(DATA, stream, b"\0\0\0\0\1x")
+        trailers = frame(HEADERS, stream, field, END_STREAM | END_HEADERS)
+        connection.sendall(data + trailers if has_trailers else answer(stream, OK + field))
+        return True
+
+    with http2(play) as server:
+        result = native(plan(GRPC), server.address, 10)
+    assert (result["answered"], result["wrong"], result["errors"]) == (10, wrong, {})
+    if wrong:
+        got = f"grpc-status {status or 'missing'}"
+        assert result["first_wrong"] == {"request": "POST /", "got": got, "expected": "grpc-status 0"}
