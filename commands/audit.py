@@ -52,10 +52,11 @@ def main(arguments: Sequence[str]) -> int:
     asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))
     findings = audit(asked, interpreter, output.note if flags["build"] else None)
     if flags["json"]:
-        print(json.dumps(to_document(findings, interpreter), indent=1))
+        text = json.dumps(to_document(findings, interpreter), indent=1)
     else:
         document = audit_document(findings, interpreter.name, interpreter.facts["version"])
-        print(markdown(document, output.language).rstrip("\n"))
+        text = markdown(document, output.language).rstrip("\n")
+    print(output.redactor.text(text))  # errors of pip may contain the password of an index
     return 0 if all(finding.passes for finding in findings) else 3
 
 

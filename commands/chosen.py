@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.messages import AND, listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE, RuntimeName
+from core.secret import secrets_in
 from core.system import CLIENT
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
@@ -47,6 +48,7 @@ def choose_runtimes(
 
     Raises BadInput.
     """
+    output.hide(one.reveal() for one in secrets_in(plan.user_service))
     plan = _with_clients(plan, flags)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)

@@ -1,7 +1,7 @@
 """Print notes, errors and paths in the user's language. Notes and errors go to standard error."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -9,20 +9,30 @@ from pathlib import Path
 import commands
 from config.flags import Parser
 from config.plan_options import LANG
-from config.user_service.options import masked_arguments
 from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
 THRESHOLD_MISSED = 3
+CUT_FROM = 200  # characters; shorter texts were not cut
 
 
 class Output:
-    """A printer of messages in the user's language."""
+    """A printer of messages in the user's language. It hides secrets.
+
+    redactor: replaces the secrets that hide() was told
+    """
 
     def __init__(self) -> None:
         self.language = ENGLISH
+        self._secrets: set[str] = set()
+        self.redactor = Redactor(())
+
+    def hide(self, secrets: Iterable[str], *, only: bool = False) -> None:
+        """Print `...` in place of these secrets from now on, and of those that are hidden already unless *only*."""
+        self._secrets = {*secrets, *(() if only else self._secrets)}
+        self.redactor = Redactor(self._secrets, CUT_FROM)
 
     def use_language(self, arguments: Sequence[str]) -> None:
         """Print in the language that the last --lang names. Raises BadInput for an unknown language."""
@@ -43,7 +53,7 @@ class Output:
     def note(self, text: str | Message, /, **args: Value) -> None:
         """Print a note on standard error."""
         with suppress(OSError):  # the terminal is closed, so nobody can read the note
-            print(for_terminal(self.text(as_message(text, args))), file=sys.stderr)
+            print(self._shown(as_message(text, args)), file=sys.stderr)
 
     def error(self, cause: Arg) -> None:
         """Print the error that ends a command, on standard error."""
@@ -51,15 +61,13 @@ class Output:
 
     def print_line(self, text: str | Message, /, **args: Value) -> None:
         """Print a line of a command's result on standard output."""
-        print(for_terminal(self.text(as_message(text, args))))
+        print(self._shown(as_message(text, args)))
+
+    def _shown(self, text: Message) -> str:
+        return for_terminal(self.text(self.redactor.message(text)))
 
 
 output = Output()  # of this process
-
-
-def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """Return a command line without secrets, to be written to a file."""
-    return masked_arguments(arguments, Redactor(()))
 
 
 def short(path: Path) -> Path:

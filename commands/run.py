@@ -109,9 +109,12 @@ def _resume(given: Flags, parser: flags.Parser) -> int:
             run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
         )
         plan = extended(Plan.from_json(stored), run, given["blocks"])
+        _expect_search(plan, given)
         with opened(plan) as spread:
             plan, runtimes, _ = choose_runtimes(plan, given, spread)
-            order = Order(plan=without_absent(plan, runtimes), runtimes=runtimes, folder=folder, places=spread)
+            profiles = _profiles(given, spread)
+            plan = without_absent(plan, runtimes)
+            order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
             if not given["accept_changes"]:
                 check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)

@@ -231,6 +231,7 @@ PROFILE = Option(
     "run, each measurement is repeated once per kind of profile.",
     _profiles,
     choices=PROFILES,
+    beside_resume=True,
 )
 JSON = Option("--json", "Print JSON instead of text.", beside_resume=True)
 QUIET = Option("--quiet", "Print only failures and the folder of the run.", beside_resume=True)

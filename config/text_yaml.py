@@ -16,6 +16,7 @@ else:
 MOST_BYTES = 1 << 18
 MOST_LEVELS = 100  # deeper nesting would take libyaml quadratic time and overflow the stack
 MOST_NODES = 200_000
+CHARACTERS = 16  # of a text that count as one more value
 
 
 class _TextLoader(_Loader):
@@ -48,13 +49,17 @@ def _expect_shallow(text: str) -> None:
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return the number of values in *node*, with aliases expanded. It exceeds MOST_NODES if *node* contains itself."""
+    """Return the number of values in *node*, with aliases expanded. It exceeds MOST_NODES if *node* contains itself.
+
+    A long text counts as several values.
+    """
     if id(node) not in known:
         known[id(node)] = MOST_NODES + 1  # provisional: the node is visited again only if it contains itself
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
         if isinstance(node, yaml.MappingNode):
             parts = [part for pair in node.value for part in pair]
-        known[id(node)] = 1 + sum(_size(part, known) for part in parts)
+        length = len(node.value) // CHARACTERS if isinstance(node, yaml.ScalarNode) else 0
+        known[id(node)] = 1 + length + sum(_size(part, known) for part in parts)
     return known[id(node)]
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.messages import Message
+from core.messages import LONGEST_TEXT, Message, formatted
 
 Kind = TypeVar("Kind")
 SHOWN_CHARACTERS = 60
@@ -63,9 +63,10 @@ def decode_name(kind: type[Kind], value: Any) -> Kind:
 
 
 def expect_words(made: Message, place: str) -> None:
-    """Raise Misfit if the message *made* cannot be formatted, because its arguments do not fit its placeholders."""
+    """Raise Misfit if the message *made* cannot be formatted: its arguments do not fit, or its text is too long."""
     try:
-        str(made)
+        if len(formatted(made.template, made.args)) >= LONGEST_TEXT:
+            raise Misfit(f"{place}.msgid", made.msgid, f"a message of less than {LONGEST_TEXT} characters")
     except (KeyError, ValueError, IndexError, TypeError, RecursionError):
         raise Misfit(f"{place}.msgid", made.msgid, "a message whose arguments fit it") from None
 

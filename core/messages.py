@@ -122,8 +122,13 @@ def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
     return listed((part for part in messages if part), joint)
 
 
+LONGEST_TEXT = 1 << 16  # characters that arguments may add to a text; a file could repeat one without end
+
+
 class _PlainFields(Formatter):
-    """A formatter that accepts only plain names, so that a template from a file cannot read attributes of arguments."""
+    """A formatter of one text. A template from a file can neither read attributes of arguments nor fill the memory."""
+
+    left = LONGEST_TEXT
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
         if not field_name.isidentifier():
@@ -131,23 +136,23 @@ class _PlainFields(Formatter):
         return kwargs[field_name], field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Format *value*. Raises ValueError for a padding width above 99, because the padding could fill the memory."""
+        """Format *value*, cut to the room that is left. Raises ValueError for a padding width above 99."""
         if any(len(number) > 2 for number in re.findall("[0-9]+", format_spec)):
             raise ValueError(format_spec)
-        return str(super().format_field(value, format_spec))
-
-
-_FORMATTER = _PlainFields()
+        text = str(super().format_field(value, format_spec))[: self.left]
+        self.left -= len(text)
+        return text
 
 
 def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message], str] = str) -> str:
     """Return *template* filled with *args*. Raises KeyError for a missing argument, ValueError for a bad format.
 
+    Arguments of more than LONGEST_TEXT characters together are cut.
     text_of: converts those arguments that are messages to text
     """
     if not args:
         return template
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
     if template == "{text}":  # the template of every name and path; this is much faster than the formatter
-        return str(texts["text"])
-    return _FORMATTER.vformat(template, (), texts)
+        return str(texts["text"])[:LONGEST_TEXT]
+    return _PlainFields().vformat(template, (), texts)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Required, TypedDict
 
 from msgspec import Meta
 
+from core.messages import Message
 from core.slices import WIDTH_NS
 
 LARGEST = 2**63 - 1
@@ -529,7 +530,7 @@ class LockLine(TypedDict, total=False):
     """A contended lock, or a cause of stop-the-world pauses, with the stack at which it was seen."""
 
     owner: Required[str]
-    lock: Required[Sentence]
+    lock: Required[Message]
     share: Required[Number]
     samples: Required[Count]
     stack: list[Frame]
@@ -665,7 +666,7 @@ class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=Fal
     system: Required[str]
     runtime: Required[str]
     params: Parameters
-    sentence: Required[Sentence]
+    sentence: Required[Message]
 
 
 class InterpreterDigest(TypedDict, total=False):
@@ -810,12 +811,12 @@ class Comparison(Ratio, total=False):
     step: Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
     p: Known
     verdict: Verdict
-    why: Sentence
+    why: Message
     blocks: Count
     noise_floor: Known
-    confounds: list[Sentence]
-    notes: list[Sentence]
-    obstacle: Sentence
+    confounds: list[Message]
+    notes: list[Message]
+    obstacle: Message
     blocks_needed: Count | None
     saturation: Known
     cores_in_use: Known

@@ -133,14 +133,19 @@ def _values_in(value: Any) -> Iterator[Any]:
 
 
 SHORTEST = 4
-USERINFO = re.compile(r"(?<=//)[^\s/?#@\"'<>]+(?=@)")
+# User name and password of a URL. A password may contain @, and / ? # although a URL should not have them there.
+USERINFO = re.compile(r"(?<=//)(?:[^\s:/?#@\"'<>]{1,999}:[^\s\"'<>]{0,999}|[^\s/?#\"'<>]{1,999})(?=@)")
 _PAIRS = re.compile(r"[^\s=&;]+=[^\s&;]*([&;]\s*[^\s=&;]+=[^\s&;]*)*")
 
 
 class Redactor:
-    """A filter that removes known secrets from texts, messages and JSON values."""
+    """A filter that removes known secrets from texts, messages and JSON values.
 
-    def __init__(self, secrets: Iterable[str]) -> None:
+    cut_from: texts of at least so many characters may have been cut within a secret
+    """
+
+    def __init__(self, secrets: Iterable[str], cut_from: int = 0) -> None:
+        self._cut_from = cut_from
         forms = {form for secret in secrets for form in _forms(secret) if len(form) >= SHORTEST}
         self._forms = sorted(forms, key=len, reverse=True)
         self._whole = re.compile("|".join(map(re.escape, self._forms))) if forms else None
@@ -151,7 +156,7 @@ class Redactor:
         if self._whole is None:
             return text
         text = self._whole.sub(HIDDEN, text)
-        for form in self._forms:
+        for form in self._forms if len(text) >= self._cut_from else ():
             text = _without_cut(text, form)
         return text
 

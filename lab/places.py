@@ -2,10 +2,14 @@
 
 An installed gilscope writes to the user's cache folder, because the folder of the installation may be read-only.
 
+CACHE: this user's cache folder for gilscope
 ENVIRONMENTS: virtual environments that gilscope makes
 NATIVE_BUILDS: where native programs and extensions are built
 SHIPPED_PROGRAMS: native programs that came with the installation
 """
+
+import os
+from pathlib import Path
 
 from core.program import INSTALLED, ROOT, VERSION
 
@@ -13,11 +17,11 @@ REPOSITORY = ROOT
 NATIVE_SOURCES = REPOSITORY / "native"
 SHIPPED_PROGRAMS = NATIVE_SOURCES / "bin"
 
-if INSTALLED:
-    from platformdirs import user_cache_path
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "gilscope").expanduser().absolute()
 
-    ENVIRONMENTS = user_cache_path("gilscope") / "environments"
-    NATIVE_BUILDS = user_cache_path("gilscope") / f"native-{VERSION}"
+if INSTALLED:
+    ENVIRONMENTS = CACHE / "environments"
+    NATIVE_BUILDS = CACHE / f"native-{VERSION}"
 else:
     ENVIRONMENTS = (REPOSITORY / ".runtimes").resolve()  # on a remote host this is a link to the cache folder
     NATIVE_BUILDS = NATIVE_SOURCES

@@ -30,7 +30,7 @@ OWN = {
 }
 LIBRARIES = {
     "config": "yaml",
-    "lab": "msgspec platformdirs",
+    "lab": "msgspec",
     "commands": "argcomplete rich",
     "reports": "numpy scipy matplotlib resvg_py rich jinja2 markupsafe",
 }

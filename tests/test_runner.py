@@ -204,6 +204,55 @@ def test_an_error_that_nobody_foresaw_is_one_line_with_the_place_of_its_tracebac
     assert kept.read_text().startswith("python runner.py ['doctor', '--json']")
 
 
+SECRET = "Sw0rdf1sh-Tr0mb0ne"
+PREPARE = ("--prepare", "sh -c 'echo $DB_PASSWORD $DB_URL; exit 4'")
+SERVED = ("--service-command", f"{{python}} -m none {{port}} --db=postgres://shop:p@{SECRET}/x@db", "--duration", "1")
+TELLING = (
+    "import os\nraise RuntimeError(os.environ['DB_PASSWORD'] + ' for //me:' + os.environ['DB_PASSWORD'][:9] + '@db')"
+)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--env", SECRET),
+        ("--env", f"={SECRET}"),
+        ("--arm", f"http://shop:{SECRET}@127.0.0.1/"),
+        ("--arm", f"http://shop:p@{SECRET}/x@127.0.0.1/"),
+        ("--target", f"ftp://shop:pa/{SECRET}@127.0.0.1/"),
+        ("--header", f"Authorization: Bearer {SECRET}", "--nothing"),
+        ("--app", "telling:app", "--server", "waitress", "--env", f"DB_PASSWORD={SECRET}"),
+        ("--app", "telling:app", "--server", "waitress", "--env", "DB_PASSWORD={env:SECRET}"),
+        (*SERVED, *PREPARE, "--env", f"DB_PASSWORD={SECRET}", "--env", f"DB_URL=//me:{SECRET}@x"),
+        (*SERVED, *PREPARE, "--env", "DB_PASSWORD={env:SECRET}", *OWN),
+        ("--plan", "plan.yaml", *PREPARE, *OWN),
+    ],
+    ids=" ".join,
+)
+def test_no_text_that_leaves_has_a_secret(arguments: Sequence[str], tmp_path: Path) -> None:
+    (tmp_path / "telling.py").write_text(TELLING)
+    service = {"command": SERVED[1], "environment": {"DB_PASSWORD": SECRET, "DB_URL": "//me:{env:SECRET}@x"}}
+    (tmp_path / "plan.yaml").write_text(json.dumps({"service": service, "blocks": "1"}))
+    done = gilscope(*arguments, folder=tmp_path, environment={"SECRET": SECRET})
+    assert done.returncode in (1, 2)
+    assert "error: " in done.stderr
+    assert SECRET[:9] not in done.stdout + done.stderr
+
+
+def test_a_traceback_that_is_kept_has_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: Sequence[str]) -> int:
+        raise ValueError(f"no {SECRET}")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(commands, "find", lambda name: broken)
+    assert runner.main(["--env", f"DB_PASSWORD={SECRET}"]) == 1
+    (kept,) = tmp_path.iterdir()
+    assert SECRET not in kept.read_text() + capsys.readouterr().err
+    assert "ValueError: no ..." in kept.read_text()
+
+
 def test_a_traceback_that_cannot_be_kept_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

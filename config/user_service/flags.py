@@ -69,7 +69,7 @@ def _pairs(option: Option, flags: Flags) -> dict[str, str]:
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or not name or (option is ARM and not value):
-            raise Given(value=text, name=option.flag).wrong(verbatim(option.metavar))
+            raise Given(value=text, name=option.flag, mask=option.mask).wrong(verbatim(option.metavar))
     pairs = dict(text.split("=", 1) for text in texts)
     if option is ARM and len(pairs) != len(texts):
         raise BadInput("Two --arm flags have the same name. Give each service a different name.")

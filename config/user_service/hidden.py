@@ -51,9 +51,9 @@ def mask_pair(text: str) -> str:
 
 def mask_url(text: str) -> str:
     """Mask passwords, user names and query values in a URL, a line with URLs, or a method and path."""
-    before, mark, query = text.partition("?")
+    before, mark, query = mask_userinfo(text).partition("?")
     pairs = (mask_pair(pair) if "=" in pair else mask(pair) for pair in query.split("&"))
-    return mask_userinfo(before) + mark + "&".join(pairs)
+    return before + mark + "&".join(pairs)
 
 
 def mask_userinfo(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
@@ -29,7 +29,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.method import cores_usable
 from core.runtime import NATIVE
-from core.secret import Redactor, Text
+from core.secret import HIDDEN, Redactor, Text
 from core.user_service import FRAMED, HTTP, HTTP2, HTTPS
 from systems import built_in
 
@@ -241,3 +241,12 @@ def masked_arguments(arguments: Iterable[str], redactor: Redactor) -> list[str]:
         else:
             kept.append(f"{flag}={masks[flag](value)}" if equals and flag in masks else word)
     return kept
+
+
+def secrets_in_arguments(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield every secret in a command line: words that are masked when it is saved, and the values of {env:NAME}."""
+    for word, shown in zip(arguments, masked_arguments(arguments, Redactor(())), strict=True):
+        yield from (os.environ.get(name[5:-1], "") for name in VARIABLE.findall(word))
+        if word != shown:
+            before, after = shown.partition(HIDDEN)[0], shown.rpartition(HIDDEN)[2]
+            yield from (word, word[len(before) : len(word) - len(after)])

@@ -64,7 +64,7 @@ class RunInProgress:
         self.bench = Bench(
             sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, beside=beside
         )
-        self._started_ns = perf_counter_ns()
+        self._started_ns, self._earlier_ns = perf_counter_ns(), run.spent_ns.get("cells", 0)
         self._fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
         self._file = RunFile(order.folder)
         self._file.save(run)
@@ -129,12 +129,14 @@ class RunInProgress:
         total: the number of cells that the display shows
         """
         self.run.cells.append(result)
+        self.run.spent_ns["cells"] = self._earlier_ns + self.spent_ns  # also kept if the run is stopped later
         self._file.save(self.run)
         self.progress.cell_ended(result, len(self.run.cells), total)
 
     def finish(self) -> None:
         """Save the time at which the run ended, and the time that its cells took."""
         self.run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+        self.run.spent_ns["cells"] = self._earlier_ns
         note_time(self.order.folder, self.run, "cells", self.spent_ns)
 
 
@@ -157,8 +159,11 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
                     under_way.keep(result, total)
         if enough(run, under_way.spent_ns):
             break
-    run.profiles = profiles(order, under_way.bench)
-    run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
+    new = profiles(order, under_way.bench)
+    again = {(one["kind"], one["cell_id"]) for one in new}
+    earlier = [one for one in run.profiles if (one.get("kind"), one.get("cell_id")) not in again]
+    run.profiles = [*earlier, *new]
+    run.runtimes |= {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     under_way.finish()
 
 

@@ -228,7 +228,8 @@ def _holder(folder: Path) -> Message:
     """
     pid, command = lock_holder(folder), ""
     with suppress(OSError):
-        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        line = " ".join(masked_arguments(words, Redactor(()))).strip()
         command = "".join(filter(str.isprintable, line))[:LONGEST_COMMAND]
     if command:
         return message("pid {pid}, {command}", pid=pid, command=command)

@@ -55,12 +55,25 @@ def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
 
 def formats() -> Mapping[str, Callable[["View", Path], Exported]]:
     """Return the formats to which a saved run can be exported, by name."""
-    from reports.exports import hgrm, parquet, pyperf_files, texts  # slow to import, and only exports need them
+    from reports.exports import hgrm, pyperf_files, texts  # slow to import, and only exports need them
 
     return {
         "pyperf": pyperf_files.export,
-        "parquet": parquet.export,
+        "parquet": _parquet,
         "csv": texts.csv,
         "hgrm": hgrm.export,
         "markdown": texts.markdown,
     }
+
+
+def _parquet(view: "View", to: Path) -> Exported:
+    """Export to Parquet. Raises BadInput without pyarrow, which only an extra of the installation contains."""
+    try:
+        from reports.exports import parquet
+    except ImportError as error:
+        raise BadInput(
+            "The format parquet needs the package pyarrow: {error}. Install gilscope[parquet] instead of gilscope, or "
+            "choose another format.",
+            error=error,
+        ) from error
+    return parquet.export(view, to)

@@ -103,6 +103,7 @@ def test_a_row_takes_of_the_plans_values_those_that_its_system_reads_and_its_own
     "text",
     [
         *["[", "{", "rows: [", "a: b: c", "\tx", "%", "\0", "&a *b", "rows: &a [*a]", "'open", "- - :\n -", "@"],
+        f"description: &a {'x' * 99_999}\nrows: [{'*a, ' * 9999}]",
         *["--- {}\n--- {}", "rows: [{system: 1}]\n blocks: 2", "rows: " + "[" * 20_000],
     ],
     ids=lambda text: repr(text[:24]),

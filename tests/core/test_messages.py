@@ -2,12 +2,14 @@
 
 import gettext
 import json
+from typing import Any
 
 import pytest
 
+from core.decode import Misfit, decoded, expect_words
 from core.errors import BadInput
 from core.languages import ENGLISH, Language, language
-from core.messages import AND, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import AND, LONGEST_TEXT, SEMICOLON, Message, listed, message, plural, verbatim
 
 
 class Catalog(gettext.NullTranslations):
@@ -36,6 +38,11 @@ CHINESE = Language(
         }
     ),
 )
+
+
+def nested(msgid: str, depth: int) -> dict[str, Any]:
+    """A message in a file, with *msgid* at each level and 50 characters in the innermost."""
+    return {"msgid": msgid, "args": {"a": nested(msgid, depth - 1)}} if depth else {"msgid": "x" * 50}
 
 
 def test_a_message_is_its_english_text_with_units_formatted_in_place() -> None:
@@ -70,6 +77,21 @@ def test_a_template_from_a_file_cannot_reach_into_its_arguments() -> None:
     stored = {"msgid": "{text.__class__}", "args": {"text": "x"}}
     with pytest.raises(KeyError):
         str(Message.from_json(stored))
+
+
+@pytest.mark.parametrize("depth", [2, 12])
+@pytest.mark.parametrize("msgid", ["{a}" * 100, "{a!r}" * 100, "{a:>9}" * 100])
+def test_a_text_whose_arguments_repeat_is_cut_while_it_is_made(msgid: str, depth: int) -> None:
+    stored = nested(msgid, depth)
+    made = Message.from_json(stored)
+    assert len(str(made)) <= LONGEST_TEXT
+    assert len(CHINESE.text(made)) <= LONGEST_TEXT
+    with pytest.raises(Misfit, match="a message of less than 65536 characters"):
+        expect_words(made, "reason")
+    with pytest.raises(Misfit, match="65536"):
+        decoded(stored, Message)
+    with pytest.raises(Misfit, match="65536"):
+        decoded({**stored, "text": "short"}, Message)
 
 
 def test_a_message_comes_back_from_json_and_translates_as_before() -> None:

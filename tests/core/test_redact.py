@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from config.user_service.hidden import mask_url, mask_userinfo
 from core.messages import message, verbatim
 from core.secret import Redactor, Secret, for_file, from_file, line_for_child, secrets_in
 
@@ -33,8 +34,21 @@ def test_a_secret_is_taken_out_in_every_form(secret: str, text: str, shown: str)
     assert Redactor([secret]).text(text) == shown
 
 
-def test_user_information_of_any_url_is_taken_out() -> None:
-    assert Redactor(()).text("index https://me:pw@pypi.example/simple") == "index https://...@pypi.example/simple"
+@pytest.mark.parametrize("information", ["me:pw", "me:p@ss", "me:p@ss@w", "me:pa/ss", "me:pa?ss#", "token", ":pw"])
+def test_user_information_of_any_url_is_taken_out(information: str) -> None:
+    text = f"index https://{information}@pypi.example/simple, then a@b"
+    assert Redactor(()).text(text) == "index https://...@pypi.example/simple, then a@b"
+    masked = mask_url(f"postgres://{information}@db/x?key=value")
+    assert (masked, mask_userinfo(text)) == ("postgres://...@db/x?key=...", Redactor(()).text(text))
+
+
+@pytest.mark.parametrize("text", ["http://host/users/@me", "a@b http://host:80/ c@d", "//", "mailto:a@b"])
+def test_other_texts_with_an_at_sign_stay(text: str) -> None:
+    assert Redactor(()).text(text) == text
+
+
+def test_a_long_text_of_slashes_takes_no_time() -> None:
+    assert Redactor(()).text("//a:" * 50_000)
 
 
 def test_a_message_keeps_its_id_and_loses_secrets_and_stored_text() -> None:

@@ -27,6 +27,10 @@ PROFILE: Any = {"system": "1", "runtime": "3.14", "sentence": {}}
 NESTED: Any = {"name": "f", "value": 1}
 for _ in range(200):
     NESTED = {"name": "f", "value": 1, "children": [NESTED]}
+LAUGHS: Any = {"msgid": "x" * 50}
+for _ in range(3):
+    LAUGHS = {"msgid": "{a}" * 100, "args": {"a": LAUGHS}}
+LAUGHS["text"] = "short"
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from dataclasses import replace
@@ -212,6 +216,10 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
         ({"seed": -1}, "seed is -1, but must be `int` >= 0"),
         ({"plan": {**PLAN, "own": {"name": 5}}}, "plan.own.name is 5, but must be `str`"),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
+        ({"profiles": [{**PROFILE, "sentence": LAUGHS}]}, "profiles[0].sentence.msgid is '{a}"),
+        ({"comparisons": [{"system": "1", "notes": [LAUGHS]}]}, "a message of less than 65536 characters"),
+        ({"plan": {**PLAN, "arm_order_reason": LAUGHS}}, "plan.arm_order_reason.msgid is '{a}"),
+        ({"missing": {"3.11": LAUGHS}}, "missing.3.11.msgid is '{a}"),
         ({"run_id": "another"}, "the head does not match its checksum"),
     ],
     ids=lambda value: str(value)[:40],
@@ -236,6 +244,8 @@ def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
         ({"params": {"NUM_CLIENTS": "all"}}, "params.NUM_CLIENTS is 'all'"),
         ({"latency": {"count": 1}}, "latency is {'count': 1}, but must be a histogram"),
         ({"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}}, "a message whose arguments fit it"),
+        ({"reason": LAUGHS}, "a message of less than 65536 characters"),
+        ({"disturbances": [LAUGHS]}, "a message of less than 65536 characters"),
         ({"answered": 1}, "checksum is "),
     ],
     ids=lambda value: str(value)[:40],

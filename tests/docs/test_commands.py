@@ -65,8 +65,14 @@ class Parsed(Exception):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a folder with what the pages' commands name: YAML examples, saved runs, applications."""
+    """A folder with YAML examples, saved runs and applications."""
     folder = tmp_path_factory.mktemp("pages")
+    fill(folder)
+    return folder
+
+
+def fill(folder: Path) -> None:
+    """Write to *folder* what the pages' commands name."""
     for page in PAGES:
         for text in blocks(page, "yaml"):
             (folder / text.partition("\n")[0].removeprefix("# ")).write_text(text)
@@ -76,7 +82,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tests").symlink_to(REPOSITORY / "tests")
     for name in SAVED:
         RunFile(folder / name).save(run_of(steady("3.14", 2000) + steady("3.14t", 1000), runtimes=("3.14", "3.14t")))
-    return folder
 
 
 @pytest.fixture

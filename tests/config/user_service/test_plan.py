@@ -156,7 +156,7 @@ REFUSED_WITH_A_COMMAND = {
     f"--requirements {'x' * 300}": "File name too long",
     "--directory none": "it must be an existing folder",
     f"--directory {'x' * 300}": "it must be an existing folder",
-    "--env A": "--env is A;",
+    "--env A": "--env is ...;",
     "--service-port 99999": "port is 99999",
     "--service-port ''": "port is ;",
     "--start-deadline 0": "start_deadline is 0;",

@@ -75,7 +75,6 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
         if path.exists():
             ast.parse(path.read_text(), feature_version=(3, 11))
             modules = {one.module for one in imports(path.read_text(), name.partition(".")[0])}
-            modules -= {"platformdirs"} if name == "lab.places" else set()  # of an installation; an agent's is none
             assert modules <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
 
 

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,13 @@ def test_a_line_that_is_no_json_object_or_not_the_one_that_is_due_fails_the_chil
     said = failure(children, child)
     assert said.startswith(f"Service 1 of 1 (3.14, pid {child.process.pid}) wrote ")
     assert ("requires the key 'ready'" in said) is (line == '{"result": {}}')
+
+
+def test_a_reason_that_would_fill_the_memory_fails_the_child(children: Children) -> None:
+    reason: dict[str, Any] = {"msgid": "x" * 50}
+    for _ in range(12):
+        reason = {"msgid": "{a}" * 100, "args": {"a": reason}}
+    assert 'wrote b\'{"failed": {"msgid": "{a}{a}' in failure(children, start(children, says({"failed": reason})))
 
 
 # ---- ends ----------------------------------------------------------------------------------------------------------

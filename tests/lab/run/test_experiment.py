@@ -188,6 +188,32 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its
     assert journal.progress[-1] == ("ended", 12, 12)
 
 
+def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces_its_own_only(
+    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = {"cell_id": "a", "system": "2", "runtime": "3.14", "params": {}, "sentence": {}}
+    python, locks, again = ({"kind": kind, **cell} for kind in ("python", "locks", "locks"))
+    taken = [python, locks]
+    monkeypatch.setattr(experiment, "profiles", lambda order, bench: taken)
+    first = journal.carry_out(order, begin(), lambda run, spent_ns: True)
+    first.runtimes["3.11"] = {"version": "3.11.9"}
+    journal.stop_at = len(journal.measured) + 2
+    spent_ns = first.spent_ns["cells"]
+    with pytest.raises(KeyboardInterrupt):
+        journal.carry_out(order, first)
+    assert first.spent_ns["cells"] > spent_ns
+    assert first.profiles == taken
+    assert load(order.folder).spent_ns == first.spent_ns  # also of a run that was stopped
+    journal.stop_at, spent_ns = 0, first.spent_ns["cells"]
+    monkeypatch.setattr(experiment, "profiles", lambda order, bench: [])
+    assert journal.carry_out(order, first).profiles == taken
+    monkeypatch.setattr(experiment, "profiles", lambda order, bench: [again])
+    journal.carry_out(order, first)
+    assert [id(one) for one in first.profiles] == [id(python), id(again)]
+    assert {*first.runtimes} == {"3.11", "3.14", "3.14t"}
+    assert first.spent_ns["cells"] > spent_ns
+
+
 @pytest.mark.parametrize("fact", ["version", "build"])
 def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begin, fact: str) -> None:
     run = begin()
