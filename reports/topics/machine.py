@@ -258,10 +258,18 @@ def order_words(view: View) -> Message:
 
     NOTHING if the run has not recorded the order.
     """
-    plan, lengths = view.plan, sorted({cell.turns["length_ns"] for cell in view.run.cells if cell.turns})
-    if plan.method.slices and lengths:
-        ends = [f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))]
-        return message("all runtimes or services take turns in time slices of {seconds} s", seconds=" - ".join(ends))
+    plan, turns = view.plan, [cell.turns for cell in view.run.cells if cell.turns]
+    alternating = [one for one in turns if one["slices"] > 1]
+    if plan.method.slices and turns:
+        lengths = sorted({one["length_ns"] for one in alternating or turns})
+        seconds = " - ".join(f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1])))
+        if alternating:
+            return message("all runtimes or services take turns in time slices of {seconds} s", seconds=seconds)
+        return message(
+            "runtimes or services measured one after the other, for {seconds} s each: their requests take too long for "
+            "time slices",
+            seconds=seconds,
+        )
     reason = plan.arm_order_reason
     return message("runtimes or services measured one after the other: {reason}", reason=reason) if reason else NOTHING
 
