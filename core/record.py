@@ -139,8 +139,9 @@ class Client(Usage, total=False):
     timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests, in ns from
         `started_ns`
     uncounted: for a cell in slices: answers in the parts of slices that do not count
-    reconnects: for the clients of a user's service: how often an answer came on another connection than the answer
-        before it. `answered / reconnects` is the number of requests per connection; 0 reconnects if all were kept
+    reconnects: for native clients, and for the clients of a user's service: how often an answer came on another
+        connection than the answer before it. `answered / reconnects` is the number of requests per connection; 0 if
+        all connections were kept
     resent: for the clients of a user's service: requests that were sent once more on a new connection, because the
         service closed a kept connection before any byte of the answer. Their latency contains both attempts
     overdue: with a RATE: requests that were due in the timed window and were never sent
