@@ -147,8 +147,9 @@ class Client(Usage, total=False):
     connections: for a cell in slices: how many requests the client had under way
     between_ns, gaps: in a closed loop: the total time from an answer to the next request of the same connection, and
         how many there were
-    reconnects: for the clients of a user's service: how often an answer came on another connection than the answer
-        before it. `answered / reconnects` is the number of requests per connection; 0 reconnects if all were kept
+    reconnects: for native clients, and for the clients of a user's service: how often an answer came on another
+        connection than the answer before it. `answered / reconnects` is the number of requests per connection; 0 if
+        all connections were kept
     resent: for the clients of a user's service: requests that were sent once more on a new connection, because the
         service closed a kept connection before any byte of the answer. Their latency contains both attempts
     overdue: with a RATE: requests that were due in the timed window and were never sent

@@ -183,7 +183,10 @@ impl Worker {
         while self.receive_once(at, &mut read_buffer, ended) {
             reads += 1;
             if reads == MAX_READS_AT_ONCE {
-                self.unread.push((at, ended));
+                match self.unread.iter_mut().find(|one| one.0 == at) {
+                    Some(one) => one.1 |= ended, // once, however often more of it comes
+                    None => self.unread.push((at, ended)),
+                }
                 break;
             }
         }

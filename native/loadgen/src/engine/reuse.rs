@@ -22,9 +22,14 @@ impl Worker {
     /// Whether HTTP allows to send a request once more, after this.
     pub(crate) fn may_resend(&self, at: usize, fault: Fault) -> bool {
         let connection = &self.connections[at];
-        let is_idempotent = matches!(self.job.kinds[connection.kind].expect, Expect::Http(_))
-            && IDEMPOTENT.iter().any(|method| self.message(at).starts_with(method));
-        matches!(fault, Fault::Closed | Fault::Reset) && connection.may_resend(is_idempotent)
+        let is_idempotent = IDEMPOTENT.iter().any(|method| self.message(at).starts_with(method));
+        matches!(fault, Fault::Closed | Fault::Reset) && self.is_own(at) && connection.may_resend(is_idempotent)
+    }
+
+    /// Whether it is a connection to a user's service.
+    fn is_own(&self, at: usize) -> bool {
+        let kind = &self.job.kinds[self.connections[at].kind];
+        matches!(&kind.expect, Expect::Http(expect) if expect.body.is_some())
     }
 
     /// Send the request once more, on a new connection.
@@ -38,8 +43,7 @@ impl Worker {
     pub(crate) fn note_fault(&mut self, at: usize, fault: Fault) {
         let connection = &self.connections[at];
         let kind = &self.job.kinds[connection.kind];
-        let is_own = matches!(&kind.expect, Expect::Http(expect) if expect.body.is_some());
-        if !is_own || connection.state != State::Busy || self.tally.first_wrong.is_some() {
+        if !self.is_own(at) || connection.state != State::Busy || self.tally.first_wrong.is_some() {
             return;
         }
         let kept = if connection.is_used { "kept" } else { "new" };
