@@ -15,7 +15,7 @@ def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
     """
     beside = path.with_name(BESIDE)
     try:
-        with open(beside, "wb") as file:
+        with open(beside, "xb") as file:  # not through a link that another user has put there
             file.write(_bytes(content))
             if durable:
                 file.flush()
@@ -29,8 +29,11 @@ def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write *content* as put() does, but follow a link at *path* and write directly to a pipe. Raises OSError."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
+    """Write *content* as put() does, but write directly to a pipe or device at *path*. Raises OSError.
+
+    A link to a file is replaced, because another user may have put it into a common folder.
+    """
+    if path.exists() and not path.is_file():
         path.write_bytes(_bytes(content))
     else:
         put(path, content)

@@ -31,17 +31,17 @@ def adopt_orphans() -> bool:
     return bool(_PRCTL)
 
 
-NOTE = "groups"  # a file in a private folder that names the groups that the reaper must remove
 TRIES, TURN_S = 1000, 0.002
+FIRST_PID = 1  # kill(2) takes 0 and negative numbers as groups of processes
 
 
 def remove_group(folder: str) -> None:
     """Kill every process in the control group *folder* and in the groups below it. Then remove these groups."""
     for _ in range(TRIES):
         for group, *_rest in os.walk(folder, topdown=False):
-            with suppress(OSError), open(f"{group}/cgroup.procs", encoding="ascii") as pids:
-                for pid in pids:
-                    os.kill(int(pid), signal.SIGKILL)
+            with suppress(OSError, ValueError), open(f"{group}/cgroup.procs", encoding="ascii") as pids:
+                for pid in filter(FIRST_PID.__lt__, map(int, pids)):  # 0: a process of another pid namespace
+                    os.kill(pid, signal.SIGKILL)
             with suppress(OSError):
                 os.rmdir(group)
         if not os.path.exists(folder):

@@ -45,6 +45,12 @@ class PrivateFolder:
         """Return the id of the process group that every child joins."""
         return self._reaper.pid
 
+    def remove_at_end(self, folder: Path) -> None:
+        """Tell the reaper to remove *folder*, too: of a control group, or beside a lock file that is then free."""
+        assert self._reaper.stdin
+        with suppress(OSError):  # the reaper was killed, or was stopped until its pipe was full
+            os.write(self._reaper.stdin.fileno(), os.fsencode(folder) + b"\n")
+
     def __enter__(self) -> Self:
         return self
 
@@ -94,7 +100,9 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     except OSError as error:
         expect_process(error)
         raise
+    assert reaper.stdin
     assert reaper.stdout
+    os.set_blocking(reaper.stdin.fileno(), False)
     try:
         with reaper.stdout as answer:
             has_answered, *_ = select.select([answer], [], [], READY_S)

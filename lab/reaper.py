@@ -1,8 +1,8 @@
 """Creates a private folder for a gilscope command. When the command ends, kills its processes and removes the folder.
 
-It also removes the control groups that a file in the folder names.
-
 Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin.
+Each line on stdin is a folder that the reaper also removes: of a control group, or a folder beside its lock file. No
+file names these folders, because FOLDER may belong to the user of a database.
 The reaper makes FOLDER itself, so a folder never exists without a process that removes it. It writes a test file there,
 and reports by one line on stdout: 0, or the error number.
 A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked (lab/folders.py).
@@ -15,11 +15,12 @@ import shutil
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from core.parent import NOTE, die_with_parent, remove_group
+from core.parent import die_with_parent, remove_group
 
 TRIES = 1000
 LOCK_TRIES, LOCK_TURN_S = 250, 0.002
@@ -39,15 +40,14 @@ def main() -> None:
     with suppress(OSError):
         os.write(1, b"%d\n" % error)
     os.close(1)
-    if not error:
-        sys.stdin.buffer.read()
+    more = b"" if error else sys.stdin.buffer.read()
     leads = os.getpgrp() == os.getpid()
     if leads:
         os.killpg(0, signal.SIGTERM)  # children do not handle SIGTERM; SIGKILL below ends any process that does
     if error != errno.EEXIST:  # an existing folder belongs to another process
-        with suppress(OSError), open(os.path.join(folder, NOTE), encoding="utf-8") as groups:
-            for group in groups:
-                remove_group(group.rstrip("\n"))
+        for path in map(os.fsdecode, more.splitlines()):
+            with suppress(OSError):
+                _remove_unlocked(path) if os.path.exists(f"{path}.lock") else remove_group(path)
         _remove(folder)
     for path in leftovers:
         with suppress(OSError):
@@ -79,21 +79,39 @@ def _remove(folder: str) -> None:
             return
 
 
+def _remove_unlocked(folder: str) -> None:
+    """Remove *folder* unless another command has locked its lock file. Raises OSError."""
+    with _locked(f"{folder}.lock") as is_ours:
+        if is_ours:
+            _remove(folder)
+
+
 def _remove_empty(folder: str) -> None:
-    """Remove *folder* unless another command keeps it locked. Raises OSError if the folder is not empty.
+    """Remove *folder* unless another command keeps it locked. Raises OSError if the folder is not empty."""
+    with _locked(folder) as is_ours:
+        if is_ours:
+            os.rmdir(folder)
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[bool]:
+    """Lock *path* during the `with` block, and yield whether this is possible. Raises OSError.
 
     When an orchestrator is killed, the kernel may close its pipe before it frees its lock. So this waits for the lock.
     """
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        for _ in range(LOCK_TRIES):
-            with suppress(BlockingIOError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.rmdir(folder)
-                return
-            time.sleep(LOCK_TURN_S)
+        yield any(_try_lock(descriptor) for _ in range(LOCK_TRIES))
     finally:
         os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    time.sleep(LOCK_TURN_S)
+    return False
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from functools import cached_property
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from time import sleep
 from typing import Any
 
 from core.errors import GilscopeError
-from core.files import put
 from core.messages import AND, Message, listed
 from lab.digests import Digests, text_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
@@ -28,6 +28,7 @@ from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
 from lab.python.interpreters import Interpreter
+from lab.python.trust import may_use
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
@@ -117,6 +118,12 @@ def environment(recipe: Recipe) -> Path:
     environment at once, one of them creates it and the others wait. No run changes it while this process lives.
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
+    if reason := may_use(recipe.python):
+        raise EnvironmentFailed(
+            "The environments in {folder} are not used: {reason}. Set HOME and XDG_CACHE_HOME to your own folders.",
+            folder=str(ENVIRONMENTS),
+            reason=reason,
+        )
     if not (recipe.place in _IN_USE and recipe.is_ready()):
         _acquire(recipe)
     return recipe.python
@@ -146,8 +153,9 @@ def requirements_file(user_file: str, packages: Sequence[str]) -> str:
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
     place = ENVIRONMENTS / f"{stem}-{text_digest(text)[:8]}.txt"
-    if not place.exists():
-        put(place, text)  # atomically, because another run may be reading the file
+    with NamedTemporaryFile("w", encoding="utf-8", dir=ENVIRONMENTS, delete=False) as file:  # mode 0600, for tokens
+        file.write(text)
+    os.replace(file.name, place)  # atomically, because another run may be reading the file
     return str(place)
 
 

@@ -180,6 +180,7 @@ class Agent:
                     self._answer(call, do, given)
                 else:
                     self._callers.submit(self._answer, call, getattr(self._calls, what), given)
+        self._calls.close()
 
     def _answer(self, call: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
         try:

@@ -1,5 +1,6 @@
 """The calls that an agent answers: host facts, interpreters, profiling, and network measurements to another host."""
 
+import os
 import socket
 import threading
 import time
@@ -42,11 +43,17 @@ class AgentCalls:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
+        self._locks: list[int] = []  # of folders that the reaper may remove once they are free
         self._instruments: dict[str, Instrumentation] = {}
         self._watching = ExitStack()
         self._keeping = ExitStack()
         self._runtimes: dict[str, AnyRuntime] = {NATIVE: Native()}
         self._snapshot = quiet.snapshot()
+
+    def close(self) -> None:
+        """Free the folders of users' files, so that the reaper can remove them."""
+        for lock in self._locks:
+            os.close(lock)
 
     def find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
         """Return the facts of the runtimes *names* that are installed on this host."""
@@ -155,9 +162,12 @@ class AgentCalls:
     def files(self, name: str, archive: str) -> str:
         """Unpack a user's files into a new folder, and return its path. Raises OSError.
 
+        The files, which may have secrets, are removed when the agent ends.
         archive: in base64
         """
-        folder = own_folder(f"files-{name}")
+        folder, lock = own_folder(f"files-{name}")
+        self._locks.append(lock)
+        self._sandbox.remove_at_end(Path(folder))
         extract(b64decode(archive), folder)
         return folder
 

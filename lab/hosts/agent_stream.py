@@ -41,7 +41,7 @@ class AgentStream:
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Start the command that runs the agent. Raises HostLost if it cannot be started."""
-        command = _here(host) if host.via == "here" else _ssh(host)
+        command = _here(host) if host.via == "here" else ssh_command(host)
         self._reader, self._complaints = MessageReader(), ProcessOutput()
         self._in, theirs = socket.socketpair()
         self._in.settimeout(LEASE_S)
@@ -135,7 +135,7 @@ def _here(host: Host) -> list[str]:
     return ["env", "-u", SESSION, "sh", "-c", _start_command((*host.python, sys.executable))]
 
 
-def _ssh(host: Host) -> list[str]:
+def ssh_command(host: Host) -> list[str]:
     """Return the ssh command that starts an agent on another machine. ~/.ssh/config can add options."""
     options = {
         "BatchMode": "yes",
@@ -143,8 +143,8 @@ def _ssh(host: Host) -> list[str]:
         "ServerAliveInterval": f"{KEPT_ALIVE_S:.0f}",
         "ServerAliveCountMax": f"{KEPT_ALIVE_COUNT}",
         "ControlPath": "none",
-        **({"IdentityFile": host.identity_file, "IdentitiesOnly": "yes"} if host.identity_file else {}),
-        **({"UserKnownHostsFile": host.known_hosts} if host.known_hosts else {}),
+        **({"IdentityFile": f'"{host.identity_file}"', "IdentitiesOnly": "yes"} if host.identity_file else {}),
+        **({"UserKnownHostsFile": f'"{host.known_hosts}"'} if host.known_hosts else {}),
     }
     user, name, port = split_ssh_address(host.ssh)
     place = [*(["-p", port] if port else []), *(["-l", user] if user else []), "--", name]

@@ -32,15 +32,17 @@ def read(size: int) -> bytes:
     return bytes(data)
 
 
-def own_folder(name: str) -> str:
-    """Make an empty folder in gilscope's cache folder, and lock it until this process ends. Raises OSError.
+def own_folder(name: str) -> tuple[str, int]:
+    """Make an empty folder in gilscope's cache folder. Return its path and a file that locks it. Raises OSError.
 
-    Concurrent processes get numbered folders. Paths repeat from run to run, so that environments can be used again.
+    The folder is locked until that file is closed or this process ends. Concurrent processes get numbered folders.
+    Paths repeat from run to run, so that environments can be used again.
     """
     cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gilscope")
     os.makedirs(cache, mode=0o700, exist_ok=True)
-    if os.lstat(cache).st_uid != os.geteuid():
-        raise PermissionError(1, "it belongs to another user", cache)
+    facts = os.stat(cache)
+    if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_IWOTH:
+        raise PermissionError(1, "it belongs to another user, or others may write to it", cache)
     number = 0
     while True:
         folder = os.path.join(cache, f"{name}-{number}")
@@ -53,7 +55,7 @@ def own_folder(name: str) -> str:
         else:
             shutil.rmtree(folder, ignore_errors=True)
             os.mkdir(folder, 0o700)
-            return folder
+            return folder, lock
 
 
 def extract(archive: bytes, folder: str) -> None:
@@ -72,7 +74,7 @@ def main() -> None:
         size += read(1)
     archive = read(int(size))
     try:
-        place = own_folder("agent")
+        place, _lock = own_folder("agent")
         extract(archive, place)
         os.makedirs(os.path.join(place, "..", "environments"), exist_ok=True)
         os.symlink(os.path.join("..", "environments"), os.path.join(place, ".runtimes"))

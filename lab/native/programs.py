@@ -19,6 +19,7 @@ from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 from lab.processes import run, scrubbed_environment
+from lab.python.trust import may_use
 from systems import built_in
 
 BIN = NATIVE_BUILDS / "bin"
@@ -120,7 +121,7 @@ def missing(name: str) -> Message:
     if build.reason_file.exists():
         return find_missing_tools(build.tools) or load_reason(build.reason_file)
     if build.program.exists():
-        return NOTHING
+        return may_use(build.program)
     return find_missing_tools(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message
+from lab.places import CACHE
 from lab.processes import output_of, scrubbed_environment
 
 MOST_LINKS = 40  # the kernel's limit, see path_resolution(7)
@@ -31,6 +32,19 @@ def may_execute(path: Path) -> Message:
     except OSError as error:
         return message("{path} cannot be read: {reason}", path=str(error.filename or path), reason=error.strerror)
     return NOTHING
+
+
+def may_use(path: Path) -> Message:
+    """Return why a program in the cache folder must not be executed; NOTHING if it, or another program, may be.
+
+    If the program does not exist, the folder where it would be made is checked. Programs in a checkout are trusted like
+    the code of gilscope that lies beside them.
+    """
+    if not path.is_relative_to(CACHE):
+        return NOTHING
+    while not os.path.lexists(path):
+        path = path.parent
+    return may_execute(path)
 
 
 def trusted_output(command: Sequence[str], timeout_s: float) -> str | None:

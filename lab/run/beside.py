@@ -161,7 +161,7 @@ def _started(beside: Beside, made: Standing, environment: Mapping[str, str], fol
             values=values,
             environment={**environment, **made.variables},
             folder=private.folder if beside.users else folder,
-            prefix=_owned(beside, private.folder, filled(beside.config, values)),
+            prefix=owned(beside, private.folder, filled(beside.config, values)),
         )
         for command in beside.first:
             shell.run(command)
@@ -200,16 +200,16 @@ def _is_ready(ready: str, shell: _Shell) -> bool:
     return False
 
 
-def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
+def owned(beside: Beside, folder: Path, config: str) -> list[str]:
     """Make the program's files. Return a command prefix that sets the program's CPUs and user."""
-    paths = folder, folder / "data", folder / "config"
-    paths[1].mkdir(mode=0o700)
-    paths[2].write_text(config, encoding="utf-8")
+    data, file = folder / "data", folder / "config"
+    data.mkdir(mode=0o700)
+    file.write_text(config, encoding="utf-8")
     words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
     users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
     if user := next(filter(None, map(users.get, beside.users)), None):
-        for path in paths:
-            os.chown(path, user.pw_uid, user.pw_gid)
+        for path in (data, file, folder):  # the folder is the last, because its owner may replace what is in it
+            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
         ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")
         words += ["setpriv", *ids, "--clear-groups", "--pdeathsig=keep"]
     return words

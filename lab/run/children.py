@@ -289,7 +289,7 @@ class Children:
         self.started: list[Child] = []
         self._outputs = OutputReader()
         self._groups = ExitStack()
-        self.group = self._groups.enter_context(service_group(method, sandbox.folder, os.path.basename(self.folder)))
+        self.group = self._groups.enter_context(service_group(method, sandbox, os.path.basename(self.folder)))
 
     def __enter__(self) -> "Children":
         return self

@@ -17,7 +17,7 @@ from subprocess import TimeoutExpired
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.method import Method, size_text
-from core.parent import NOTE, remove_group
+from core.parent import remove_group
 from lab.folders import PrivateFolder
 from lab.machine.host import HERE, Reader, control_groups, number, usable_cpus
 from lab.processes import describe_exit, run
@@ -51,7 +51,7 @@ class ServiceGroup:
 
 
 @contextmanager
-def service_group(method: Method, private: Path, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
+def service_group(method: Method, private: PrivateFolder, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
     """Make control groups that limit the CPU use and the memory of a service during the `with` block.
 
     At the end, their processes are killed and the groups are removed.
@@ -64,9 +64,8 @@ def service_group(method: Method, private: Path, name: str, reader: Reader = HER
     with ExitStack() as made:
         with _refusals():
             for controller in filter(limits.get, limits):
-                folder = _parent(reader, controller) / f"{private.name}-{name}"
-                with open(private / NOTE, "a", encoding="utf-8") as note:
-                    print(folder, file=note)
+                folder = _parent(reader, controller) / f"{private.folder.name}-{name}"
+                private.remove_at_end(folder)
                 made.callback(remove_group, str(folder))
                 folder.mkdir(exist_ok=True)
                 for file, value in _files(method, controller, is_v2=_is_v2(folder)).items():
@@ -84,7 +83,7 @@ def require_limits(method: Method) -> None:
     if not method.is_limited:
         return
     try:
-        with PrivateFolder() as private, service_group(method, private.folder, "trial") as group, _refusals():
+        with PrivateFolder() as private, service_group(method, private, "trial") as group, _refusals():
             done = run([*group.join, "true"], LONGEST_S)
             if done.returncode:
                 raise OSError(errno.EPERM, done.stderr.strip() or str(describe_exit(done.returncode)), "true")
@@ -97,7 +96,9 @@ def require_limits(method: Method) -> None:
 def _restart_in_scope() -> None:
     """Restart this program in a scope of systemd. Return only if systemd refuses to make one."""
     user = ["--user"] if os.geteuid() else []
-    words = ["systemd-run", *user, "--scope", "--quiet", "--collect", "--property=Delegate=yes"]
+    # Without a description, systemd would write the command line, which may have secrets, to the journal.
+    described = ["--quiet", "--collect", "--property=Delegate=yes", "--description=gilscope"]
+    words = ["systemd-run", *user, "--scope", *described]
     with suppress(OSError, TimeoutExpired):
         if not run([*words, "true"], LONGEST_S).returncode:
             sys.stdout.flush()

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from core.cell import Cell
 from core.errors import BadInput, ChildFailed
+from core.files import put
 from core.messages import NOTHING, listed, message, verbatim
 from core.method import Warmup
 from core.result import PROFILES, CellResult
@@ -145,8 +146,8 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)
-        (folder / f"{name}.folded.txt").write_text(stacks.folded(samples), "utf-8")
-        (folder / f"{name}.speedscope.json").write_text(stacks.speedscope(samples, cell.cell_id), "utf-8")
+        put(folder / f"{name}.folded.txt", stacks.folded(samples))
+        put(folder / f"{name}.speedscope.json", stacks.speedscope(samples, cell.cell_id))
     except OSError as error:
         raise BadInput(
             "{folder} cannot be written: {error}. Free some space, or give write access.",

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from core.errors import BadInput
-from core.languages import Language, for_terminal
+from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
 from core.result import FILE_NAME, load
 from reports.facts.comparisons import BEST, Comparison
@@ -102,7 +102,8 @@ def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -
 
 def _texts(run: SavedRun) -> list[str]:
     when = datetime.fromisoformat(run.when).strftime("%Y-%m-%d %H:%M") if run.when else "-"
-    return [when, run.plan, str(run.blocks), str(run.cells_ok), str(run.cells_not_ok), run.folder]
+    texts = [when, run.plan, str(run.blocks), str(run.cells_ok), str(run.cells_not_ok), run.folder]
+    return [*map(on_one_line, texts)]
 
 
 def _print_below(text: str, console: Console, style: str) -> None:

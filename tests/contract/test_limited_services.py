@@ -38,7 +38,7 @@ runpy.run_path("items.py", run_name="__main__")
 @pytest.fixture(autouse=True)
 def _enforced(sandbox: Sandbox) -> None:
     try:
-        with service_group(Method(limit_cpus=0.5, limit_memory_bytes=512_000_000), sandbox.folder, "try"):
+        with service_group(Method(limit_cpus=0.5, limit_memory_bytes=512_000_000), sandbox, "try"):
             pass
     except BadInput as error:
         pytest.skip(f"no control group can be made here: {error}")

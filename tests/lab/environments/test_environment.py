@@ -111,6 +111,16 @@ def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_or_
     assert installed_packages(python) == {"tiny-thing": "1.2"}
 
 
+def test_a_file_of_requirements_that_may_have_tokens_is_private(tmp_path: Path) -> None:
+    given = tmp_path / "requirements.txt"
+    given.write_text("--index-url https://me:token@index.example/simple\nflask\n")
+    Path(environments.requirements_file(str(given), ["gunicorn"])).chmod(0o644)  # as an earlier version made it
+    made = Path(environments.requirements_file(str(given), ["gunicorn"]))
+    assert made.stat().st_mode & 0o777 == 0o600
+    assert made.read_text().splitlines()[1:] == ["flask", "gunicorn"]
+    assert [path.name for path in (tmp_path / "runtimes").iterdir()] == [made.name]
+
+
 def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(
     log: Path, make: Make, tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

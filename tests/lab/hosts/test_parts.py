@@ -1,6 +1,7 @@
 """Messages, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -12,7 +13,7 @@ from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
 from lab.folders import Sandbox
-from lab.hosts import connection, protocol
+from lab.hosts import agent_stream, connection, protocol
 from lab.hosts.agent_stream import split_ssh_address
 from lab.hosts.connection import ClockOffset, HostConnection, between, estimate, overlap_faults
 from lab.hosts.protocol import BYTES, MessageReader, encoded
@@ -33,6 +34,15 @@ def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in (b"gilscope me\n", bytes(101)):
         with pytest.raises(ValueError, match=r"char 0|x00"):
             list(MessageReader().feed(data))
+
+
+@pytest.mark.skipif(not shutil.which("ssh"), reason="needs ssh")
+def test_ssh_takes_paths_with_blanks(tmp_path: Path) -> None:
+    key, known = tmp_path / "my key", tmp_path / "known hosts"
+    host = Host(name="a", address="127.0.0.1", ssh="127.0.0.1", identity_file=str(key), known_hosts=str(known))
+    words = agent_stream.ssh_command(host)
+    done = subprocess.run([words[0], "-G", *words[1:-1]], capture_output=True, text=True, check=True)
+    assert {f"identityfile {key}", f"userknownhostsfile {known}"} <= {*done.stdout.splitlines()}
 
 
 def test_the_offset_is_that_of_the_middle_of_a_trip_give_or_take_half_of_it() -> None:

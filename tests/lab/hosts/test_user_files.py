@@ -1,9 +1,11 @@
 """What of a user's files goes to a host, and a service of a user's own there, by an agent of this machine."""
 
 import os
+import sys
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +25,7 @@ from lab.folders import Sandbox
 from lab.hosts import archive
 from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.cluster import HostCluster
+from lab.hosts.connection import HostConnection
 from lab.python import uv
 from lab.run.cell_run import Bench
 from lab.run.children import Child
@@ -111,7 +114,7 @@ def test_what_is_too_large_is_refused_with_its_size(
 
 
 def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
-    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shop = tmp_path / "shop"
@@ -122,11 +125,29 @@ def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
     left = tmp_path / "cache/gilscope/files-shop-0/own/made"
     left.parent.mkdir(parents=True)
     left.write_text("by the service of an earlier run")
-    calls = AgentCalls(sandbox)
+    own_sandbox = Sandbox()
+    calls = AgentCalls(own_sandbox)
     places = [Path(calls.files("shop", b64encode(content).decode())) for _ in range(2)]
     assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
     assert [os.access(place / "own/run", os.X_OK) for place in places] == [True, True]
     assert not left.exists()
+    calls.close()
+    own_sandbox.__exit__()
+    assert [path.name for path in left.parents[2].glob("files-*/")] == []
+
+
+def test_a_users_files_go_with_an_agent_that_is_killed(
+    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/.env").write_text("PASSWORD=x")
+    content, _ = archive.user_files(own(tmp_path / "shop"))
+    host = Host(name="x", address="127.0.0.1", via="here", python=(sys.executable,))
+    with closing(HostConnection(host, sandbox.process_group)) as agent:  # whose end kills an agent of this machine
+        folder = Path(agent.call("files", name="shop", archive=b64encode(content).decode()))
+        assert (folder / "own/.env").exists()
+    wait_until(lambda: not folder.exists(), "the files are removed")
 
 
 # ---- services on hosts that are this machine -----------------------------------------------------------------------

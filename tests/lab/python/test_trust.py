@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.python import interpreters, uv
+from lab.environments import environment as environments
+from lab.python import interpreters, trust, uv
+from lab.python.interpreters import Interpreter
 from lab.python.trust import may_execute, trusted_output
 from tests.lab.python.fake_pythons import script
 
@@ -53,6 +55,28 @@ def test_a_link_of_another_user_to_a_right_program_is_refused(tmp_path: Path) ->
     assert not may_execute(link)
     os.lchown(link, NOBODY, NOBODY)
     assert str(may_execute(link)).startswith(f"{link} belongs to ")
+
+
+@as_root
+def test_programs_in_another_users_cache_folder_are_not_used(
+    tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "user/.cache/gilscope"
+    monkeypatch.setattr(trust, "CACHE", cache)
+    program = cache / "environments/a/bin/python"
+    (tmp_path / "user").mkdir()
+    assert not trust.may_use(program)
+    os.chown(tmp_path / "user", NOBODY, NOBODY)
+    assert str(trust.may_use(program)).startswith(f"{tmp_path}/user belongs to ")  # before the program exists, too
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert str(trust.may_use(program)).startswith(f"{tmp_path}/user belongs to ")
+    assert not trust.may_use(tmp_path / "user/checkout/.runtimes/a/bin/python")
+    monkeypatch.setattr(environments, "may_use", trust.may_use)
+    monkeypatch.setattr(environments, "ENVIRONMENTS", cache / "environments")
+    recipe = environments.Recipe(interpreter=interpreter)
+    with pytest.raises(environments.EnvironmentFailed, match="Set HOME and XDG_CACHE_HOME to your own"):
+        environments.environment(recipe)
 
 
 def test_a_loop_of_links_is_an_answer_and_no_loop(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 """Control groups of version 2, which need a kernel that has them: here a folder plays it. Version 1: tests/contract."""
 
+import os
 import shutil
+import subprocess
+import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -9,6 +12,7 @@ import pytest
 
 from core.errors import BadInput
 from core.method import Method
+from lab.folders import PrivateFolder
 from lab.machine.host import Reader
 from lab.run import limits
 
@@ -42,9 +46,19 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return scope
 
 
+class Private(PrivateFolder):
+    """A private folder without a reaper."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.to_remove = folder, list[Path]()
+
+    def remove_at_end(self, folder: Path) -> None:
+        self.to_remove.append(folder)
+
+
 def both(folder: Path) -> AbstractContextManager[limits.ServiceGroup]:
     """A group with both limits."""
-    return limits.service_group(BOTH, folder, "a", Reader(root=folder))
+    return limits.service_group(BOTH, Private(folder), "a", Reader(root=folder))
 
 
 def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_limits(
@@ -52,20 +66,21 @@ def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_lim
 ) -> None:
     monkeypatch.setenv(limits.IN_SCOPE, "1")
     reader = Reader(root=tmp_path)
-    with both(tmp_path) as group:
+    private = Private(tmp_path)
+    with limits.service_group(BOTH, private, "a", reader) as group:
         (folder,) = group.folders
         assert folder == scope / f"{tmp_path.name}-a"
         assert (scope / limits.RUNNER / "cgroup.procs").read_text() == "812"
         assert (scope / "cgroup.subtree_control").read_text() == "+memory"  # after +cpu
         wanted = {"cpu.max": "50000", "memory.max": "512000000", "memory.swap.max": "0"}
         assert {name: (folder / name).read_text() for name in wanted} == wanted
-        assert set((tmp_path / "groups").read_text().splitlines()) == {str(folder)}  # for the reaper
+        assert {*private.to_remove} == {folder}  # by the reaper
         assert not group.exceeded
         (folder / "memory.events").write_text("max 9\noom 1\noom_kill 1\n")
         assert str(group.exceeded) == "The service exceeded its memory limit of 512 MB."
     assert not folder.exists()
     (tmp_path / "proc/self/cgroup").write_text(f"0::/app.slice/run-r1.scope/{limits.RUNNER}\n")
-    with limits.service_group(Method(limit_memory_bytes=64 * MIB), tmp_path, "b", reader) as group:
+    with limits.service_group(Method(limit_memory_bytes=64 * MIB), private, "b", reader) as group:
         assert [path.parent for path in group.folders] == [scope]
         assert not (group.folders[0] / "cpu.max").exists()
 
@@ -78,6 +93,24 @@ def test_a_group_that_is_not_ours_is_left_as_it_is_and_a_refusal_names_group_rea
         pass
     assert [path.name for path in scope.iterdir() if path.is_dir()] == []
     assert (scope / "cgroup.subtree_control").read_text() == ""
+
+
+def test_the_journal_does_not_get_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(limits, "run", lambda *_: subprocess.CompletedProcess([], 0))
+    monkeypatch.setattr(os, "execvp", lambda file, words: started.append(words))
+    monkeypatch.setattr(limits, "service_group", refuse)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(sys, "orig_argv", ["python", "runner.py", "--header", "Authorization: Bearer s"])
+    with pytest.raises(BadInput):
+        limits.require_limits(BOTH)
+    ((*_, program, runner, flag, header),) = started
+    assert (program, runner, flag, header) == (sys.executable, *sys.orig_argv[1:])
+    assert "--description=gilscope" in started[0][: started[0].index(sys.executable)]
+
+
+def refuse(*_: object) -> None:
+    raise BadInput("no control group")
 
 
 def test_below_the_root_group_nobody_moves_aside(scope: Path, tmp_path: Path) -> None:
@@ -101,5 +134,5 @@ def test_without_control_groups_a_refusal_says_so_and_without_limits_there_is_no
     accepted = "sys/fs/cgroup/cpu/.*No such file or directory"
     with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
-    with limits.service_group(Method(), tmp_path, "a", Reader(root=tmp_path)) as group:
+    with limits.service_group(Method(), Private(tmp_path), "a", Reader(root=tmp_path)) as group:
         assert (group.folders, group.join) == ((), [])

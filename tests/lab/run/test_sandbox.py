@@ -1,5 +1,6 @@
 """The private folder and the process group: gone at the end, however the end comes."""
 
+import fcntl
 import os
 import signal
 import stat
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from core import parent
 from core.errors import BadInput
 from lab.folders import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
 from tests.started import Started, started
@@ -85,17 +87,55 @@ def test_the_folder_is_gone_although_a_process_of_the_group_still_writes_to_it(t
     assert list(temporary.iterdir()) == []
 
 
+def test_no_file_in_the_folder_names_a_process_to_be_killed_or_a_folder_to_be_removed(temporary: Path) -> None:
+    """The folder may belong to the user of a database, while the reaper is root's."""
+    group = temporary / "group"
+    group.mkdir()
+    with started(sys.executable, "-c", STUBBORN) as victim:
+        with Sandbox() as sandbox:
+            (group / "cgroup.procs").write_text(f"{victim.pid}\n")
+            (sandbox.folder / "groups").write_text(f"{group}\n")
+        assert victim.process.poll() is None
+    assert list(temporary.iterdir()) == [group]
+
+
+def test_numbers_that_are_no_process_end_nothing_and_the_folder_is_removed(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda pid, number: killed.append(pid))
+    monkeypatch.setattr(parent, "TRIES", 1)
+    for text, ended in (("0\n-1\n1\n", []), ("812\nx\n813\n", [812])):
+        (temporary / "cgroup.procs").write_text(text)
+        parent.remove_group(str(temporary))
+        assert killed == ended
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_a_folder_of_a_users_files_goes_with_its_lock(temporary: Path, is_free: bool) -> None:
+    files = temporary / "files"
+    with ExitStack() as stack:
+        with Sandbox() as sandbox:
+            (files / "own").mkdir(parents=True)
+            lock = stack.enter_context(open(f"{files}.lock", "w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            sandbox.remove_at_end(files)
+            if is_free:
+                lock.close()
+        assert files.exists() is not is_free
+
+
 @pytest.mark.parametrize("spare", [0, -1])
 def test_a_folder_too_long_for_sockets_is_refused_with_a_remedy_and_leaves_nothing(
     short_folder: Path, monkeypatch: pytest.MonkeyPatch, spare: int
 ) -> None:
     fits = SOCKET_PATH_LIMIT - LONGEST_SOCKET_NAME - len("/gilscope-12345678")
-    parent = short_folder / ("d" * (fits - spare - len(str(short_folder)) - 1))
-    parent.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(parent))
+    above = short_folder / ("d" * (fits - spare - len(str(short_folder)) - 1))
+    above.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(above))
     with nullcontext() if spare == 0 else pytest.raises(BadInput, match=r"limit is 103 bytes\. Set TMPDIR"), Sandbox():
         pass
-    assert list(parent.iterdir()) == []
+    assert list(above.iterdir()) == []
 
 
 def test_a_sandbox_whose_reaper_cannot_start_leaves_no_folder(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,16 @@ def test_a_folder_that_is_none_is_bad_input(tmp_path: Path) -> None:
         saved_runs(tmp_path / "nowhere")
 
 
+def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
+    foreign = run("2026-01-02T03:04:05+00:00", blocks=2)
+    foreign.plan["name"] = "x\x1b]0;title\x07\x1b[31m\nred"
+    RunFile(tmp_path / "es\x1b[31mcape").save(foreign)
+    out = io.StringIO()
+    print_list(saved_runs(tmp_path), terminal(out), ENGLISH)
+    assert all(sign.isprintable() or sign == "\n" for sign in out.getvalue())
+    assert len(out.getvalue().splitlines()) == 3
+
+
 def test_the_list_is_newest_first_and_fits_its_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     out = io.StringIO()

@@ -1,0 +1,55 @@
+"""The files of a program beside the services, which root gives to the program's user."""
+
+import os
+import pwd
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from core.beside import Beside
+from lab.run import beside
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A private folder, as root has it."""
+    folder = tmp_path / "private"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    user = SimpleNamespace(pw_name="nobody", pw_uid=NOBODY, pw_gid=NOBODY)
+    monkeypatch.setattr(pwd, "getpwall", lambda: [user])
+    return folder
+
+
+def test_the_folder_is_given_away_last_and_no_link_is_followed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[str, bool]] = []
+
+    def chown(path: Path, uid: int, gid: int, *, follow_symlinks: bool = True) -> None:
+        assert (uid, gid) == (NOBODY, NOBODY)
+        given.append((Path(path).name, follow_symlinks))
+
+    monkeypatch.setattr(os, "chown", chown)
+    words = beside.owned(Beside(name="redis", command="redis-server", users=("redis", "nobody")), folder, "port 1")
+    assert given == [("data", False), ("config", False), ("private", False)]
+    assert words[:3] == ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_the_new_owner_cannot_make_root_give_another_file_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it owns the folder, it replaces a file there by a link at once."""
+    victim, chown = folder.parent / "victim", os.chown
+    victim.write_text("root's")
+
+    def chown_and_attack(path: Path, uid: int, gid: int, **how: bool) -> None:
+        chown(path, uid, gid, **how)
+        if path == folder:
+            (folder / "config").unlink()
+            (folder / "config").symlink_to(victim)
+
+    monkeypatch.setattr(os, "chown", chown_and_attack)
+    beside.owned(Beside(name="redis", command="redis-server", users=("nobody",)), folder, "port 1")
+    assert victim.stat().st_uid == 0
+    assert folder.stat().st_uid == NOBODY
