@@ -30,7 +30,7 @@ from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
 from lab.run.beside import standing
 from lab.run.cell_run import Bench
-from lab.run.experiment import RunInProgress, carry_out, search_capacity
+from lab.run.experiment import RunInProgress, carry_out, search_capacity, search_s
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.limits import require_limits
 from lab.run.runs import (
@@ -141,9 +141,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
             )
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
-    failed = bool(run.failed_cells)
-    if order.plan.objectives:  # then a probe may fail, but each arm must have a capacity
-        failed = not all(one.crossing for one in written.view.capacities)
+    failed = bool(written.view.failed_cells) or not all(one.crossing for one in written.view.capacities)
     return slower or (1 if failed or missing or found or not written.is_complete else 0)
 
 
@@ -281,18 +279,28 @@ def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
 
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
+    from reports.document.values import duration
     from reports.terminal.progress import display
 
     try:
-        until = order.plan.until
+        until, objectives = order.plan.until, order.plan.objectives
+        if objectives:
+            fast, slow = (duration(search_s(order.plan, rate)) for rate in (1000, 100))
+            output.note(
+                "The search for the capacity with {objectives} takes about {fast} if the services reach 1,000 "
+                "requests/s, and {slow} if they reach 100 requests/s.",
+                objectives=", ".join(one.text for one in objectives),
+                fast=fast,
+                slow=slow,
+            )
         cells = [entry.cell for entry in order.plan.entries()]
-        is_open_ended = bool(until or order.plan.objectives)
+        is_open_ended = bool(until or objectives)
         with (
             standing(order.plan, order.runtimes) as beside,
             display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress,
         ):
             under_way = RunInProgress(order, run, sandbox, progress, beside)
-            if order.plan.objectives:
+            if objectives:
                 from reports.facts import capacity
 
                 search_capacity(under_way, capacity.wanted)

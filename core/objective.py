@@ -2,12 +2,15 @@
 
 import re
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 
 from core.cell import Cell
 from core.errors import BadInput
 
-CLOSED, PICK, SCAN, SEARCH, CONFIRM = "closed", "pick", "scan", "search", "confirm"
+CLOSED, PICK, SCAN, SEARCH = "closed", "pick", "scan", "search"
+LONGEST_S = 40.0  # longest probe, unless an objective demands more
+RELAXATIONS = 3  # a probe lasts for this many relaxation times, so that queues have built up
+TOP = 0.95  # highest rate of a probe, as a share of what the closed loop reached
 _NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,4})?"
 _LATENCY = re.compile(rf"p(?P<percentile>{_NUMBER})<(?P<limit>{_NUMBER})(?P<unit>us|ms|s)")
 _ERRORS = re.compile(rf"errors<(?P<percent>{_NUMBER})%")
@@ -48,8 +51,8 @@ class Wanted:
 
     cell: the measurement, whose RATE is *rate* divided among the clients
     block: the number of the probe among those of its arm and setting, from 1
-    rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK or SCAN for a short probe; SEARCH or CONFIRM
-    for a long one
+    rate: requests/s, or 0 for a closed loop. closed_rate: what the closed loop reached, or 0
+    purpose: CLOSED, PICK or SCAN for a short probe; SEARCH for a long one
     """
 
     arm: str
@@ -57,6 +60,20 @@ class Wanted:
     block: int
     rate: float
     purpose: str
+    closed_rate: float = 0.0
+
+
+def relaxation_s(rate: float, closed_rate: float) -> float:
+    """Return the time in s in which a queue at *rate* forgets its past, if it is saturated at *closed_rate*.
+
+    Source: the largest eigenvalue of M/M/1 near saturation; J. W. Cohen, The Single Server Queue, II.2.1.
+    """
+    return 4 * closed_rate / (closed_rate - rate) ** 2
+
+
+def top_rate(closed_rate: float) -> float:
+    """Return the highest rate to probe: above it, a probe of LONGEST_S cannot show whether queues keep growing."""
+    return closed_rate * min(TOP, max(0.5, 1 - sqrt(4 * RELAXATIONS / (closed_rate * LONGEST_S))))
 
 
 _AMOUNT = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)"

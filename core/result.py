@@ -106,7 +106,7 @@ class CellResult:
         with others), `length_ns` and `lead_ns` of each, the `answered` requests of each, the `tail_ns` of the requests,
         and `idle_cpu_ns`, the CPU time used in the `idle_ns` between slices; otherwise empty
     probe: for a search for the capacity, the purpose of the cell: `closed` (the closed loop), `pick` (for a candidate
-        topology), `scan` (a short probe), `search` or `confirm` (long probes); otherwise empty
+        topology), `scan` (a short probe) or `search` (a long probe); otherwise empty
     machine: [a window](#a-window): the time in which clients were timed, plus a few ms for reading the counters
     others: CPU time that processes outside of the run and the measured service used in that window, by host (`""`
         without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` (shares of

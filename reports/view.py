@@ -7,7 +7,7 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.facts.capacity import Capacity, candidates, capacities
+from reports.facts.capacity import Capacity, candidates, capacities, faulty_cells
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
 from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
@@ -125,6 +125,12 @@ class View:
     def others(self) -> Others | None:
         """Return the CPU use of other processes while clients were timed; None if unknown."""
         return others(self.run.cells)
+
+    @cached_property
+    def failed_cells(self) -> list[CellResult]:
+        """Return the cells that failed or are invalid; of a search, without those whose load made requests fail."""
+        cells, objectives = self.run.cells, self.plan.objectives
+        return faulty_cells(cells, objectives) if objectives else self.run.failed_cells
 
     @cached_property
     def ok_cells(self) -> list[CellResult]:

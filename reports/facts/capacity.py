@@ -7,7 +7,7 @@ each arm. Later probes measure only that topology, and only they determine the c
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
+from math import inf, log
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -16,28 +16,33 @@ import numpy as np
 from core.cell import Cell, Value
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, Message, message
-from core.objective import CLOSED, PICK, SCAN, Objective, Wanted
+from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
 from core.result import CellResult, Run
 from core.saved import SavedPlan
-from reports.facts.cells import Key, grouped, number, runtimes, setting_key
+from reports.document.values import whole
+from reports.facts.cells import Key, grouped, number, reasons, runtimes, setting_key
+from reports.facts.gates import mixed
+from reports.facts.others import others
 from reports.facts.steps import steps
 from reports.statistics.capacity import (
-    FIRST,
     LOWEST,
     STEP,
     WIDTH,
     Crossing,
+    Loop,
     Probe,
     crossing,
     next_probe,
 )
+from reports.statistics.significance import ALPHA
+from reports.statistics.stats import CONFIDENCE
 from reports.statistics.verdict import Word
 
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
-DRAWS = 2000
-MOST_PROBES = 20
-MOST_FAILED = 3  # probes that failed to start or lost a process, until the search of an arm ends
+MOST_PROBES = 16
+MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
 MOST_PICKING, ROUGH = 5, 0.25  # most probes of a candidate topology, and the width of its interval that is enough
+MOST_ERROR = 0.1  # of the throughput of the closed loop
 PRUNED = 0.7  # a topology is dropped if its closed loop has less than this share of the best throughput
 LAG_SHARE = 0.25  # a load generator that is later than this share of the limit may itself cause the misses
 
@@ -46,7 +51,7 @@ LAG_SHARE = 0.25  # a load generator that is later than this share of the limit 
 class Probed(Probe):
     """A measured probe: a measurement at one request rate, judged by the objective that it meets worst.
 
-    is_limited: whether the probe fails while the load generator itself was late. It then says nothing of the service
+    is_limited: whether the load generator itself was late. The probe then says nothing of the service
     """
 
     cell: CellResult
@@ -75,25 +80,61 @@ class Capacity:
         """Return the key of the setting without RATE."""
         return setting_key(self.system, self.params)
 
+    @cached_property
+    def faulty(self) -> list[CellResult]:
+        """Return the measurements that do not count, because they are faulty (see faulty_cells)."""
+        return faulty_cells(self.cells, self.objectives)
+
     @property
-    def closed_rate(self) -> float:
+    def fault(self) -> Message:
+        """Return how many measurements are faulty, and why the first of them is; empty if none is."""
+        if not self.faulty:
+            return NOTHING
+        return message(
+            "{count} of {all} measurements of {arm} failed or are invalid: {reason}",
+            count=len(self.faulty), all=len(self.cells), arm=self.arm, reason=reasons(self.faulty)[0],
+        )  # fmt: skip
+
+    @property
+    def contradiction(self) -> Message:
+        """Return which probe contradicts the capacity; empty if none does."""
+        probe = self.crossing.contradicting if self.crossing else None
+        if not probe:
+            return NOTHING
+        return message(
+            "a probe of {arm} at {rate} requests/s had {excess:.1f} times the number of misses that the objectives "
+            "allow, which contradicts the other probes",
+            arm=self.arm, rate=whole(probe.rate), excess=probe.excess,
+        )  # fmt: skip
+
+    @cached_property
+    def sound(self) -> list[CellResult]:
+        """Return the measurements that count."""
+        return [cell for cell in self.cells if cell not in self.faulty]
+
+    @property
+    def loop(self) -> Loop:
         """Return how many correct answers per second the closed loop got; 0 if it was not measured.
 
         If no answer was correct, all answers are counted.
         """
-        for cell in self.cells:
-            if cell.clients and cell.wall_ns and not cell.params[RATE]:
-                return (cell.requests - failures(cell) or cell.answered) / cell.wall_ns * 1e9
-        return 0.0
+        for cell in self.sound:
+            if not cell.params[RATE] and cell.wall_ns and cell.answered:
+                answers = cell.requests - failures(cell) or cell.answered
+                return Loop(rate=answers / cell.wall_ns * 1e9, error=min(MOST_ERROR, answers**-0.5))
+        return Loop(rate=0.0)
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:
         """Return the measurements at fixed request rates (probes), in the order in which they were made."""
-        return tuple(_probed(cell, self.objectives) for cell in self.cells if cell.params[RATE] and cell.clients)
+        return tuple(_probed(cell, self.objectives) for cell in self.sound if cell.params[RATE])
 
     @property
     def known(self) -> list[Probed]:
-        """Return the probes that show what the service can do, because the load generator was not late."""
+        """Return the probes whose load generator was not late, so that they show what the service can do.
+
+        Probes that met the objectives although it was late are left out, too: without them, the capacity is not biased.
+        """
         return [one for one in self.probes if not one.is_limited]
 
     @cached_property
@@ -101,25 +142,28 @@ class Capacity:
         """Return the request rate to measure next and the purpose (see Wanted), or None if the search has ended."""
         if self.reason or len(self.probes) >= MOST_PROBES:
             return None
-        if not self.closed_rate:
+        loop = self.loop
+        if not loop.rate:
             return 0.0, CLOSED
         if self.is_candidate and (len(self.probes) >= MOST_PICKING or (self.crossing and self.crossing.width < ROUGH)):
             return None
-        ask = next_probe(self.known, self.start_rate / FIRST or self.closed_rate)
-        limit = min((one.rate for one in self.probes if one.is_limited), default=inf)
+        served = [one for one in self.probes if one.passes or not one.is_limited]
+        ask = next_probe(served, loop)
+        if self.start_rate and not self.probes:
+            ask = min(self.start_rate, top_rate(loop.rate)), SCAN
+        limit = min((one.rate for one in self.probes if one not in served), default=inf)
         if not ask or ask[0] < limit:
             return ask
-        below = max((one.rate for one in self.known if one.passes and one.rate < limit), default=0.0)
+        below = max((one.rate for one in served if one.passes and one.rate < limit), default=0.0)
         lower = (below * limit) ** 0.5 if below else limit / STEP**2
-        is_near = lower < below * (1 + WIDTH / 2) or lower < LOWEST * self.closed_rate
+        is_near = lower < below * (1 + WIDTH / 2) or lower < LOWEST * loop.rate
         return None if is_near else (lower, SCAN)
 
     @property
     def reason(self) -> Message:
         """Return why the capacity cannot be searched. Return NOTHING if it can."""
-        failed = [cell for cell in self.cells if not cell.clients]
-        if len(failed) >= MOST_FAILED:
-            return failed[-1].reason or message("the measured processes failed")
+        if len(self.faulty) >= MOST_FAILED:
+            return reasons(self.faulty)[-1]
         if any(not cell.params[RATE] and cell.clients and not cell.answered for cell in self.cells):
             return message("the closed-loop measurement got no answers")
         return NOTHING
@@ -127,7 +171,7 @@ class Capacity:
     @cached_property
     def crossing(self) -> Crossing | None:
         """Return the capacity with its interval, or None if it was not found."""
-        return crossing(self.known)
+        return crossing(self.known, self.loop) if self.loop.rate else None
 
     @property
     def rough_rate(self) -> float:
@@ -141,8 +185,8 @@ class Capacity:
 
     @property
     def lowest_fail(self) -> float:
-        """Return the lowest rate that missed the objectives, in requests/s, or infinity if none did."""
-        return min((one.rate for one in self.probes if not one.passes), default=inf)
+        """Return the lowest rate at which the service missed the objectives, in requests/s, or infinity."""
+        return min((one.rate for one in self.known if not one.passes), default=inf)
 
     @property
     def is_generators(self) -> bool:
@@ -151,15 +195,23 @@ class Capacity:
 
     @property
     def nearest(self) -> Probed | None:
-        """Return the measurement at the highest rate that met the objectives, up to the capacity's upper bound."""
-        most = self.crossing.high if self.crossing else inf
-        passing = [one for one in self.probes if one.passes and one.rate <= most]
-        return max(passing, key=attrgetter("rate"), default=None)
+        """Return the probe at the rate nearest to the capacity, or at the highest rate that met the objectives."""
+        if self.crossing:
+            rate = self.crossing.rate
+            return min(self.known, key=lambda one: abs(log(one.rate / rate)))
+        return max((one for one in self.probes if one.passes), key=attrgetter("rate"), default=None)
+
+
+Pair = tuple[Capacity, Capacity]  # the arm in the denominator, and the one in the numerator
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """The ratio of the capacity of *above* to that of *below*, its 95 % interval, and the verdict."""
+    """The ratio of the capacity of *above* to that of *below*, its 95 % interval, and the verdict.
+
+    is_bracket: whether low and high only enclose the ratio
+    why: why faster and slower are withheld; empty if they are not
+    """
 
     below: Capacity
     above: Capacity
@@ -167,6 +219,8 @@ class Ratio:
     low: float
     high: float
     verdict: Word
+    is_bracket: bool = False
+    why: Message = NOTHING
 
 
 def capacities(run: Run) -> list[Capacity]:
@@ -202,14 +256,30 @@ def wanted(run: Run) -> list[Wanted]:
     return [_wanted(one, *one.wanted, run) for one in (*candidates(run), *picked) if one.wanted]
 
 
+def faulty_cells(cells: Sequence[CellResult], objectives: Sequence[Objective]) -> list[CellResult]:
+    """Return the measurements that are invalid, or failed although the load did not make their requests fail.
+
+    Requests that fail at too high a rate are what a search looks for. If the other objectives are met, failed requests
+    need an objective for errors, such as errors<1%.
+    """
+
+    def is_faulty(cell: CellResult) -> bool:
+        if cell.status != "failed" or not cell.clients or not cell.requests:
+            return cell.status != "ok"
+        is_of_latency = all(one.latency_ns for one in objectives)
+        return bool(cell.params[RATE]) and is_of_latency and _probed(cell, objectives).passes
+
+    return [cell for cell in cells if is_faulty(cell)]
+
+
 def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     runtime = one.arm.removesuffix(AGAIN)
     cell = Cell.build(system=one.system, runtime=runtime, reads=(*one.params, RATE), values=one.params)
     if rate:
         cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
     block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
-    purpose = PICK if one.is_candidate and rate else purpose
-    return Wanted(arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose)
+    purpose = PICK if one.is_candidate else purpose
+    return Wanted(arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate)
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
@@ -218,10 +288,10 @@ def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
     Candidates are topologies (numbers of processes and threads) of the same runtime.
     """
     others = [other for other in found if other.arm == one.arm and other is not one]
-    if not others or not all(other.closed_rate or other.reason for other in (*others, one)):
+    if not others or not all(other.loop.rate or other.reason for other in (*others, one)):
         return False
-    most_closed = max(other.closed_rate for other in others)
-    return one.closed_rate < PRUNED * most_closed or one.lowest_fail < max(other.highest_pass for other in others)
+    most_closed = max(other.loop.rate for other in others)
+    return one.loop.rate < PRUNED * most_closed or one.lowest_fail < max(other.highest_pass for other in others)
 
 
 def _best(some: Sequence[Capacity], run: Run) -> Capacity:
@@ -246,32 +316,62 @@ def _without_rate(params: Mapping[str, Value]) -> dict[str, Value]:
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
     """Return the capacity ratio of each pair of compared runtimes, separately for each setting.
 
-    The intervals behind the verdicts are corrected for the number of ratios (Bonferroni).
+    The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of A/A separately. If
+    A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
     If the search selected the best topology of each arm, arms with different topologies are compared.
     """
-    pairs, plan = [], SavedPlan.from_json(run.plan)
+    plan, same, pairs = SavedPlan.from_json(run.plan), list[Pair](), list[Pair]()
     for group in grouped(found, lambda one: plan.picks or one.setting).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}
-        found_steps = steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes)
-        pairs += [(by_arm[step.denominator], by_arm[step.numerator]) for step in found_steps]
-    return [_ratio(below, above, plan.margin, len(pairs)) for below, above in pairs]
+        for step in steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes):
+            (same if step.name == "aa" else pairs).append((by_arm[step.denominator], by_arm[step.numerator]))
+    of_same = [_ratio(pair, plan.margin, len(same)) for pair in same]
+    differs = any(one.verdict in ("faster", "slower") for one in of_same)
+    return [_ratio(pair, plan.margin, len(pairs), differs=differs) for pair in pairs] + of_same
 
 
-def _ratio(below: Capacity, above: Capacity, margin: float, family: int) -> Ratio:
-    generator = np.random.default_rng(0)
-    known = [one.crossing for one in (below, above) if one.crossing]
-    draws = [generator.choice(one.draws, DRAWS) for one in known]
-    drawn = draws[1] / draws[0]
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    sure_low, sure_high = np.quantile(drawn, [0.025 / family, 1 - 0.025 / family])
+def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> Ratio:
+    below, above = pair
+    base, found = below.crossing, above.crossing
+    assert base
+    assert found
+    drawn = np.array(found.draws) / np.random.default_rng(0).permutation(base.draws)
+    outside, sure = (1 - CONFIDENCE) / 2, ALPHA / 2 / family
+    low, high, sure_low, sure_high = np.quantile(drawn, [outside, 1 - outside, sure, 1 - sure])
+    if is_bracket := base.is_bracket or found.is_bracket:
+        low, high = min(low, found.low / base.high), max(high, found.high / base.low)
+        sure_low, sure_high = min(low, sure_low), max(high, sure_high)
     verdict: Word = "inconclusive"
     if 1 / (1 + margin) <= sure_low and sure_high <= 1 + margin:
         verdict = "equivalent"
     elif sure_low > 1 or sure_high < 1:
         verdict = "faster" if sure_low > 1 else "slower"
-    ratio = known[1].rate / known[0].rate
-    return Ratio(below=below, above=above, ratio=ratio, low=float(low), high=float(high), verdict=verdict)
+    fault, doubt = _fault(pair), _doubt(pair)
+    if differs and not fault:
+        fault = message("A/A: two measurements of the same runtime differ, so the difference may be noise")
+    return Ratio(
+        below=below,
+        above=above,
+        ratio=found.rate / base.rate,
+        low=float(low),
+        high=float(high),
+        verdict="invalid" if fault else "inconclusive" if doubt else verdict,
+        is_bracket=is_bracket,
+        why=fault or doubt,
+    )
+
+
+def _fault(pair: Pair) -> Message:
+    """Return which measurement of two arms is invalid or failed, or how the code changed; empty if all are sound."""
+    return next((one.fault for one in pair if one.faulty), mixed([cell for one in pair for cell in one.cells]))
+
+
+def _doubt(pair: Pair) -> Message:
+    """Return why the probes of two arms do not allow a verdict; empty if they do."""
+    seen = others(cell for one in pair for cell in one.cells)
+    busy = seen.marks if seen and seen.is_busy else NOTHING
+    return next((one.contradiction for one in pair if one.contradiction), busy)
 
 
 def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
@@ -279,8 +379,8 @@ def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
     for objective in objectives:
         misses, known = counted(cell, objective)
         allowed = objective.share * max(1, known)
-        judged.append((misses / allowed, allowed, objective.latency_ns))
-    excess, allowed, limit_ns = max(judged, key=itemgetter(0))
+        judged.append((misses / allowed, allowed, objective.share, objective.latency_ns))
+    excess, allowed, share, limit_ns = max(judged, key=itemgetter(0))
     lag_ns = cell.lag.get("p99_ns", cell.lag.get("max_ns", 0))
     return Probed(
         cell=cell,
@@ -289,7 +389,8 @@ def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
         purpose=cell.probe,
         excess=excess,
         allowed=allowed,
-        is_limited=excess > 1 and lag_ns > LAG_SHARE * limit_ns > 0,
+        most=1 / share,
+        is_limited=lag_ns > LAG_SHARE * limit_ns > 0,
     )
 
 

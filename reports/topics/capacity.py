@@ -9,7 +9,7 @@ from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
 from reports.facts.cells import grouped, memory_bytes
-from reports.facts.figures import cpu_ns
+from reports.facts.figures import cpu_ns, requests_per_s
 from reports.facts.settings import parameter_values
 from reports.statistics.verdict import WORDS
 from reports.view import View
@@ -100,8 +100,8 @@ def _sentence(one: Capacity, view: View) -> Message:
     name, objectives, least = _name(one, view), _objectives(view), whole(one.highest_pass)
     if one.reason:
         return message("{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason)
-    if one.crossing:
-        rate = interval(one.crossing.rate, one.crossing.low, one.crossing.high, whole)
+    if found := one.crossing:
+        rate = interval(found.rate, found.low, found.high, whole, is_range=found.is_bracket)
         return message("{arm} serves {rate} requests/s with {objectives}.", arm=name, rate=rate, objectives=objectives)
     if one.is_generators and not one.highest_pass:
         return message(
@@ -135,42 +135,53 @@ def _step_sentence(one: Ratio, view: View) -> Message:
         objectives=_objectives(view),
         above=_name(one.above, view),
         below=_name(one.below, view),
-        ratio=interval(one.ratio, one.low, one.high, ratio),
+        ratio=interval(one.ratio, one.low, one.high, ratio, is_range=one.is_bracket),
         rate=whole(one.above.rough_rate),
         base=whole(one.below.rough_rate),
-        verdict=WORDS[one.verdict],
+        verdict=message("{word}: {why}", word=WORDS[one.verdict], why=one.why) if one.why else WORDS[one.verdict],
     )
 
 
 def _cautions(view: View) -> Iterator[Message]:
-    """Yield warnings about searches without a clear or confirmed capacity."""
+    """Yield warnings about searches that were disturbed, or that only enclose a capacity."""
     for one in view.capacities:
         name, found = _name(one, view), one.crossing
-        if found is None:
-            continue
-        if found.is_cliff and one.highest_pass > one.lowest_fail:
+        if doubt := one.contradiction:
             yield message(
-                "{arm}: a probe at {high} requests/s met the objectives, but another at {low} requests/s missed them. "
-                "Either the latency differs between starts of the service, or other programs used the CPU.",
-                arm=name, low=whole(one.lowest_fail), high=whole(one.highest_pass),
-            )  # fmt: skip
-        elif found.is_cliff:
+                "{arm}: {doubt}. Either the latency differs between starts of the service, the service sometimes "
+                "stalls, or other programs used the CPU.",
+                arm=name,
+                doubt=doubt,
+            )
+        if one.faulty:
             yield message(
-                "{arm}: the latency rises suddenly between {low} and {high} requests/s. The capacity's interval "
-                "reaches from the highest rate that met the objectives to the lowest rate that missed them.",
+                "{fault}. If a share of the requests may fail, add an objective such as errors<0.1%.",
+                fault=one.fault,
+            )
+        if found and found.is_capped:
+            yield message(
+                "{arm}: the range ({low} - {high}) is a bracket, not an interval. No rate that was tried missed the "
+                "objectives, and the upper end is what the closed loop reached. Rates nearer to it were not tried, "
+                "because queues build up too slowly there.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
-        elif one.wanted is None and not found.is_confirmed_by(one.known):
+        elif found and found.is_bracket:
             yield message(
-                "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm the capacity. Either the "
-                "latency differs between starts of the service, or the service sometimes stalls.",
-                arm=name,
-            )
+                "{arm}: the latency rises suddenly. The range ({low} - {high}) is a bracket, not an interval. The "
+                "probes do not show where between these rates the capacity lies.",
+                arm=name, low=whole(found.low), high=whole(found.high),
+            )  # fmt: skip
+    if view.others and view.others.is_busy:
+        yield message(
+            "The machine was busy: {others}. Repeat the search while other programs do not run.",
+            others=view.others.marks,
+        )
 
 
 def _rate_datum(one: Capacity) -> Datum:
     if one.crossing:
-        return number(one.crossing.rate, whole, low=one.crossing.low, high=one.crossing.high)
+        found = one.crossing
+        return number(found.rate, whole, low=found.low, high=found.high, is_range=found.is_bracket)
     if one.is_generators or one.highest_pass:
         return words(message("at least {rate}", rate=whole(one.highest_pass)))
     return words(message("none"))
@@ -180,9 +191,10 @@ def _columns(view: View) -> list[Col[Capacity]]:
     price, method = view.plan.price, view.plan.method
 
     def cost(one: Capacity) -> float | None:
-        cores, size = _near(one, _cores), _near(one, _bytes)
-        if not (price and one.crossing and cores and size):
+        near, cores, size = one.nearest, _near(one, _cores), _near(one, _bytes)
+        if not (price and one.crossing and near and cores and size):
             return None
+        cores *= one.crossing.rate / near.rate
         return price.cost(LOAD, one.crossing.rate, method.limit_cpus or cores, method.limit_memory_bytes or size)
 
     return [
@@ -206,7 +218,7 @@ def _topology(one: Capacity) -> str:
 
 
 def _near(one: Capacity, read: Reader) -> float | None:
-    """Return the value that *read* returns for the measurement nearest below the capacity."""
+    """Return the value that *read* returns for the probe nearest to the capacity."""
     return read(one.nearest) if one.nearest else None
 
 
@@ -216,14 +228,21 @@ def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
 
 
 def _per(one: Capacity, read: Reader, unit: float = 1) -> float | None:
-    """Return the capacity per *unit* of a resource. *read* returns how much of it a measurement used."""
-    used = _near(one, read)
-    return one.crossing.rate / used * unit if used and one.crossing else None
+    """Return the requests/s per *unit* of a resource at the rate of the probe nearest to the capacity.
+
+    read: a function that returns how much of the resource a probe used
+    """
+    used, near = _near(one, read), one.nearest
+    return requests_per_s(near.cell) / used * unit if used and near else None
+
+
+def _ratio_datum(one: Ratio) -> Datum:
+    return number(one.ratio, ratio, low=one.low, high=one.high, is_range=one.is_bracket)
 
 
 STEP_COLUMNS: Sequence[Col[Ratio]] = (
     col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
-    col("capacity ratio", lambda one: number(one.ratio, ratio, low=one.low, high=one.high), ratio),
+    col("capacity ratio", _ratio_datum, ratio),
     col("verdict", lambda one: words(WORDS[one.verdict], state=f"word {one.verdict}")),
 )
 PROBE_COLUMNS: Sequence[Col[Probed]] = (

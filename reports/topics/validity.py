@@ -44,6 +44,7 @@ from reports.topics.contest import by_reason
 from reports.view import View
 
 PLACE = 60
+OF_SEARCHES = True
 TITLE = message("Validity")
 PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 STATES = {
@@ -73,20 +74,26 @@ def section(view: View) -> Section:
         for name, (state, seen, cells) in _checked(view).items()
     ]
     cells = of_cells(view.run.cells)
-    sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
-    rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
+    parts: tuple[Section, ...] = ()
+    if not view.plan.objectives:
+        sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
+        rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
+        parts = rest, _missing(view), _elsewhere(view)
     return Section(
         "validity",
         TITLE,
         tables=(plain_table(TITLE, heads, lines, kind="checks"),),
-        parts=(rest, _missing(view), _elsewhere(view)),
+        parts=parts,
         folded=True,
     )
 
 
 def _checked(view: View) -> dict[Message, Check]:
     """Return the result of each check that applies to the run, by the name of the check."""
-    return {name: check(view) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices}
+    checks = {name: check for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices}
+    if view.plan.objectives:
+        checks = {name: check for name, check in checks.items() if check in OF_PROBES}
+    return {name: check(view) for name, check in checks.items()}
 
 
 def checks_line(view: View) -> Datum:
@@ -124,7 +131,7 @@ def _result(seen: Message, bad: object, cells: str, unknown: Message = NOTHING, 
 
 
 def _check_cells(view: View) -> Check:
-    cells, bad = view.run.cells, view.run.failed_cells
+    cells, bad = view.run.cells, view.failed_cells
     seen = message("{ok} of {all} measurements are ok", ok=len(cells) - len(bad), all=len(cells))
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
         seen = listed(
@@ -362,6 +369,7 @@ CHECKS = {
     message("Blocks (rounds of measurement) are statistically independent"): _check_independence,
     message("The noise floor is low (A/A: the same runtime twice)"): _check_noise,
 }
+OF_PROBES = (_check_cells, _check_code, _check_gil, _check_quiet)
 
 
 # ---- in words ------------------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ from config.plan import Plan, Row
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import verbatim
+from core.objective import Objective
 from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
-from lab.run.experiment import RunInProgress, carry_out
+from lab.run.experiment import RunInProgress, carry_out, search_s
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
@@ -266,3 +267,15 @@ def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> 
     with pytest.raises(BadInput, match="is 3, but NUM_API_SERVICES is 4"):
         preflight(replace(plan, rows=(row,)))
     preflight(replace(plan, rows=(replace(row, values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),)))
+
+
+def test_the_time_of_a_search_is_known_before_it_starts_and_depends_on_objective_rate_and_arms(plan: Plan) -> None:
+    asked = {text: replace(plan, objectives=(Objective.parse(text),)) for text in ("p99<50ms", "p99<1s", "p99.9<50ms")}
+    fast, patient, rare = (search_s(one, 1000) for one in asked.values())
+    assert fast < patient  # probes of ten times the objective
+    assert fast < rare  # 0.1 % of the requests miss it
+    assert fast < search_s(asked["p99<50ms"], 100)
+    alone = replace(asked["p99<50ms"], runtimes=plan.runtimes[:1])
+    assert search_s(alone, 1000) == pytest.approx(fast / 2)
+    # a setting and runtime: closed loop 20.5 s, 3 short probes of 1.5 s, 7 long ones of 7 s, with 0.5 s and 2 s each
+    assert fast == pytest.approx(4 * (22.5 + 3 * 4 + 7 * 9.5), rel=0.01)
