@@ -1,5 +1,7 @@
 //! Kept connections that the service closes: requests that are sent once more, and the cause in words if they are not.
 
+use contract::now_ns;
+
 use super::worker::Worker;
 use crate::engine::tally::FirstWrong;
 use crate::net::connection::State;
@@ -32,11 +34,13 @@ impl Worker {
         matches!(&kind.expect, Expect::Http(expect) if expect.body.is_some())
     }
 
-    /// Send the request once more, on a new connection.
+    /// Send the request once more, on a new connection: it is opened after what is being read now.
     pub(crate) fn resend(&mut self, at: usize) {
         self.tally.resent += 1;
-        self.connections[at].close_to_resend();
-        self.open(at);
+        let connection = &mut self.connections[at];
+        connection.close_to_resend();
+        (connection.state, connection.opened_ns) = (State::Connecting, now_ns());
+        self.backlogged.push(at);
     }
 
     /// Keep the cause of a failure in words, if it is known and the first one.
