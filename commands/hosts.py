@@ -72,13 +72,13 @@ def _lines(
             continue
         known = facts[name]
         yield message(
-            "  machine   {cpu}, {cores} cores, {kernel}", **{key: known[key] for key in ("cpu", "cores", "kernel")}
+            "  machine   {cpu}, {cores} cores, {kernel}", **{key: known.get(key) for key in ("cpu", "cores", "kernel")}
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
         yield message(
             "  Python    version {python} runs gilscope's agent on this host; uv is installed: {uv}",
-            python=known["python"],
-            uv=message("yes") if known["uv"] else message("no"),
+            python=known.get("python"),
+            uv=message("yes") if known.get("uv") else message("no"),
         )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from core.decode import Misfit
 from core.errors import GilscopeError
 from core.hosts import Host
 from core.languages import for_terminal
@@ -68,8 +69,8 @@ class AgentStream:
         Raises HostLost if the stream has ended, or if a message is malformed.
         """
         self._complaints.drain()
-        self._in.settimeout(wait_s)
         try:
+            self._in.settimeout(wait_s)
             data = self._in.recv(1 << 20)
             for message_of_agent in self._reader.feed(data):
                 take(message_of_agent)
@@ -77,7 +78,7 @@ class AgentStream:
             return False
         except OSError as error:
             raise HostLost("{error}", error=error.strerror) from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, Misfit) as error:
             raise HostLost("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]) from None
         if not data:
             raise HostLost(self._why_ended())
@@ -97,7 +98,8 @@ class AgentStream:
     def is_writable(self) -> bool:
         """Return whether the agent process on the host accepts data on its stdin now."""
         poll = select.poll()
-        poll.register(self._out, select.POLLOUT)
+        with suppress(ValueError):  # the stream was closed meanwhile
+            poll.register(self._out, select.POLLOUT)
         return bool(poll.poll(0))
 
     def kill(self) -> None:

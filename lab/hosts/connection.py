@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
-from typing import Any, Required
+from typing import Annotated, Any, Literal, Required, TypedDict
+
+from msgspec import Meta
 
 from core import record
 from core.decode import Misfit, decoded
@@ -28,6 +30,8 @@ from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
 from lab.output import HeadTailBuffer
 from lab.run.children import Process
 
+MOST_CPU = 1 << 16
+
 
 class InterpreterFacts(RuntimeFacts):
     """The facts that the agent must report about an interpreter on its host."""
@@ -39,17 +43,67 @@ class InterpreterFacts(RuntimeFacts):
     gil_disabled_build: Required[bool]  # type: ignore[misc]
 
 
-ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.json
-    "start": int,
-    "command": list[str],
-    "clock": int,
-    "facts": HostFacts,
+class Quiet(TypedDict, total=False):
+    """How quiet a host was: the result of lab.machine.quiet.facts() there."""
+
+    cores: record.Count
+    virtual: bool | None
+    load_1m: record.Known
+    governors: list[str] | None
+    turbo: bool | None
+    throttles: record.Known
+    smt: bool | None
+    swap_used_bytes: record.Known
+    cpu_pressure: record.Known
+    memory_pressure: record.Known
+    cores_quota: record.Number | str | None
+    aslr: record.Known
+    window: Window
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentFacts(HostFacts):
+    """The facts that the agent must report about its host."""
+
+    quiet: Quiet
+
+
+class Booted(TypedDict):
+    """The first message of an agent: its folder on the host, its interpreter, and the CPUs that it may use."""
+
+    folder: str
+    python: str
+    cpus: Annotated[list[Annotated[int, Meta(ge=0, le=MOST_CPU)]], Meta(min_length=1)]
+
+
+class Said(TypedDict, total=False):
+    """A message about a child process on the host: a part of its output, or its exit status."""
+
+    child: Required[int]
+    stream: str
+    text: str
+    status: int
+
+
+ANSWERS: Mapping[str, Any] = {  # types of the answers to calls; no other call has an answer
+    "start": record.Count,
+    "command": Annotated[list[str], Meta(min_length=1)],
+    "clock": record.Time,
+    "facts": AgentFacts,
     "find": dict[str, InterpreterFacts],
     "builds": dict[str, RuntimeFacts],
     "packages": dict[str, str],
-    "ran": dict[str, int],
+    "ran": dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count],
     "window": Window,
     "reach": record.Link,
+    "own": str,
+    "files": str,
+    "listen": str,
+    "obstacle": Message,
+    "install": list[Message],
+    "inside": dict[Literal["folder", "root"], str],
+    "inside_files": dict[str, str],
+    "watched": Any,  # its type depends on the profiler: lab.hosts.place
 }
 CALL_S = 60.0
 PROBES = 15
@@ -272,8 +326,8 @@ class HostConnection:
         try:
             if "error" in told:
                 raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decoded(told["error"], Message))
-            if what in ANSWERS:
-                decoded(told["answer"], ANSWERS[what])
+            answer = told.get("answer")
+            decoded(answer, ANSWERS.get(what))  # type: ignore[arg-type]
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered the call {what} with the value {value} for {key}, but the value must be "
@@ -284,7 +338,7 @@ class HostConnection:
                 what=what,
                 accepted=misfit.wanted,
             ) from None
-        return told["answer"], back_ns
+        return answer, back_ns
 
     def _send(self, number: int, what: str, arguments: Mapping[str, Any]) -> None:
         if self.lost:
@@ -305,8 +359,11 @@ class HostConnection:
             raise HostLost(
                 "the files of gilscope's agent cannot be copied to the host: {error}", error=str(said["error"])[:300]
             )
-        self.folder, self.python = str(said["folder"]), str(said["python"])
-        self.usable_cpus = [*map(int, said["cpus"])]
+        try:
+            booted: Booted = decoded(said, Booted)
+        except Misfit as misfit:
+            raise HostLost("the agent's first message is wrong: {error}", error=misfit) from None
+        self.folder, self.python, self.usable_cpus = booted["folder"], booted["python"], booted["cpus"]
 
     def _hello(self, wait_s: float) -> dict[str, Any]:
         """Return the next message. Raises HostLost."""
@@ -337,6 +394,7 @@ class HostConnection:
     def _take(self, told: Mapping[str, Any]) -> None:
         back_ns = perf_counter_ns()
         if "reply" not in told:
+            decoded(told, Said)
             if child := self._children.get(told["child"]):
                 child.take(told)
         elif replies := self._replies.get(told["reply"]):  # no caller waits for other replies

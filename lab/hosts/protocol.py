@@ -26,6 +26,17 @@ def encoded(**fields: Any) -> bytes:
     return MARK + json.dumps(fields).encode() + b"\n"
 
 
+def _decoded(line: bytes | bytearray) -> dict[str, Any]:
+    """Decode a message. Raises ValueError, also for deep nesting."""
+    try:
+        decoded = json.loads(line)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    if not isinstance(decoded, dict):
+        raise ValueError(repr(line[:60]))
+    return decoded
+
+
 class MessageReader:
     """A parser that splits a stream of bytes into messages.
 
@@ -46,6 +57,6 @@ class MessageReader:
         *lines, self._unread = self._unread.split(b"\n")
         for line in lines:
             if line.startswith(MARK):
-                yield json.loads(line.removeprefix(MARK))
+                yield _decoded(line.removeprefix(MARK))
             else:
                 self.noise.add(bytes(line) + b"\n")
