@@ -285,7 +285,8 @@ class CellRun(ExitStack):
             client.finished = False
         used_ns = self._bench.beside.cpu_ns()
         released_ns = self.places.release(self._clients, part)
-        lines = self.children.await_lines(self._clients, RESULT, CALLING, self._deadline_s)
+        slice_s = (part.lead_ns + part.length_ns) / 1e9 if part else 0.0
+        lines = self.children.await_lines(self._clients, RESULT, CALLING, self._deadline_s + slice_s)
         self._beside_ns += self._bench.beside.cpu_ns() - used_ns
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
