@@ -23,6 +23,7 @@ from core.errors import BadInput
 from core.languages import ENGLISH, Language
 from core.messages import NOTHING, Arg, Message, message
 from core.program import PROGRAM
+from core.secret import secrets_in
 from core.user_service import App, UserService
 from reports.exports import written
 
@@ -66,6 +67,8 @@ def main(arguments: Sequence[str]) -> int:
         )
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     written({path: text})
+    if path.is_file() and any(secrets_in(plan.user_service)):
+        path.chmod(0o600)
     output.note(
         "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
         program=PROGRAM,

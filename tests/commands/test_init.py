@@ -72,6 +72,13 @@ def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> Non
     assert load_plan(file).name == "shop"
 
 
+@pytest.mark.parametrize(("header", "mode"), [("Authorization: Bearer s3cret", 0o600), ("Accept: */*", 0o644)])
+def test_a_plan_with_secrets_is_private(here: Path, header: str, mode: int) -> None:
+    os.umask(0o022)
+    init(split(f"shop.yaml {FLAGS} --header '{header}'"))
+    assert (here / "shop.yaml").stat().st_mode & 0o777 == mode
+
+
 def test_three_answers_make_the_same_plan_as_flags(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "requirements.txt").write_text("flask\n")
     init(split(f"flags.yaml {FLAGS} --expect-status 200 --requirements requirements.txt --name shop"))
