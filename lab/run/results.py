@@ -128,13 +128,16 @@ def client_fields(
     }
 
 
-def machine_fields(machines: Mapping[str, Mapping[str, Any]], hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def machine_fields(
+    machines: Mapping[str, Mapping[str, Any]], hosts: Mapping[str, Mapping[str, Any]], own_ns: int
+) -> dict[str, Any]:
     """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances.
 
     machines: by host name, the activity of the machine (quiet.between)
     hosts: by host name, facts about its clock
+    own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
     """
-    disturbed = {name: doctor.disturbances(window) for name, window in machines.items()}
+    disturbed = {name: doctor.disturbances(window, own_ns) for name, window in machines.items()}
     return {
         "machine": {name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS},
         "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
