@@ -25,6 +25,7 @@ from core.method import Method
 from lab.run.cell_run import Bench
 from lab.run.measure import measure_in_slices
 from reports.facts.cells import request_ns
+from reports.statistics.significance import Looks
 from reports.statistics.stats import log_ratios, totals
 from reports.statistics.verdict import Verdict, judge_family
 
@@ -77,7 +78,7 @@ def _repeat(entries: Sequence[Entry], bench: Bench, given: Any, seed: int) -> tu
         block += 1
         for arm, result in enumerate(measure_in_slices(entries, block, bench, seed)):
             times[arm] |= request_ns([result])
-        verdict = judge_family({0: log_ratios(*times)}, totals={0: totals(*times)}, anytime=anytime)[0]
+        verdict = judge_family({0: log_ratios(*times)}, totals={0: totals(*times)}, looks=Looks(is_anytime=anytime))[0]
     return verdict, block
 
 

@@ -11,6 +11,7 @@ from core.method import Method
 from core.result import CellResult
 from reports.facts.cells import OVER_ALL
 from reports.facts.comparisons import Comparison, compare
+from reports.statistics.significance import SHARES
 from reports.statistics.stats import effect
 from tests.reports.facts.timed_cells import BLOCKS, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -21,7 +22,7 @@ def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
     one = only(steady("3.11", 3000) + steady("3.14", 1500))
     assert (one.denominator, one.numerator, one.step) == ("3.11", "3.14", "version")
     assert [one.ratio, one.low, one.high] == pytest.approx([2, 2, 2])
-    assert (one.verdict, one.p, one.blocks) == ("faster", 2**-7, BLOCKS)
+    assert (one.verdict, one.p, one.blocks) == ("faster", 2**-7 / SHARES["throughput"], BLOCKS)
 
 
 def test_one_starved_client_of_four_makes_the_arm_slower() -> None:
@@ -142,7 +143,7 @@ def test_the_median_may_be_better_and_the_tail_worse_where_throughput_is_alike()
     cells = [
         measured(cell_of("2", arm, {"NUM_REQUESTS_PER_CLIENT": 200}), block, [1999 * MS], [slow, *[usual] * 49] * 4)
         for arm, (usual, slow) in times_ns.items()
-        for block in range(1, 9)
+        for block in range(1, 12)
     ]
     one = only(cells)
     assert one.verdict == "equivalent"
