@@ -217,7 +217,7 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
     faults = []
     for child in children:
         for state, promised in promises.items():
-            wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is not promised]
+            wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is (not promised)]
             if not wrong:
                 continue
             known: dict[str, Any] = {"part": PARTS[state], "child": child.label, "when": listed(wrong, last=AND)}
@@ -248,13 +248,15 @@ def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
 def note_jit_states(
     key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
 ) -> None:
-    """Note under *key* whether the JIT of each user's service is on. An unknown state counts as the expected one.
+    """Note under *key* whether the JIT of each user's service is on; None if no process has reported its state.
 
-    Processes of other interpreters do not count.
+    Processes of other interpreters do not count. A Python that was built without a JIT never has one.
     """
     if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
         return
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
-    unexpected = b"%s %d" % (version, not promised)
     for service, inside in zip(services, instruments, strict=True):
-        service.noted[key] = promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values())
+        reported = inside.files(JIT, MOST_JIT_BYTES).values()
+        is_on = {state: b"%s %d" % (version, state) in reported for state in (promised, not promised)}
+        known = not promised if is_on[not promised] else promised if is_on[promised] else None
+        service.noted[key] = known if jit_parts(runtime) else False
