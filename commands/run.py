@@ -119,7 +119,8 @@ def _resume(given: Flags, parser: flags.Parser) -> int:
                 check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)
             preflight(plan)
-            run.plan |= {"blocks": plan.blocks, "extended": plan.extended, "until": asdict(plan.until)}
+            run.plan |= {"until": asdict(plan.until)}
+            run.plan |= {name: getattr(plan, name) for name in ("blocks", "extended", "first_look")}
             return _measured(order, run, sandbox, given)
 
 
@@ -245,7 +246,9 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
         return plan
     measured = max((cell.block for cell in run.cells), default=0)
     blocks = Given(value=added[1:], name=options.BLOCKS.flag).whole(1, options.MAX_BLOCKS)
-    return replace(plan, blocks=(measured if plan.until else plan.blocks) + blocks, until=Until(), extended=True)
+    first_look = plan.first_look if plan.extended or plan.until.looks else measured
+    longer = (measured if plan.until else plan.blocks) + blocks
+    return replace(plan, blocks=longer, until=Until(), extended=True, first_look=first_look)
 
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:

@@ -58,7 +58,8 @@ class Usage(TypedDict, total=False):
         at a service's end while all clients are connected; 0 if the system does not report it
     processes: number of processes of a user's service
     gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether the GIL, or the JIT, was on when the
-        process was ready (for a client: at its release), and at its end
+        process was ready (for a client: at its release), and at its end; null for the state of a user's service that
+        could not be read
     """
 
     cpu_user_ns: Count
@@ -275,7 +276,6 @@ class ServiceLine(Usage, total=False):
 
     requests: requests that the service answered after the warm-up
     counted: false for a user's service, whose requests only the clients count
-    gil_known: false if the GIL's state was not observed and only the runtime's name promises it
     pythons: for a user's service: the Python versions that its processes ran, such as `3.14.7`, or `3.14.7t` for the
         free-threaded build
     workers: for a user's service: for each process that had a connection to a client in the timed window:
@@ -291,7 +291,6 @@ class ServiceLine(Usage, total=False):
 
     requests: Count
     counted: bool
-    gil_known: bool
     pythons: list[Text]
     workers: list[ServingProcess]
     requests_by_worker: list[Count]

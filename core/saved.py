@@ -86,6 +86,7 @@ class PlanFields:
     judged_steps: tuple[str, ...] = ()
     fail_if_slower: Number = 0.0
     extended: bool = False
+    first_look: Count = 0
     method: Method = Method()  # noqa: RUF009 - frozen
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
@@ -114,6 +115,8 @@ class SavedPlan(PlanFields):
     judged_steps: the steps that get a verdict; empty for all
     fail_if_slower: how much more time, as a share, the last runtime must take for the run to exit with 3; 0 for never
     extended: whether blocks were added after results had been seen
+    first_look: the last block of the first report, if blocks were added later and results did not decide the number of
+        the first blocks; else 0
     method: how every cell was measured
     arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why the arms of a setting were not
         measured in slices

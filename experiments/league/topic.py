@@ -11,7 +11,8 @@ from reports.document.model import Datum, Section, number
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
 from reports.facts.cells import Row, of_rows, request_ns
-from reports.statistics.significance import ALPHA, fewest_blocks, holm, sign_flip_p
+from reports.facts.comparisons import looks_at
+from reports.statistics.significance import ALPHA, SHARES, Looks, holm
 from reports.statistics.stats import Estimate, log_ratios
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests, rate_share
@@ -46,8 +47,9 @@ class Challenge:
 def section(view: View) -> Section:
     """Return a report section that ranks all servers per runtime, and names those faster than gilscope's systems."""
     ranked = contests(view.rows, view.titles, reference=OURS, kind=_runtime)
-    every = _challenges(ranked, view.run.seed)
-    sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]
+    looks = looks_at(view.run)
+    every = _challenges(ranked, looks)
+    sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every, looks)]
     return shared.contest_section(message("Ranking of servers"), ranked, _columns(), HOW, sentences, view)
 
 
@@ -55,7 +57,7 @@ def _runtime(row: Row) -> Message:
     return message("runtime {runtime}", runtime=row.runtime)
 
 
-def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
+def _challenges(ranked: Iterable[Contest], looks: Looks) -> list[Challenge]:
     """Compare each server outside of gilscope with the faster of gilscope's systems 2 and 4.
 
     Servers that were not measured in the same blocks (rounds of measurement) are left out.
@@ -68,7 +70,7 @@ def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
         if rival.base.system in OURS and rival.row.system not in OURS and (share := rival.share)
     ]
     ratios = [log_ratios(request_ns(rival.base.good), request_ns(rival.row.good)) for rival, _ in rivals]
-    adjusted = holm([sign_flip_p([*by_block.values()], seed=seed) for by_block in ratios])
+    adjusted = holm([looks.p(by_block) for by_block in ratios], SHARES["league"])
     return [Challenge(rival, share, p) for (rival, share), p in zip(rivals, adjusted, strict=True)]
 
 
@@ -141,10 +143,11 @@ def _args(challenge: Challenge) -> dict[str, Any]:
     return {"name": challenge.rival.name, "share": shared.share_words(challenge.share, challenge.rival.row)}
 
 
-def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
+def _too_few(every: Sequence[Challenge], looks: Looks) -> Iterator[Message]:
     """Yield a warning if too few blocks were measured to show that a server is faster than gilscope's systems."""
     blocks = max((challenge.share.count for challenge in every), default=0)
-    if every and blocks < fewest_blocks(len(every)):
+    enough = looks.fewest(len(every) / SHARES["league"])
+    if every and blocks < enough:
         yield plural(
             "{count} block of measurements is too few to show that any of {rivals} other servers is faster than "
             "gilscope's. Use --blocks {enough}.",
@@ -152,5 +155,5 @@ def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
             "gilscope's. Use --blocks {enough}.",
             count=blocks,
             rivals=len(every),
-            enough=fewest_blocks(len(every)),
+            enough=enough,
         )

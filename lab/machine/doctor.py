@@ -84,6 +84,7 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     facts: the result of quiet.facts()
     """
     window = facts.get("window") or {}
+    window = {"own_ns": window.get("window_ns"), **window}
     findings = [check.apply(window if check.during_runs else facts) for check in CHECKS]
     hidden = HIDDEN_IN_VIRTUAL_MACHINES if facts.get("virtual") else ()
     return [
@@ -94,11 +95,13 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     ]
 
 
-def disturbances(window: Mapping[str, Any]) -> list[Message]:
+def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
     """Return a message, with a code, for each disturbance in the timed window of a cell.
 
     window: the result of quiet.between()
+    own_ns: how long the cell had its turns in the window, in which the arms of its setting may take turns
     """
+    window = {**window, "own_ns": own_ns}
     inspected = [check.apply(window) for check in CHECKS if check.during_runs]
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
@@ -181,12 +184,12 @@ CHECKS = (
     ),
     Check(
         "quota",
-        lambda quota_stalled_ns, window_ns: (
-            quota_stalled_ns <= QUOTA_STALLED_SHARE * window_ns,
+        lambda quota_stalled_ns, own_ns: (
+            quota_stalled_ns <= QUOTA_STALLED_SHARE * own_ns,
             message(
                 "the CPU quota throttled threads for {held_ms:.0f} ms of {window_s:.1f} s",
                 held_ms=quota_stalled_ns / 1e6,
-                window_s=window_ns / 1e9,
+                window_s=own_ns / 1e9,
             ),
         ),
         message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),

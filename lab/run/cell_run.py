@@ -327,7 +327,8 @@ class CellRun(ExitStack):
             faults += littles_law(by_client, windows)
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
         self.pace = Pace.of(add_up(by_client)) if by_client else self.pace
-        figures |= machine_fields(machines, hosts) | {
+        own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
+        figures |= machine_fields(machines, hosts, own_ns) | {
             "start_ns": self._ready_ns,
             "slow": slow_requests([client.get(SLOW) for client in by_client], timelines, figures["latency"], windows),
             "turns": self._turns_summary(whole),

@@ -170,13 +170,16 @@ def client_fields(
     }
 
 
-def machine_fields(machines: Mapping[str, Mapping[str, Any]], hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def machine_fields(
+    machines: Mapping[str, Mapping[str, Any]], hosts: Mapping[str, Mapping[str, Any]], own_ns: int
+) -> dict[str, Any]:
     """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances.
 
     machines: by host name, the activity of the machine (quiet.between)
     hosts: by host name, facts about its clock
+    own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
     """
-    disturbed = {name: doctor.disturbances(window) for name, window in machines.items()}
+    disturbed = {name: doctor.disturbances(window, own_ns) for name, window in machines.items()}
     return {
         "machine": {name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS},
         "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
@@ -256,7 +259,7 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
     faults = []
     for child in children:
         for state, promised in promises.items():
-            wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is not promised]
+            wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is (not promised)]
             if not wrong:
                 continue
             known: dict[str, Any] = {"part": PARTS[state], "child": child.label, "when": listed(wrong, last=AND)}
@@ -287,13 +290,15 @@ def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
 def note_jit_states(
     key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
 ) -> None:
-    """Note under *key* whether the JIT of each user's service is on. An unknown state counts as the expected one.
+    """Note under *key* whether the JIT of each user's service is on; None if no process has reported its state.
 
-    Processes of other interpreters do not count.
+    Processes of other interpreters do not count. A Python that was built without a JIT never has one.
     """
     if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
         return
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
-    unexpected = b"%s %d" % (version, not promised)
     for service, inside in zip(services, instruments, strict=True):
-        service.noted[key] = promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values())
+        reported = inside.files(JIT, MOST_JIT_BYTES).values()
+        is_on = {state: b"%s %d" % (version, state) in reported for state in (promised, not promised)}
+        known = not promised if is_on[not promised] else promised if is_on[promised] else None
+        service.noted[key] = known if jit_parts(runtime) else False

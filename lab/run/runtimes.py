@@ -162,10 +162,9 @@ class UserServiceRuntime:
 
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings that the service's child gets at its start: the command and its runtime."""
-        promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
         server = UserService(name=system.name, start=Command(command=system.command))
         own = system.child_config.get("own") or {**server.to_json(), "prefix": ""}
-        return {"own": {**own, **promises, **self._service_config(system)}}
+        return {"own": {**own, "variables": self.name.variables, **self._service_config(system)}}
 
     def to_json(self) -> dict[str, Any]:
         """Return the runtime's facts for result.json."""

@@ -78,6 +78,7 @@ def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True)
             reached_all = False
             break
         process = python_process(pid, PYTHON_DEADLINE_S, may_ask=may_ask)
+        reached_all &= process is not None or not _is_hidden(pid)
         if process:
             states.setdefault(process.label, []).append(process.gil_enabled)
     counted = states.get(expected) or [state for of_label in states.values() for state in of_label]
@@ -87,10 +88,19 @@ def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True)
     return Pythons(labels=tuple(states), gil_enabled=gil_enabled)
 
 
+def _is_hidden(pid: int) -> bool:
+    """Return whether this process may not see which program the process *pid* runs."""
+    try:
+        os.readlink(f"/proc/{pid}/exe")
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return False
+
+
 class RunningService:
     """A target: a service that already runs. Its processes are known if they run on this machine as this user."""
 
-    promised = is_asgi = False
+    is_asgi = False
 
     def __init__(self, own: Mapping[str, Any]) -> None:
         """Raise CommandFailed if the service does not answer."""
@@ -125,7 +135,7 @@ class RunningService:
         """
         workers, pids = self._workers.result(), self.pids()
         known = usage_since(self._since, usage_of(pids)) if {*pids} & {*self._pids} else {}
-        states = _states(self._ready, self.pythons(), self.promised)
+        states = _states(self._ready, self.pythons())
         return {**known, "requests": 0, "counted": False, "workers": workers, **states}
 
     def stop(self) -> None:
@@ -146,7 +156,7 @@ class StartedService(RunningService):
     def __init__(self, cell: Mapping[str, Any]) -> None:
         """Start the service. Raises CommandFailed if it does not start."""
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
-        self.promised, self.is_asgi = self._own["gil_enabled"], self._own.get("interface") == ASGI
+        self.is_asgi = self._own.get("interface") == ASGI
         check_requests(self._own)
         self.command = start_command(self._own, cell)
         self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
@@ -207,12 +217,11 @@ class StartedService(RunningService):
             give_up(failed)
 
 
-def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
-    """Return the GIL states and Python versions to report. *promised* takes the place of an unknown GIL state."""
+def _states(ready: Pythons, end: Pythons) -> dict[str, Any]:
+    """Return the GIL states, which are None if they are unknown, and the Python versions to report."""
     return {
-        "gil_enabled_ready": promised if ready.gil_enabled is None else ready.gil_enabled,
-        "gil_enabled_end": promised if end.gil_enabled is None else end.gil_enabled,
-        "gil_known": ready.gil_enabled is not None and end.gil_enabled is not None,
+        "gil_enabled_ready": ready.gil_enabled,
+        "gil_enabled_end": end.gil_enabled,
         "pythons": list(dict.fromkeys([*ready.labels, *end.labels])),
     }
 

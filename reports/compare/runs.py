@@ -8,15 +8,18 @@ from typing import Any, Literal
 
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from core.result import CellResult
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
 from reports.facts.cells import Row, grouped, groups
-from reports.facts.comparisons import Comparison
+from reports.facts.comparisons import Comparison, regressions, robust
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
+from reports.facts.others import others
+from reports.facts.pairs import free_times_ns
 from reports.facts.settings import Settings, value_text
-from reports.statistics.significance import fewest_blocks_unpaired
-from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
+from reports.statistics.stats import FEWEST_FOR_INTERVAL
+from reports.statistics.verdict import MARGIN, judge_runs
 from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")
@@ -132,30 +135,37 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
     times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
     gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(map(_obstacle, pair)))}
     # The unit of the times does not matter, because only ratios count.
-    verdicts = judge_runs(times, margin=MARGIN if share is None else min(MARGIN, share), gates=gates)
-    fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
+    margin = MARGIN if share is None else min(MARGIN, share)
+    verdicts = judge_runs(times, margin=margin, gates=gates)
+    lasting = verdicts
+    if any(seen.marked for pair in pairs if (seen := others(_good(pair)))):
+        free = {place: (_free_times(a), _free_times(b)) for place, (a, b) in enumerate(pairs)}
+        lasting = judge_runs(free, margin=margin, gates=gates)
     cells = []
     for place, (a, b) in enumerate(pairs):
-        verdict, (in_a, in_b) = verdicts[place], map(len, times[place])
+        verdict = robust(verdicts[place], lasting[place], _good((a, b)))
         comparison = Comparison(
             **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
             system=a.system, params=dict(a.params),
-            denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
+            denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(map(len, times[place])),
             trace=f"{runs[0].cells(a.trace)} {runs[1].cells(b.trace)}",
         )  # fmt: skip
-        open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
-        if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
-            open_why = message(
-                "run A has {in_a} blocks of measurements and run B has {in_b}; because p is adjusted for all "
-                "comparisons, the verdict `slower` needs at least {fewest} blocks in each run",
-                in_a=in_a, in_b=in_b, fewest=fewest,
-            )  # fmt: skip
+        slower, unclear = regressions([comparison], share or 0.0)
+        open_why = gates.get(place) or _in_runs([NOTHING, b.trouble]) or (verdict.why if unclear else NOTHING)
         outcome: Outcome = "passed"
         if share is not None:
-            outcome = "slower" if slower_beyond(verdict, share) else "open" if open_why else "passed"
+            outcome = "slower" if slower else "open" if open_why else "passed"
         name = _cell_names([a], runs[0].settings.where)
         cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
+
+
+def _good(pair: Pair) -> list[CellResult]:
+    return [*pair[0].good, *pair[1].good]
+
+
+def _free_times(row: Row) -> list[float]:
+    return [*free_times_ns({cell.block: cell for cell in row.good}).values()]
 
 
 def _in_runs(said: Iterable[Message]) -> Message:
@@ -251,7 +261,11 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
     times = {PER_REQUEST if one.name != PYPERF else verbatim(one.description) or PER_PROCESS: None for one in plans}
     blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
     medians = message("The times of runs A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
-    ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1, B is faster. Below 1, B is slower.")
+    ratio = message(
+        "Ratio: time of A / time of B, with its 95 % interval if both runs have at least {fewest} blocks. Above 1, "
+        "B is faster. Below 1, B is slower.",
+        fewest=FEWEST_FOR_INTERVAL,
+    )
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} comparison.", "p is adjusted for {count} comparisons.", count=judged)]
     return [*times, medians, ratio, *(adjusted if judged > 1 else [])]

@@ -140,9 +140,11 @@ class Series(Setting):
     """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement that is ok.
 
     params: the parameters they have in common
+    bad:    the measurements (cells) of the series that failed or are invalid, also of rows without one that is ok
     """
 
     rows: tuple[Row, ...]
+    bad: tuple[CellResult, ...] = ()
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
@@ -211,14 +213,16 @@ class Cells:
         def others(row: Row) -> Key:
             return setting_key(row.system, {name: row.params[name] for name in row.params if name not in along})
 
-        found = grouped((row for row in self.rows if row.good and {*along} <= row.params.keys()), others)
+        found = grouped((row for row in self.rows if {*along} <= row.params.keys()), others)
         return [
             Series(
                 system=system,
                 params=json.loads(params),
-                rows=tuple(sorted(rows, key=lambda row: self.arms.index(row.runtime))),
+                rows=tuple(sorted(filter(attrgetter("good"), rows), key=lambda row: self.arms.index(row.runtime))),
+                bad=tuple(cell for row in rows for cell in row.bad),
             )
             for (system, params), rows in found.items()
+            if any(row.good for row in rows)
         ]
 
 

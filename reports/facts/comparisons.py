@@ -5,7 +5,7 @@ odd-numbered blocks judge it, so a service that was chosen by luck gains nothing
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
@@ -29,11 +29,11 @@ from reports.facts.gates import (
 )
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
-from reports.facts.others import others
+from reports.facts.others import MOST_BUSY, others
 from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters, times_ns
 from reports.facts.steps import NAMES, confounds, steps_to_the_last
 from reports.facts.topologies import shape_confounds
-from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
+from reports.statistics.significance import DEPENDENT, SHARES, Looks, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
@@ -42,7 +42,8 @@ DIFFERENT = ("faster", "slower")
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 AT_RATE_TAILS = ("p50", "p99")  # the latency percentiles that stand for a comparison at a fixed rate
-SHORT = "short"  # the code of the obstacle "an arm was not timed for long enough"
+SHORT, BUSY = "short", "busy"  # codes of obstacles: an arm was timed too briefly; other processes decide the verdict
+DECIDED = (*DIFFERENT, "equivalent")
 AT_RATE = message(
     "requests came at a fixed rate (RATE), so throughput only shows that they were answered: compare latency instead"
 )
@@ -117,6 +118,12 @@ class Comparison(Setting, Verdict):
         return [Verdict(**self.tails[name], why=self.why) for name in AT_RATE_TAILS if name in self.tails]
 
     @property
+    def word(self) -> Message:
+        """The verdict as text, which says so if other processes used more than MOST_BUSY of the cores."""
+        is_busy = self.verdict in DECIDED and (self.others or 0.0) > MOST_BUSY
+        return message("{word} on a busy machine", word=super().word) if is_busy else super().word
+
+    @property
     def label(self) -> Message:
         """The compared difference and the two runtimes as text: 'GIL: 3.14t+gil → 3.14t'."""
         return message(
@@ -146,19 +153,30 @@ def compare(run: Run) -> list[Comparison]:
     return _compared(run, pairs(run))
 
 
-def is_anytime(run: Run) -> bool:
-    """Return whether results decided when measuring stopped. Then p must be valid no matter when it stopped."""
-    return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
+def looks_at(run: Run) -> Looks:
+    """Return when the results of a run were looked at, and whether they decided when measuring stopped."""
+    is_anytime = bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
+    return Looks(is_anytime=is_anytime, first=run.plan.get("first_look", 0), seed=run.seed)
 
 
-def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
+def doubt(compared: Iterable[Comparison]) -> Message:
+    """Return that two measurements of the same runtime differ, or NOTHING if no A/A comparison does."""
+    differing = (one.denominator for one in compared if one.step == "aa" and one.verdict in DIFFERENT)
+    return next(map(_differs, differing), NOTHING)
+
+
+def _differs(arm: str) -> Message:
+    return message("A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=arm)
+
+
+def _compared(run: Run, made: Sequence[Pair], share: float = SHARES["throughput"]) -> list[Comparison]:
     """Return the comparison of each pair of *made*, those of A/A first. All others are invalid if an A/A pair differs.
 
     A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If *made*
     has none of the steps that the plan names, all steps get a verdict.
     """
     chosen = {pair.step.name for pair in made} & {*run.plan.get("judged_steps", ())}
-    method = {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
+    method = {"margin": run.plan.get("margin", MARGIN), "looks": looks_at(run)}
 
     def family(one: tuple[int, Pair]) -> str:
         pair = one[1]
@@ -172,13 +190,20 @@ def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
     families = grouped(enumerate(made), family)
     verdicts: dict[int, Verdict] = {}
     for kind, mine in families.items():
+        gates = {place: pair.gate for place, pair in mine}
+        level = 1.0 if kind == "aa" else share  # A/A is a check, not a claim
         found = judge_family(
             {place: pair.ratios for place, pair in mine},
             totals={place: pair.totals for place, pair in mine},
-            gates={place: pair.gate for place, pair in mine},
-            **method,
-        )
-        verdicts |= {place: _withheld(pair, found[place], NOT_JUDGED.get(kind, NOTHING)) for place, pair in mine}
+            gates=gates, share=level, **method,
+        )  # fmt: skip
+        lasting = found
+        if any(seen.marked for _, pair in mine if (seen := others(pair.cells))):
+            undisturbed = {place: pair.undisturbed for place, pair in mine}
+            lasting = judge_family(undisturbed, gates=gates, share=level, **method)
+        for place, pair in mine:
+            verdict = robust(found[place], lasting[place], pair.cells)
+            verdicts[place] = _withheld(pair, verdict, NOT_JUDGED.get(kind, NOTHING))
     same = [(pair, verdicts[place]) for place, pair in families.get("aa", ())]
     differs = next((pair.step.denominator for pair, aa in same if aa.verdict in DIFFERENT), "")
     floors = {  # how far the interval of an A/A comparison extends from 1, as a share
@@ -186,19 +211,17 @@ def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
         for pair, aa in same
         if len(pair.ratios) >= FEWEST_FOR_INTERVAL and aa.low and aa.high
     }
-    why = message(
-        "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
-    )
+    why = _differs(differs)
     for place, pair in enumerate(made):
         if differs and pair.step.name != "aa" and verdicts[place].verdict != "invalid":
             verdicts[place] = replace(verdicts[place], verdict="invalid", why=why, obstacle=why, blocks_needed=None)
-    of_tails = _tails(families, verdicts, **method)
+    of_tails = _tails(families, verdicts, share, **method)
     ordered = sorted(enumerate(made), key=lambda one: one[1].step.name != "aa")
     return [_comparison(run, pair, verdicts[place], floors, of_tails.get(place, {})) for place, pair in ordered]
 
 
 def _tails(
-    families: Mapping[str, Sequence[tuple[int, Pair]]], verdicts: Mapping[int, Verdict], **method: Any
+    families: Mapping[str, Sequence[tuple[int, Pair]]], verdicts: Mapping[int, Verdict], share: float, **method: Any
 ) -> dict[int, dict[str, Any]]:
     """Return the compared latency percentiles of each pair, by the place of the pair.
 
@@ -210,7 +233,10 @@ def _tails(
         for place, pair in families.get(kind, ()):
             if verdicts[place].obstacle.code != SHORT:
                 timed[kind == "aa"][place] = pair
-    same, found = (tails(timed[is_aa], **method) for is_aa in (True, False))
+    # if all judged throughputs differ, their share of the level is free for the percentiles
+    passed_on = share * all(verdicts[place].verdict in DIFFERENT for place, _ in families.get("judged", ()))
+    same = tails(timed[True], **method)
+    found = tails(timed[False], share=SHARES["tails"] + passed_on, **method)
     noisy = {name for of_pair in same.values() for name, tail in of_pair.items() if tail["verdict"] in DIFFERENT}
     for place, of_pair in found.items():
         is_withheld = verdicts[place].verdict == "invalid" or bool(verdicts[place].obstacle.code)
@@ -218,6 +244,19 @@ def _tails(
             if is_withheld or name in noisy:
                 tail["verdict"] = "invalid"
     return same | found
+
+
+def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) -> Verdict:
+    """Withdraw *verdict* on *cells* if it does not hold without the load of other processes that the run measured."""
+    seen = others(cells)
+    if seen is None or verdict.verdict not in DECIDED or verdict.verdict == undisturbed.verdict:
+        return verdict
+    why = message(
+        "{used}; without the blocks in which they used more than {most:.0%}, and with the cores that they left to each "
+        "arm, the verdict would be: {word}. Measure again when the machine is quiet",
+        code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
+    )  # fmt: skip
+    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=None)
 
 
 def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
@@ -245,7 +284,7 @@ def _comparison(
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
     is_beside = beside is not None and beside.is_busy
-    if beside and is_beside and verdict.verdict != "invalid":
+    if beside and is_beside and verdict.verdict != "invalid" and verdict.obstacle.code != BUSY:
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
     arms = (step.denominator, step.numerator)
     differs = [*confounds(step, run.runtimes), *host_confounds(step, run), *shape_confounds(arms, (below, above))]
@@ -307,7 +346,7 @@ def widest(run: Run) -> float:
     """
     claims = _claims(run)
     family = [(one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"]
-    fewest = fewest_blocks_anytime(max(1, len(family)))
+    fewest = fewest_blocks_anytime(max(1, len(family)) / SHARES["throughput"])
     widths = [
         (judged.high - judged.low) / judged.ratio
         if judged.low is not None
@@ -365,7 +404,7 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
 
 def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
     """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
-    is_decided = judged.verdict in ("faster", "slower", "equivalent")
+    is_decided = judged.verdict in DECIDED
     return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))
 
 
@@ -438,4 +477,4 @@ def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
             arms = {side: best.judged for side, best in sides.items()}
             keys = tuple(best.row.key for best in sides.values())
             made.append(Pair(setting=(BEST, work), step=step, arms=arms, sides=keys))
-    return [one for one in _compared(run, made) if one.step == "best"]
+    return [one for one in _compared(run, made, SHARES["best"]) if one.step == "best"]

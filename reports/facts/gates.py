@@ -8,24 +8,32 @@ from math import ceil
 from operator import attrgetter
 from statistics import median
 
-from core.messages import NOTHING, Message, listed, message
+from core.messages import AND, NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
-from reports.facts.cells import grouped, reasons
+from reports.facts.cells import grouped, reasons, request_ns
 from reports.facts.figures import cpu_ns, median_of
 from reports.facts.hosts import cores_of
 from reports.facts.others import others
+from reports.statistics.stats import Estimate, paired_ratio
 
 LEAST_TIMED_NS = 2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
 MOST_SATURATION = 0.8
 MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25
 MOST_IDLE = 0.01  # share of a core that an arm may use between its slices
+GIL_AND_JIT = {"GIL": ("gil_enabled_ready", "gil_enabled_end"), "JIT": ("jit_enabled_ready", "jit_enabled_end")}
+NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
 
 
 def gate(cells: Sequence[CellResult]) -> Message:
     """Return which validity check *cells* fail; an empty message if they pass all checks."""
+    return failed_gate(cells) or mixed(cells)
+
+
+def failed_gate(cells: Sequence[CellResult]) -> Message:
+    """Return why one of *cells* is invalid or failed; an empty message if all are ok."""
     invalid, failed = ([cell for cell in cells if cell.status == status] for status in ("invalid", "failed"))
     if invalid:
         reason = reasons(invalid[:1])[0]
@@ -35,7 +43,39 @@ def gate(cells: Sequence[CellResult]) -> Message:
         return message(
             "{count} of {all} measurements failed: {reason}", count=len(failed), all=len(cells), reason=reason
         )
-    return mixed(cells)
+    return NOTHING
+
+
+def unread(cell: CellResult) -> list[str]:
+    """Return which of GIL and JIT has a state that could not be read in a process of *cell*."""
+    unknown = {key for process in (*cell.services, *cell.clients) for key, value in process.items() if value is None}
+    return [name for name, keys in GIL_AND_JIT.items() if unknown & {*keys}]
+
+
+def state_gate(cells: Sequence[CellResult]) -> Message:
+    """Return which state of GIL or JIT in *cells* is only promised by the runtime's name; NOTHING if there is none.
+
+    The default build cannot switch its GIL off, so its state need not be read.
+    """
+    for cell in cells:
+        if names := [name for name in unread(cell) if name != "GIL" or cell.runtime.free_threaded]:
+            return message(
+                "the state of the {part} of {arm} could not be read in block {block}, so the difference may have "
+                "another cause than the names of the runtimes say",
+                part=listed(names, last=AND), arm=cell.arm, block=cell.block,
+            )  # fmt: skip
+    return NOTHING
+
+
+def checked_ratio(below: Sequence[CellResult], above: Sequence[CellResult], doubt: Message) -> Estimate | Message:
+    """Return the throughput of *above* divided by that of *below*, or why they cannot be compared.
+
+    below, above: all measurements of two arms or settings, including those that failed or are invalid
+    doubt:        why no measurements of the run can be compared, such as A/A that differs, or NOTHING
+    """
+    every = [*below, *above]
+    ratio = paired_ratio(request_ns(below), request_ns(above))
+    return failed_gate(every) or state_gate(every) or doubt or ratio or NO_COMMON_BLOCK
 
 
 def mixed(cells: Sequence[CellResult]) -> Message:

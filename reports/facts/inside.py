@@ -16,6 +16,7 @@ from reports.facts.comparisons import Comparison
 from reports.facts.details import whole_slices
 from reports.facts.figures import cpu_ns
 from reports.statistics.inside import Design, Noise, design_for, start_of
+from reports.statistics.significance import SHARES
 
 FEWEST_FOR_START = 8
 MOST_IDLE = 0.1
@@ -75,7 +76,7 @@ def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design |
         return None
     per_block = len({(cell.arm, cell.cell_id) for cell in run.cells})
     start_s = median(cell.overhead_ns for cell in run.cells if cell.status == "ok") / 1e9
-    family = max(1, sum(one.step != "aa" for one in compared))
+    family = max(1, sum(one.step != "aa" for one in compared)) / SHARES["throughput"]
     return design_for(size, noise, per_block, start_s, family)
 
 

@@ -15,6 +15,7 @@ from reports.document.values import SMALL, microseconds, percent, whole_percent
 
 MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
+MOST_BUSY = 0.25  # of the cores; a verdict must hold without the blocks in which others used more
 MOST_NAMED = 3
 STEAL = "steal"  # the name in top and /proc/stat for CPU time that the host of a virtual machine took
 
@@ -102,6 +103,18 @@ def others(cells: Iterable[CellResult]) -> Others | None:
         busiest=dict([*_by_name(by_host, "busiest").items()][:MOST_NAMED]),
         neighbours=_by_name(by_host, "neighbours"),
     )
+
+
+def load(cell: CellResult) -> float:
+    """Return the share of the cores (0..1) that other processes used in a measurement; 0 if unknown."""
+    seen = others([cell])
+    return seen.share if seen else 0.0
+
+
+def too_busy(cells: Iterable[CellResult]) -> Message:
+    """Return how much of the cores other processes used in *cells*; NOTHING if they used at most MOST_BUSY."""
+    seen = others(cells)
+    return seen.used if seen and seen.share > MOST_BUSY else NOTHING
 
 
 def beside(cells: Iterable[CellResult], cores: int) -> Message:

@@ -11,12 +11,13 @@ from math import log
 from statistics import median
 from typing import Any
 
-from core.messages import Message, message
+from core.messages import NOTHING, Message, message
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from reports.facts.cells import OVER_ALL, request_ns, runtimes
 from reports.facts.cells import Cells as CellIndex
-from reports.facts.gates import gate, mixed
+from reports.facts.gates import gate, mixed, state_gate
+from reports.facts.others import MOST_BUSY, load
 from reports.facts.steps import Step, steps
 from reports.statistics.stats import log_ratios, mean_over_cells, totals
 
@@ -63,7 +64,7 @@ class Pair:
     def gate(self) -> Message:
         """The validity check that the compared measurements fail; an empty message if they pass all checks."""
         if not self.over:
-            return gate(self.cells)
+            return gate(self.cells) or (NOTHING if self.step.name == "aa" else state_gate(self.cells))
         passed = [pair for pair in self.over if pair.is_comparable]
         return mixed([cell for pair in passed for cell in pair.cells]) if passed else NONE_PASSED
 
@@ -76,6 +77,15 @@ class Pair:
     def ratios(self) -> ByBlock:
         """The log-ratio of throughput (numerator / denominator), by block."""
         return self._mean(log_ratios, times_ns)
+
+    @cached_property
+    def undisturbed(self) -> ByBlock:
+        """The log-ratio of throughput, by block, as far as the CPU use of other processes can be removed from it.
+
+        Blocks in which others used more than MOST_BUSY of the cores are left out. In all other blocks, each arm's time
+        is multiplied by the share of the cores that others left to it.
+        """
+        return self._mean(log_ratios, free_times_ns)
 
     @cached_property
     def totals(self) -> ByBlock:
@@ -112,6 +122,12 @@ def parameters(setting: Setting) -> dict[str, Any]:
 def times_ns(cells: Cells) -> ByBlock:
     """Return the time per request in ns of each cell that is ok, by block."""
     return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
+
+
+def free_times_ns(cells: Cells) -> ByBlock:
+    """Return the time per request in ns as in Pair.undisturbed, by block."""
+    shares = {block: load(cell) for block, cell in cells.items()}
+    return {block: ns * (1 - shares[block]) for block, ns in times_ns(cells).items() if shares[block] <= MOST_BUSY}
 
 
 def addresses(run: Run) -> dict[str, str]:

@@ -1,17 +1,16 @@
 """Comparisons between one process with many threads and many processes with few threads each. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, groupby
 from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
-from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, of_cells, request_ns, runtimes
-from reports.facts.figures import median_of, requests_per_s
+from reports.facts.cells import Cells, Series, memory_bytes, number, of_cells, runtimes
+from reports.facts.gates import checked_ratio
 from reports.facts.settings import labels
-from reports.statistics.significance import ALPHA, holm, sign_flip_p
-from reports.statistics.stats import Estimate, log_ratios, paired_ratio
+from reports.statistics.stats import Estimate, paired_ratio
 
 Shape = tuple[int, int]  # number of processes, and threads per process
 
@@ -88,11 +87,6 @@ class MeasuredShape:
         """Processes x threads as text, such as '2 x 1'."""
         return shape_text((self.processes, self.threads))
 
-    @property
-    def requests_per_s(self) -> float | None:
-        """The requests/s with *processes* processes of *threads* threads each: the median over the blocks."""
-        return median_of(requests_per_s, self.cells)
-
 
 @dataclass(frozen=True)
 class Topology:
@@ -118,9 +112,8 @@ class Claim:
     threaded: one process with many threads, without the GIL
     one:      one process with as many threads, with the GIL
     many:     many processes, with the GIL
-    over_one, over_many: throughput of *threaded* divided by that of *one* and of *many*; None if a cell is missing
+    over_one, over_many: throughput of *threaded* divided by that of *one* and of *many*, or why it is not known
     memory:   memory of *threaded* divided by that of *many*; None if unknown
-    p:        p of over_many, adjusted for all claims of the run
     """
 
     label: Message
@@ -129,30 +122,14 @@ class Claim:
     threaded: MeasuredShape
     one: MeasuredShape
     many: MeasuredShape
-    over_one: Estimate | None
-    over_many: Estimate | None
+    over_one: Estimate | Message
+    over_many: Estimate | Message
     memory: Estimate | None
-    p: float = 1.0
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
         """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
-
-    @property
-    def trace(self) -> str:
-        """The names of the cells that over_many comes from, for links on the page."""
-        return of_cells([*self.many.cells, *self.threaded.cells])
-
-    @property
-    def leader(self) -> MeasuredShape | None:
-        """The combination with more throughput, one process with many threads or many processes; None if undecided.
-
-        It is undecided if the interval of over_many includes 1, or if its p is too high.
-        """
-        if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
-            return None
-        return self.threaded if self.over_many.low > 1 else self.many
 
 
 def topologies(cells: Cells) -> list[Topology]:
@@ -176,8 +153,7 @@ def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
     arms = swept.arms
 
     def order(cell: CellResult) -> tuple[int, int, int, int]:
-        load = number(cell, LOAD) if LOAD in cell.params else NO_LOAD
-        return load, arms.index(cell.arm), -number(cell, SERVICES), number(cell, WORKERS)
+        return _load(cell), arms.index(cell.arm), -number(cell, SERVICES), number(cell, WORKERS)
 
     places: dict[int, list[MeasuredShape]] = {}
     for (load, arm, fewer, threads), group in groupby(sorted(swept.cells, key=order), order):
@@ -189,11 +165,12 @@ def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
     return places
 
 
-def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
-    """Return a comparison (claim) per load and free-threaded runtime, with p adjusted for all of them.
+def claims(run: Run, every: Sequence[Topology], cores: int, doubt: Message) -> list[Claim]:
+    """Return a comparison (claim) per load and free-threaded runtime.
 
     The default build of the same version is used if it was measured, or else the last default build.
     Without a default build, there are no claims.
+    doubt: why no measurements of the run can be compared, or NOTHING
     """
     made: list[Claim] = []
     for topology in every:
@@ -202,13 +179,12 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
         default = [name for name in known if not name.free_threaded]
         for name in known:
             if default and not name.gil_enabled:
-                made += _claims(topology, name, name.version if name.version in default else default[-1], cores)
-    compared = [log_ratios(request_ns(claim.many.cells), request_ns(claim.threaded.cells)) for claim in made]
-    adjusted = iter(holm([sign_flip_p([*blocks.values()]) for blocks in compared if blocks]))
-    return [replace(claim, p=next(adjusted)) if blocks else claim for claim, blocks in zip(made, compared, strict=True)]
+                base = name.version if name.version in default else default[-1]
+                made += _claims(topology, name, base, cores, doubt)
+    return made
 
 
-def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
+def _claims(topology: Topology, free: str, default: str, cores: int, doubt: Message) -> Iterator[Claim]:
     """Yield, for each load level, a comparison (claim) of a free-threaded runtime with a default build.
 
     Prefers as many threads as cores, else MANY_THREADS, else the largest number of threads that was measured. Prefers
@@ -229,6 +205,7 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
         measured = {(place.arm, place.processes, place.threads): place for place in places}
         wanted = ((free, 1, threads), (default, 1, threads), (default, *shape))
         threaded, one, many = (measured.get(each, MeasuredShape(*each)) for each in wanted)
+        cells, of_one, of_many = (_measured(place, load, topology.series.bad) for place in (threaded, one, many))
         yield Claim(
             label=topology.label,
             load=load,
@@ -236,19 +213,27 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
             threaded=threaded,
             one=one,
             many=many,
-            over_one=paired_ratio(request_ns(one.cells), request_ns(threaded.cells)),
-            over_many=paired_ratio(request_ns(many.cells), request_ns(threaded.cells)),
+            over_one=checked_ratio(of_one, cells, doubt),
+            over_many=checked_ratio(of_many, cells, doubt),
             memory=paired_ratio(_taken_bytes(threaded), _taken_bytes(many)),
         )
+
+
+def _measured(place: MeasuredShape, load: int, bad: Sequence[CellResult]) -> list[CellResult]:
+    """Return the measurements of a place, with those of *bad* that failed or are invalid there."""
+    asked = place.asked or (place.processes, place.threads)
+    failed = [
+        cell
+        for cell in bad
+        if (cell.arm, number(cell, SERVICES), number(cell, WORKERS), _load(cell)) == (place.arm, *asked, load)
+    ]
+    return [*place.cells, *failed]
+
+
+def _load(cell: CellResult) -> int:
+    return number(cell, LOAD) if LOAD in cell.params else NO_LOAD
 
 
 def _taken_bytes(place: MeasuredShape) -> dict[int, int]:
     """Return the total memory of the services in bytes, by block."""
     return {cell.block: taken for cell in place.cells if (taken := memory_bytes(cell.services))}
-
-
-def crossings(claimed: Sequence[Claim]) -> list[list[Claim]]:
-    """Return groups of two or more comparisons (claims) that differ only in the load, in ascending order of load."""
-    swept = (claim for claim in claimed if claim.over_many and claim.load != NO_LOAD)
-    groups = grouped(swept, lambda claim: (claim.label, claim.threaded.arm))
-    return [group for group in groups.values() if len(group) > 1]

@@ -13,7 +13,7 @@ STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
 CLIPPED = 1.051  # standard error of the mean of clipped normal values, divided by that of the mean (Huber 1964)
 MOST_BLOCKS = 200
-LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get no verdict
+LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; the arms of a run must be timed for 2 s in total
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
@@ -86,13 +86,14 @@ class Design:
         return f"--duration {self.seconds:g} --blocks {self.blocks}"
 
 
-def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: int) -> Design | None:
+def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: float) -> Design | None:
     """Return the design of the shortest run that detects *effect* with 80 % probability; None above 200 blocks.
 
     A difference is detected if the interval excludes 1 and the sign-flip p of clipped log-ratios is small enough. One
     log-ratio may have the other sign.
     effect:  a share, such as 0.05
     cells:   number of cells in a block
+    family:  number of comparisons, divided by the share of the level that they have together
     start_s: time that a cell takes in addition to its timed window
     Source: sample size of a paired test, corrected for Student's t distribution (Guenther 1981).
     """

@@ -4,6 +4,8 @@ Methods, sources and limits are in docs/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import comb
 
@@ -12,14 +14,17 @@ import numpy as np
 from core.messages import Message, message
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats, logs
 
-# Verdicts promise at most one false claim in 20 families. Testing at 4 % leaves a reserve (docs/statistics.md).
-ALPHA = 0.04
+# At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later looks at added blocks.
+ALPHA, LATER_ALPHA = 0.04, 0.01
+# The share of the level that each family of comparisons in a report has. Their sum is 1.
+SHARES = {"throughput": 0.88, "tails": 0.05, "best": 0.03, "sweep": 0.02, "league": 0.02}
 CLIP = 1.5
 EXACT_UP_TO = 32
 FLIPS = 19_999
 PERMUTATIONS = 9_999
 STAKES = np.array([0.2, 0.4, 0.6, 0.8, 0.95])
 FEWEST_FOR_DEPENDENCE = 8
+Test = Callable[[Floats], float]
 ENOUGH = 60  # with 60 blocks, the test detects 95 % of the runs whose interval is wrong because the ratio drifts
 SHUFFLES = 999
 DEPENDENT_ALPHA = 0.05
@@ -103,14 +108,14 @@ def outside_p(per_block: Sequence[float] | Floats, margin: float, one_sided_p: C
     return max(one_sided_p(values + margin), one_sided_p(margin - values))
 
 
-def holm(ps: Sequence[float]) -> tuple[float, ...]:
-    """Return the p values of one family, adjusted by Holm's method.
+def holm(ps: Sequence[float], share: float = 1.0) -> tuple[float, ...]:
+    """Return the p values of one family, adjusted by Holm's method, and for the family's *share* of the level.
 
     If all hypotheses with an adjusted p of at most a are rejected, the probability of any false rejection is at most a.
     Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1, and none may be below an earlier one.
     """
     order = sorted(range(len(ps)), key=ps.__getitem__)
-    raised = accumulate((min(1.0, (len(ps) - rank) * ps[index]) for rank, index in enumerate(order)), max)
+    raised = accumulate((min(1.0, (len(ps) - rank) * ps[index] / share) for rank, index in enumerate(order)), max)
     return tuple(p for _, p in sorted(zip(order, raised, strict=True)))
 
 
@@ -138,10 +143,11 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
     return float(test.pvalue)
 
 
-def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
+def _fewest(least_p: Callable[[int], float]) -> Callable[[float], int]:
     """Return a function that tells how many blocks a number of comparisons need for a significant result.
 
-    With fewer blocks, a p that is adjusted for the comparisons cannot reach ALPHA.
+    With fewer blocks, a p that is adjusted for the comparisons cannot reach ALPHA. A family with a share of the level
+    counts as the number of its comparisons divided by this share.
     least_p: returns the smallest p that a number of blocks can reach
     """
     return lambda family: next(
@@ -152,6 +158,55 @@ def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
 fewest_blocks = _fewest(lambda blocks: 2.0 ** (1 - blocks))  # sign_flip_p(): 6 for one comparison
 fewest_blocks_anytime = _fewest(lambda blocks: anytime_p([1.0] * blocks))  # 8 for one comparison
 fewest_blocks_unpaired = _fewest(lambda blocks: 2 / comb(2 * blocks, blocks))  # unpaired_p(): 6 for one comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looks:
+    """The times at which the results of a run were looked at. The p values of its comparisons depend on them.
+
+    is_anytime: whether the number of blocks depends on results. If not, there is only the report at the end
+    first:      the last block of the report after which blocks were added; 0 if no report had a fixed number of blocks
+    seed:       seed of random signs
+    """
+
+    is_anytime: bool = False
+    first: int = 0
+    seed: int = 0
+
+    def p(self, blocks: Mapping[int, float]) -> float:
+        """Return the two-sided p value of the hypothesis that both arms are alike.
+
+        blocks: log-ratio by block
+        """
+        return self._lowest(blocks, partial(sign_flip_p, seed=self.seed), anytime_p)
+
+    def p_outside(self, blocks: Mapping[int, float], margin: float) -> float:
+        """Return the p value of the hypothesis that the effect is *margin* or more, in either direction."""
+        one_sided = partial(one_sided_flip_p, seed=self.seed), partial(anytime_p, one_sided=True)
+        once, always = (partial(outside_p, margin=margin, one_sided_p=p) for p in one_sided)
+        return self._lowest(blocks, once, always)
+
+    def fewest(self, family: float) -> int:
+        """Return how many blocks *family* comparisons need for a significant result."""
+        if not self.is_anytime or self.first >= fewest_blocks(family):
+            return fewest_blocks(family)
+        return fewest_blocks_anytime(family * (ALPHA / LATER_ALPHA if self.first else 1))
+
+    def _lowest(self, blocks: Mapping[int, float], once: Test, always: Test) -> float:
+        """Return the p value of a test that is made once, of one that is valid at any time, or the lower of both.
+
+        After a first report, the second test has only LATER_ALPHA of the level, so its p value is raised.
+        """
+        values = np.array([*blocks.values()])
+        if not self.is_anytime:
+            return once(values)
+        first = [ratio for block, ratio in blocks.items() if block <= self.first]
+        if not (self.first and first):
+            return always(values)
+        return min(once(np.array(first)), always(values) * ALPHA / LATER_ALPHA, 1.0)
+
+
+ONCE = Looks()
 
 
 def dependence(ratios: Mapping[int, float]) -> float | None:

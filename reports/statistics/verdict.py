@@ -6,25 +6,19 @@ how the number of missing blocks is estimated.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil, inf, isinf, log1p
 from statistics import NormalDist
 from typing import Any, Literal, TypeVar
-
-import numpy as np
 
 from core.messages import NOTHING, Message, message, plural
 from core.saved import SavedPlan
 from reports.statistics.significance import (
     ALPHA,
-    anytime_p,
+    ONCE,
+    Looks,
     fewest_blocks,
-    fewest_blocks_anytime,
     fewest_blocks_unpaired,
     holm,
-    one_sided_flip_p,
-    outside_p,
-    sign_flip_p,
     unpaired_p,
 )
 from reports.statistics.stats import (
@@ -65,7 +59,7 @@ class Evidence:
 
     effect: log-ratio with its interval
     total:  log-ratio of total times; None if there are none, because a percentile has no total
-    p:      two-sided p of "no difference", adjusted for *family* comparisons
+    p:      two-sided p of "no difference", adjusted for *family* comparisons and for the *share* of the level
     p_outside: p of "a difference of the margin or more", adjusted likewise
     margin: share that counts as no difference: 0.03 means ratios from 1/1.03 to 1.03
     fewest: minimum number of blocks with which p can reach ALPHA
@@ -77,6 +71,7 @@ class Evidence:
     p_outside: float = 0.0
     margin: float = MARGIN
     family: int = 1
+    share: float = 1.0
     fewest: int = fewest_blocks(1)
 
     def holds(self, of: Estimate | None) -> bool:
@@ -239,14 +234,14 @@ def blocks_needed(evidence: Evidence) -> int | None:
     if seen.count < FEWEST_FOR_INTERVAL:
         return max(evidence.fewest, seen.count + 1)
     deviation = seen.half_width * seen.count**0.5 / t_quantile(seen.count - 1, (1 + CONFIDENCE) / 2)
-    usual, sharper, power = quantiles(evidence.family)
+    usual, sharper, power = quantiles(evidence.family / evidence.share)
     differs = max(evidence.fewest, _blocks(deviation * (sharper + power), abs(seen.value)))
     alike = _blocks(deviation * (usual + power), log1p(evidence.margin) - abs(seen.value))
     enough = max(seen.count + 1, min(differs, alike))
     return int(enough) if enough <= MOST_BLOCKS else None
 
 
-def quantiles(family: int) -> tuple[float, float, float]:
+def quantiles(family: float) -> tuple[float, float, float]:
     """Return the normal quantiles for the interval, for a p adjusted for *family* comparisons, and for the power."""
     usual, sharper, power = map(NormalDist().inv_cdf, ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER))
     return usual, sharper, power
@@ -265,34 +260,34 @@ def judge_family(
     totals: Mapping[Key, Mapping[int, float]] = NONE,
     margin: float = MARGIN,
     gates: Mapping[Key, Message] = NONE,
-    anytime: bool = False,
-    seed: int = 0,
+    looks: Looks = ONCE,
+    share: float = 1.0,
 ) -> dict[Key, Verdict]:
-    """Return a verdict on each comparison of a family, which is all comparisons of a report except A/A.
+    """Return a verdict on each comparison of a family, such as all throughput ratios of a report except A/A.
 
     comparisons: by any key, block -> log-ratio, in the order of the blocks
     totals:      by the same keys, each block's contribution to the ratio of total times (statistics.stats.totals)
     gates:       by the same keys, the gate that failed, or NOTHING; such a comparison is invalid and leaves the family
-    anytime:     whether the number of blocks depends on results of earlier blocks
+    looks:       when the results were looked at
+    share:       the family's share of the level of the report (SHARES)
     """
-    two_sided = anytime_p if anytime else partial(sign_flip_p, seed=seed)
-    one_sided = partial(anytime_p, one_sided=True) if anytime else partial(one_sided_flip_p, seed=seed)
     seen = {}
     for key, blocks in comparisons.items():
         if blocks and not gates.get(key):
-            values, of_total = np.array([*blocks.values()]), totals.get(key)
+            of_total = totals.get(key)
             seen[key] = Evidence(
-                effect=effect(values),
+                effect=effect([*blocks.values()]),
                 total=mean_effect([*of_total.values()]) if of_total else None,
-                p=two_sided(values),
-                p_outside=outside_p(values, log1p(margin), one_sided),
+                p=looks.p(blocks),
+                p_outside=looks.p_outside(blocks, log1p(margin)),
                 margin=margin,
+                share=share,
             )
-    return _verdicts([*comparisons], seen, gates, fewest_blocks_anytime if anytime else fewest_blocks)
+    return _verdicts([*comparisons], seen, gates, looks.fewest, share)
 
 
 def judge_runs(
-    comparisons: Mapping[Key, tuple[Sequence[int], Sequence[int]]],
+    comparisons: Mapping[Key, tuple[Sequence[float], Sequence[float]]],
     *,
     margin: float = MARGIN,
     gates: Mapping[Key, Message] = NONE,
@@ -320,12 +315,14 @@ def _verdicts(
     keys: Sequence[Key],
     seen: Mapping[Key, Evidence],
     gates: Mapping[Key, Message],
-    fewest_for: Callable[[int], int],
+    fewest_for: Callable[[float], int],
+    share: float = 1.0,
 ) -> dict[Key, Verdict]:
     """Return a verdict for each of *keys*. p values are adjusted for the number of comparisons in *seen*."""
     family = max(1, len(seen))
-    fewest = fewest_for(family)
-    ps, outside = (holm(some) for some in ([one.p for one in seen.values()], [one.p_outside for one in seen.values()]))
+    fewest = fewest_for(family / share)
+    ps = holm([one.p for one in seen.values()], share)
+    outside = holm([one.p_outside for one in seen.values()], share)
     judged = {
         key: judge(replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest))
         for (key, one), p, p_outside in zip(seen.items(), ps, outside, strict=True)
@@ -344,7 +341,7 @@ def slower_beyond(judged: Verdict, share: float) -> bool:
 
 
 def falls(
-    sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, anytime: bool = False, seed: int = 0
+    sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, looks: Looks = ONCE, share: float = 1.0
 ) -> dict[Key, tuple[int, Verdict]]:
     """Return the sweeps of a parameter in which throughput is lower at its largest value than at a smaller one.
 
@@ -359,7 +356,7 @@ def falls(
         for n in sorted(blocks)[:-1]
     }
     slower: dict[Key, list[tuple[int, Verdict]]] = {}
-    for (key, n), verdict in judge_family(ratios, anytime=anytime, seed=seed).items():
+    for (key, n), verdict in judge_family(ratios, looks=looks, share=share).items():
         if verdict.verdict == "slower":
             slower.setdefault(key, []).append((n, verdict))
     return {key: min(some, key=lambda one: one[1].ratio or 1.0) for key, some in slower.items()}

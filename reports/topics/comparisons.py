@@ -109,7 +109,9 @@ def forest(
         one = comparison(item)
         if lacks_verdict(one):
             return words(NOTHING, hint=one.why)
-        return words(_sign_and_word(one.verdict), state=f"word {one.verdict}", hint=one.why)
+        return words(
+            message("{sign} {word}", sign=SIGNS[one.verdict], word=one.word), state=f"word {one.verdict}", hint=one.why
+        )
 
     cols = [
         *first,

@@ -15,10 +15,12 @@ from core.saved import Absent
 from reports.document.model import ABSENT, Axis, Datum, Figure, Form, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import CellValue, Col, Spot, arm_lines, bar, col, named_axis, table
 from reports.document.values import hundredths, microseconds, round_values, whole
-from reports.facts.cells import Row, grouped, request_ns
+from reports.facts.cells import Row, grouped
+from reports.facts.comparisons import doubt
 from reports.facts.figures import requests_per_s
+from reports.facts.gates import checked_ratio
 from reports.facts.settings import about, value_text, varying
-from reports.statistics.stats import Estimate, paired_ratio
+from reports.statistics.stats import Estimate
 from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View
 
@@ -37,10 +39,10 @@ MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: he
 PLACES = (message("Fastest"), message("Second fastest"), message("Slowest"))
 ANSWERS = {  # by the number of systems that are named
     1: message("{first} serves {rate} requests/s."),
-    2: message("{first} is fastest with {rate} requests/s. {second} follows with {second_rate}."),
+    2: message("{first} has the highest median, {rate} requests/s. {second} follows with {second_rate}."),
     3: message(
-        "{first} is fastest with {rate} requests/s. {second} follows with {second_rate}, and {last} is slowest with "
-        "{last_rate}."
+        "{first} has the highest median, {rate} requests/s. {second} follows with {second_rate}, and {last} has the "
+        "lowest, {last_rate}."
     ),
 }
 NAMED = (("first", "rate"), ("second", "second_rate"), ("last", "last_rate"))  # arguments of ANSWERS
@@ -171,8 +173,9 @@ def rate(row: Row) -> float:
 
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
-    """Return the throughput of *row* as a share of that of *base*, paired by block; None if no block has both rows."""
-    return paired_ratio(request_ns(base.good), request_ns(row.good))
+    """Return the throughput of *row* as a share of that of *base*, paired by block; None if a gate forbids it."""
+    ratio = checked_ratio(base.cells, row.cells, NOTHING)
+    return ratio if isinstance(ratio, Estimate) else None
 
 
 # ---- sections, tables and sentences ------------------------------------------------------------------------------
@@ -187,7 +190,7 @@ def contest_section(
     view: View,
 ) -> Section:
     """Return a report section that ranks the measured systems (contestants) in sentences, figures and a table."""
-    every = (*sentences, *absent_sentences(view))
+    every = (*sentences, *doubts(view), *absent_sentences(view))
     name, groups = message("All ranked systems"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
     all_of_it = Section(
@@ -393,6 +396,16 @@ def published(name: Message, text: str, **more: Any) -> Table:
         for place, head in enumerate([Message(msgid=first), *map(verbatim, heads)])
     ]
     return table(name, columns, [(NOTHING, lines)], **more)
+
+
+def doubts(view: View) -> Iterator[Message]:
+    """Yield a sentence if A/A differs, and one for each row in which some measurements failed or are invalid."""
+    why = doubt(view.comparisons)
+    yield from [message("{why}.", why=why)] if why else []
+    for row in view.rows:
+        if row.trouble and row.figures:
+            name = listed([view.settings.where(row), row.runtime])
+            yield traced(message("{name}: {trouble}.", name=name, trouble=row.trouble), row.trace)
 
 
 def absent_sentences(view: View) -> list[Message]:

@@ -12,7 +12,7 @@ from reports.facts.cells import Row, of_rows
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values, varying
 from reports.statistics.stats import Estimate
-from reports.topics.contest import rate_share
+from reports.topics.contest import doubts, rate_share
 from reports.view import View
 
 PLACE = 70
@@ -26,7 +26,7 @@ HOW = message(
     "The machine's throughput limit is what a Rust service with the same protocol and the same calculation reaches "
     "when the native load generator calls it. If Python clients call a service, they take CPU time from the service. "
     "With --client-runtime native, the native load generator calls every service, so shares depend on the service "
-    "alone."
+    "alone. Brackets hold a 95 % interval, and parentheses the range of fewer than 6 blocks."
 )
 
 
@@ -55,7 +55,7 @@ def section(view: View) -> Section:
         "limit",
         TITLE,
         folded=True,
-        sentences=[_sentence(share, view) for share in last.values()],
+        sentences=[*[_sentence(share, view) for share in last.values()], *(doubts(view) if shares else ())],
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),
@@ -66,7 +66,7 @@ def section(view: View) -> Section:
                     col("Clients", lambda one: one.clients[0]),
                     col("requests/s", lambda one: _rate(one.row), whole),
                     col("machine's limit [requests/s]", lambda one: _rate(one.limit), whole),
-                    col("share of throughput limit [95 % interval]", "value", hundredths, "limit share"),
+                    col("share of throughput limit", "value", hundredths, "limit share"),
                 ],
                 [(NOTHING, shares)],
                 folded=True,

@@ -11,9 +11,11 @@ from reports.document.model import Axis, Figure, Panel, Section, interval, trace
 from reports.document.shapes import Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
 from reports.facts.cells import Row, by_system, grouped, of_cells
-from reports.facts.comparisons import is_anytime
+from reports.facts.comparisons import doubt, looks_at
 from reports.facts.figures import requests_per_s
+from reports.facts.gates import gate, state_gate
 from reports.facts.settings import about, labels, shown, value_text, varying
+from reports.statistics.significance import SHARES
 from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
@@ -50,7 +52,7 @@ def _end_sentences(view: View) -> list[Message]:
 
     The p values of all comparisons with the largest value of a sweep are adjusted together.
     """
-    swept = {}
+    swept, gates = {}, {}
     for name in GROWING:
         every = [each for each in view.cells.series((name,)) if len(each.values(name)) > 1]
         for each, label in zip(every, labels(every), strict=True):
@@ -58,26 +60,34 @@ def _end_sentences(view: View) -> list[Message]:
                 cells = {value: mine for value, mine in each.by_value(name, arm).items() if value > 0}
                 if len(cells) >= FEWEST_VALUES:
                     swept[name, label, arm] = cells
+                    mine = [cell for cell in (*each.cells, *each.bad) if cell.arm == arm]
+                    gates[name, label, arm] = gate(mine) or state_gate(mine) or doubt(view.comparisons)
     rates = {
         key: {value: {cell.block: requests_per_s(cell) for cell in mine} for value, mine in cells.items()}
         for key, cells in swept.items()
+        if not gates[key]
     }
-    found = falls(rates, anytime=is_anytime(view.run), seed=view.run.seed)
+    found = falls(rates, looks=looks_at(view.run), share=SHARES["sweep"])
     return [
-        traced(about(_end_sentence(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
+        traced(about(_end_sentence(max(cells), found.get(key), gates[key]), *key), of_cells(chain(*cells.values())))
         for key, cells in swept.items()
     ]
 
 
-def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
+def _end_sentence(last: int, fall: tuple[int, Verdict] | None, unknown: Message) -> Message:
     """Return the sentence on whether throughput falls at the largest parameter value of a sweep.
 
     fall: the value with the largest excess over the throughput at *last*, and the verdict; None without a fall
+    unknown: why the sweep allows no finding, or NOTHING
     """
+    if unknown:
+        return message(
+            "it is not known whether throughput falls at the largest value of the sweep, {last}: {reason}.",
+            last=last, reason=unknown,
+        )  # fmt: skip
     if fall is None:
         return message(
-            "throughput at the largest value of the sweep, {last}, is not significantly lower than at any smaller "
-            "value.",
+            "throughput at the largest value of the sweep, {last}, is not shown to be lower than at a smaller value.",
             last=last,
         )
     most, verdict = fall

@@ -10,6 +10,7 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
+from reports.facts.gates import GIL_AND_JIT
 from reports.facts.pairs import addresses
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
@@ -23,7 +24,8 @@ PLACE = 12
 VIEW = "targets"
 NOTE = message(
     "Requests/s are medians over the blocks (rounds of measurement). The throughput ratio to the first service is "
-    "paired by block and has a 95 % interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). "
+    "paired by block. Brackets hold a 95 % interval, and parentheses the range of fewer than 6 blocks. Verdicts are "
+    "adjusted for the number of comparisons (docs/evidence.md). "
     "CPU time and memory of a service are measured if its processes run on this machine and gilscope may read them. A "
     "dash marks an unknown figure."
 )
@@ -66,9 +68,9 @@ def _columns(first: str) -> list[Col[Standing]]:
 def _gil(standing: Standing) -> Message | str:
     """Return the state of the service's GIL in all blocks, or a dash if the state is not known."""
     services = [service for cell in standing.row.good for service in cell.services]
-    if not services or not all(service.get("gil_known") for service in services):
+    states = {service.get(key) for service in services for key in GIL_AND_JIT["GIL"]}
+    if not states or None in states:
         return ABSENT
-    states = {service[key] for service in services for key in ("gil_enabled_ready", "gil_enabled_end")}
     if len(states) > 1:
         return message("GIL sometimes on")
     return message("on") if True in states else message("off")

@@ -1,18 +1,16 @@
 """The section "Processes compared with threads" of a report: throughput by number of processes and threads."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from math import inf
-from typing import Any
 
-from core.messages import AND, Message, listed, message, plural, verbatim
+from core.messages import AND, SEMICOLON, Message, listed, message, plural, verbatim
 from core.method import SAME
 from core.program import PROGRAM
 from core.runtime import RuntimeName
-from reports.document.model import Axis, Curve, Figure, Form, Mark, Panel, Section, Table, estimate, traced
+from reports.document.model import Axis, Figure, Form, Panel, Section, Table, estimate, traced
 from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.cells import memory_bytes, of_cells
+from reports.facts.comparisons import doubt
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import about
 from reports.facts.topologies import (
@@ -22,13 +20,12 @@ from reports.facts.topologies import (
     MeasuredShape,
     Topology,
     claims,
-    crossings,
     loop_share,
     measured_shape,
     shape_text,
     topologies,
 )
-from reports.statistics.stats import FEWEST_FOR_INTERVAL
+from reports.statistics.stats import Estimate
 from reports.view import View
 
 PLACE = 46
@@ -42,12 +39,10 @@ SHAPES, RATE = message("processes x threads"), message("requests/s")
 def section(view: View) -> Section:
     """Return the report's section that compares one process of many threads with many processes, by load."""
     every = topologies(view.cells)
-    claimed = claims(view.run, every, view.machine.available_cores)
-    crossed = crossings(claimed)
+    claimed = claims(view.run, every, view.machine.available_cores, doubt(view.comparisons))
     lines = (
         *([_not_compared_sentence(every)] if every and not claimed else []),
         *(traced(_claim_sentence(claim), of_cells(claim.cells)) for claim in claimed),
-        *(traced(about(_crossing_sentence(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
         *_lower_bound_sentences(claimed, view.machine.available_cores),
         *_shape_sentences(every),
     )
@@ -55,10 +50,7 @@ def section(view: View) -> Section:
         "topology",
         message("Processes compared with threads"),
         sentences=lines,
-        figures=(
-            *(_figure(f"topology-{place}", topology, view) for place, topology in enumerate(every)),
-            *([_crossover(crossed, view)] if crossed else []),
-        ),
+        figures=(*(_figure(f"topology-{place}", topology, view) for place, topology in enumerate(every)),),
         notes=_notes(view) if every else (),
         terminal=lines,
     )
@@ -72,9 +64,9 @@ def _notes(view: View) -> tuple[Message, ...]:
     )
     return (
         message(
-            "Throughput is answered requests divided by wall time, as the median over the blocks (measured rounds). "
-            "Ratios are paired by block. If one process is compared with one other process, both have the same number "
-            "of threads."
+            "Throughput is answered requests divided by the counted time, as the median over the blocks (measured "
+            "rounds). Ratios are paired by block. Brackets hold a 95 % interval, and parentheses the range of fewer "
+            "than 6 blocks. If one process is compared with one other process, both have the same number of threads."
         ),
         message(
             "Memory is the total of all services at the end of a measurement, as the proportional set size (PSS), or "
@@ -141,13 +133,17 @@ def _claim_clause(claim: Claim) -> Message:
     ratios = [
         message("{ratio} times the throughput of {place}", ratio=estimate(ratio, hundredths), place=brief)
         for brief, _, ratio in sides
-        if ratio
+        if isinstance(ratio, Estimate)
     ]
-    absent = [place for _, place, ratio in sides if not ratio]
+    absent = [
+        message("no comparison with {place}: {reason}", place=place, reason=ratio)
+        for _, place, ratio in sides
+        if isinstance(ratio, Message)
+    ]
     clause = message("this run has no measurement to compare with that of {place}", place=threaded)
     if ratios:
         clause = message("the throughput of {place} is {ratios}", place=threaded, ratios=listed(ratios, last=AND))
-    if claim.over_many and claim.memory:
+    if isinstance(claim.over_many, Estimate) and claim.memory:
         clause = message(
             "{clause}, and the memory is {ratio} times the memory of the variant with several processes",
             clause=clause, ratio=estimate(claim.memory, hundredths),
@@ -155,58 +151,8 @@ def _claim_clause(claim: Claim) -> Message:
     if RuntimeName(claim.threaded.arm).version != RuntimeName(claim.one.arm).version:
         clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)
     if absent:
-        clause = message(
-            "{clause}; no comparison with {places}, because no block (round of measurement) has "
-            "measurements of both process configurations",
-            clause=clause, places=listed(absent),
-        )  # fmt: skip
+        clause = listed([clause, *absent], SEMICOLON)
     return clause
-
-
-def _sides(claim: Claim) -> dict[str, Any]:
-    return {"threaded": _place_words(claim.threaded), "many": _place_words(claim.many)}
-
-
-def _crossing_sentence(swept: Sequence[Claim]) -> Message:
-    """Return a sentence on the loads at which one process of many threads has more throughput than many processes."""
-    sides, loads = _sides(swept[0]), [claim.load for claim in swept]
-    ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
-    ratios = {claim.load: claim.over_many for claim in swept if claim.over_many}
-    if all(ratio.is_range for ratio in ratios.values()):
-        return message(
-            "{count} blocks (measured rounds) are needed to show whether {threaded} has more throughput than {many}.",
-            count=FEWEST_FOR_INTERVAL,
-            **sides,
-        )
-    if not ahead:
-        sides["ratio"], sides["load"] = max((ratio.value, load) for load, ratio in ratios.items())
-        if all(claim.leader is claim.many for claim in swept):
-            return message(
-                "{threaded} has less throughput than {many} at every measured amount of calculation per request. The "
-                "highest throughput ratio is {ratio:.2f}, at CALC_TARGET {load}.",
-                **sides,
-            )
-        return message(
-            "{threaded} does not have significantly more throughput than {many} at any measured amount of calculation "
-            "per request. The highest throughput ratio is {ratio:.2f}, at CALC_TARGET {load}.",
-            **sides,
-        )
-    if ahead == loads:
-        return message(
-            "{threaded} has more throughput than {many} at every measured amount of calculation per request, "
-            "CALC_TARGET {low} to {high}.",
-            **sides, low=loads[0], high=loads[-1],
-        )  # fmt: skip
-    if ahead == loads[-len(ahead) :]:
-        return message(
-            "{threaded} begins to have more throughput than {many} between CALC_TARGET {low} and {high}.",
-            **sides, low=loads[-len(ahead) - 1], high=ahead[0],
-        )  # fmt: skip
-    return message(
-        "{threaded} has more throughput than {many} at these values of CALC_TARGET (calculation per request): {ahead}. "
-        "Measured values: {swept}.",
-        **sides, ahead=listed(ahead), swept=listed(loads),
-    )  # fmt: skip
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
@@ -325,77 +271,3 @@ def _median_col(head: Message, read: Reader, form: Form, figure: str = "") -> Co
 def _ran_as(place: MeasuredShape) -> str:
     counted = measured_shape(place.cells)
     return shape_text(counted) if counted else ""
-
-
-def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
-    """Return a chart of threads' throughput relative to processes by load, with a curve per free-threaded runtime."""
-    title = message("Threads compared with processes, by CALC_TARGET")
-    every = [claim for swept in crossed for claim in swept]
-    loads = sorted({claim.load for claim in every})
-    ratios = (claim.over_many for claim in every if claim.over_many)
-    values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
-    up = Axis(message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
-    heads = [about(message("throughput: {threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
-    return Figure(
-        "crossover",
-        title,
-        caption=message(
-            "Curves show the throughput of one process with many threads, divided by the throughput of many processes "
-            "with one thread each, for each load."
-        ),
-        panels=[
-            Panel(
-                title=label,
-                across=_across(verbatim(LOAD), [f"{load:,}" for load in loads]),
-                up=up,
-                curves=[_ratio_curve(swept, loads, view) for swept in same],
-                level=1.0,
-            )
-            for label, same in groupby(crossed, lambda swept: swept[0].label)
-        ],
-        table=table(
-            title,
-            [
-                arm_col("threaded.arm", view.looks),
-                col(verbatim(LOAD), "load", whole),
-                col(
-                    "many threads [requests/s]",
-                    "threaded.requests_per_s",
-                    whole,
-                    "requests_per_s",
-                    trace="threaded.trace",
-                ),
-                col(
-                    "many processes [requests/s]",
-                    "many.requests_per_s",
-                    whole,
-                    "requests_per_s",
-                    trace="many.trace",
-                ),
-                col("Ratio [95 %]", "over_many", hundredths, "throughput_ratio"),
-                col(
-                    "higher throughput",
-                    lambda claim: claim.leader.shape if claim.leader else message("no significant difference"),
-                ),
-            ],
-            zip(heads, crossed, strict=True),
-        ),
-    )
-
-
-def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the curve of one runtime's throughput ratios by load. Intervals without an upper end are not drawn."""
-    marks = [
-        Mark(
-            x=float(loads.index(claim.load)),
-            y=ratio.value,
-            tip=hundredths(ratio.value),
-            cells=claim.trace,
-            low=ratio.low if ratio.high < inf else None,
-            high=ratio.high if ratio.high < inf else None,
-        )
-        for claim in swept
-        if (ratio := claim.over_many)
-    ]
-    name = swept[0].threaded.arm
-    return Curve(name=name, look=view.looks[name], line=[(mark.x, mark.y) for mark in marks], marks=marks)

@@ -13,7 +13,7 @@ from reports.document.model import Datum, Section, Table, plain_table, traced, w
 from reports.document.values import percent
 from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command, resume_command
-from reports.facts.comparisons import Comparison, answering, confounds_of, is_anytime
+from reports.facts.comparisons import Comparison, answering, confounds_of, looks_at
 from reports.facts.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
@@ -25,6 +25,7 @@ from reports.facts.gates import (
     median_saturation,
     not_quiet,
     otherwise_disturbed,
+    unread,
 )
 from reports.facts.hosts import cores_of
 from reports.facts.inside import (
@@ -180,16 +181,14 @@ def _check_answers(view: View) -> Check:
 def _check_gil(view: View) -> Check:
     interpreted = [cell for cell in view.run.cells if cell.runtime != NATIVE]
     invalid = [cell for cell in interpreted if cell.status == "invalid"]
-    reporting = [
-        cell
-        for cell in interpreted
-        if any(process.get("gil_enabled_end") is not None for process in (*cell.services, *cell.clients))
-    ]
+    ok = [cell for cell in interpreted if cell.status == "ok"]
+    reporting = [cell for cell in ok if not unread(cell)]
     seen = message(
-        "{count} of {all} measurements report the state of the GIL, {invalid} measurements are invalid",
+        "the state of the GIL and the JIT was read in {count} of {all} measurements, {invalid} measurements are "
+        "invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
-    return _result(seen, invalid, of_cells(invalid or reporting), worst=FAILED)
+    return _result(seen, invalid, of_cells(invalid or (ok if len(reporting) == len(ok) else [])), worst=FAILED)
 
 
 def _check_time(view: View) -> Check:
@@ -384,13 +383,16 @@ def verdict_basis(view: View) -> Iterator[Message]:
         blocks=blocks,
         seed=run.seed,
     )
-    if is_anytime(run):
+    if looks_at(run).is_anytime:
         yield message(
             "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
             "the results were checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
     if floors := _noise_floors(view)[1]:
-        yield message("Noise floor (the same runtime measured twice): {floor}.", floor=_noise_range(floors))
+        yield message(
+            "Noise floor: the interval of the ratio of the same runtime, measured twice, reaches {floor} from 1.",
+            floor=_noise_range(floors),
+        )
     elif not any(one.step == "aa" for one in view.comparisons):
         yield message("The noise floor is not known, because no runtime was measured twice. Use --aa to measure it.")
     yield from noise_sentences(view)

@@ -54,7 +54,6 @@ def good() -> Lines:
     service = {
         "requests": 20,
         "counted": True,
-        "gil_known": True,
         "pythons": ["3.14.7"],
         **USAGE,
         **GIL_ON,

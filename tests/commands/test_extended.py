@@ -8,7 +8,8 @@ from commands.run import extended
 from config.load import load_experiment
 from core.errors import BadInput
 from core.saved import Until
-from reports.facts.comparisons import compare, is_anytime
+from reports.facts.comparisons import compare, looks_at
+from reports.statistics.significance import SHARES
 from tests.reports.facts.timed_cells import steady
 from tests.reports.sample import run_of
 
@@ -36,7 +37,14 @@ def test_what_is_no_number_of_blocks_is_refused(added: str) -> None:
 def test_an_extended_run_is_judged_by_a_p_that_bears_looking_at_any_time() -> None:
     """Eight blocks that agree: 1/128 by sign flips; ten bets, of which half win 1.2 to 1.95 times as much each time."""
     longer = replace(RUN, plan={**RUN.plan, "extended": True})
-    assert [is_anytime(RUN), is_anytime(longer)] == [False, True]
-    assert compare(RUN)[0].p == 2**-7
+    assert [looks_at(run).is_anytime for run in (RUN, longer)] == [False, True]
+    assert compare(RUN)[0].p == 2**-7 / SHARES["throughput"]
     wealth = sum(stake**8 + (2 - stake) ** 8 for stake in (1.2, 1.4, 1.6, 1.8, 1.95)) / 10
-    assert compare(longer)[0].p == pytest.approx(1 / wealth)
+    assert compare(longer)[0].p == pytest.approx(1 / wealth / SHARES["throughput"])
+
+
+def test_the_run_knows_after_how_many_blocks_its_first_report_was_made() -> None:
+    assert extended(PLAN, RUN, "+20").first_look == 8
+    assert extended(replace(PLAN, extended=True, first_look=3), RUN, "+20").first_look == 3
+    assert extended(replace(PLAN, blocks=10_000, until=Until(verdict=True)), RUN, "+2").first_look == 0
+    assert extended(replace(PLAN, blocks=10_000, until=Until(seconds=60)), RUN, "+2").first_look == 8

@@ -7,6 +7,7 @@ import pytest
 from core.messages import NOTHING
 from lab.machine.doctor import Finding, disturbances, judge_machine
 
+SECOND_NS = 1_000_000_000
 OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
     "cores": 8,
@@ -86,9 +87,17 @@ def test_a_virtual_machine_is_named_as_the_reason_for_what_its_host_hides() -> N
 
 def test_a_run_is_disturbed_where_others_ran_and_not_blamed_for_its_own_load_or_pressure() -> None:
     own = {**QUIET["window"], "cpu_pressure": 0.99, "memory_pressure": 0.5, "idle": 0.0}
-    assert disturbances(own) == []
-    disturbed = disturbances({**own, "others": {**OTHERS, "share": 0.125}, "steal": 0.2})
+    assert disturbances(own, SECOND_NS) == []
+    disturbed = disturbances({**own, "others": {**OTHERS, "share": 0.125}, "steal": 0.2}, SECOND_NS)
     assert [one.code for one in disturbed] == ["other_processes", "steal"]
+
+
+def test_a_quota_stall_is_judged_by_the_time_of_the_arm_in_a_window_that_four_arms_share() -> None:
+    """30 ms of a stall are 0.75 % of the window of 4 s, and 3 % of the second that the arm had its turns."""
+    window = {**QUIET["window"], "window_ns": 4 * SECOND_NS, "quota_stalled_ns": 30_000_000}
+    assert disturbances(window, own_ns=4 * SECOND_NS) == []
+    (stall,) = disturbances(window, own_ns=SECOND_NS)
+    assert (stall.code, str(stall)) == ("quota", "the CPU quota throttled threads for 30 ms of 1.0 s")
 
 
 def test_a_service_is_left_several_cores_to_itself_where_there_are_enough() -> None:

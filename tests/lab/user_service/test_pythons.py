@@ -1,5 +1,6 @@
 """What is made of the processes of a service that were looked at."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from core.errors import BadInput
 from lab.gil.probe import PythonProcess
 from lab.run import feasible
 from lab.user_service import child as module
-from lab.user_service.child import Pythons, pythons_in
+from lab.user_service.child import Pythons, _states, pythons_in
 
 ON = PythonProcess(label="3.11.2", gil_enabled=True)
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
@@ -50,3 +51,19 @@ def test_a_platform_without_proc_is_refused_with_what_is_needed(monkeypatch: pyt
     monkeypatch.setattr(feasible, "PROC_STAT", Path("/no/such/stat"))
     with pytest.raises(BadInput, match="--target"):
         feasible.expect_proc()
+
+
+@pytest.mark.parametrize(("gil_enabled", "said"), [(None, None), (True, True), (False, False)])
+def test_an_unknown_state_of_the_gil_is_reported_as_unknown(gil_enabled: bool | None, said: bool | None) -> None:
+    known = Pythons(labels=("3.14.7t",), gil_enabled=gil_enabled)
+    assert _states(known, known) == {"gil_enabled_ready": said, "gil_enabled_end": said, "pythons": ["3.14.7t"]}
+
+
+def test_a_process_that_may_not_be_inspected_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> str:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask: OFF if pid == 1 else None)
+    assert pythons_in([1, -1]).gil_enabled is False
+    monkeypatch.setattr(os, "readlink", refuse)
+    assert pythons_in([1, -1]).gil_enabled is None

@@ -10,6 +10,7 @@ from core.cell import Value, parameter
 from core.result import Run
 from reports.facts.cells import Cells
 from reports.facts.comparisons import bests, compare, compare_bests
+from reports.statistics.significance import SHARES
 from reports.topics.best import section
 from reports.view import View
 from tests.reports.sample import run_of
@@ -41,7 +42,7 @@ def a_run(rate: Rate = by_hand, *, blocks: int = 11, **values: Value) -> Run:
 
 
 def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
-    run = a_run()
+    run = a_run(blocks=23)
     chosen = bests(run, Cells(run).rows)
     (same,) = chosen.values()
     assert [(best.row.runtime, best.row.system, best.row.params["DISPATCH"], best.of) for best in same.values()] == [
@@ -49,8 +50,8 @@ def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
         ("3.14t", "4", "owned", 8),
     ]
     (step,) = compare_bests(run, chosen)
-    assert (step.step, step.denominator, step.numerator, step.blocks) == ("best", "3.14", "3.14t", 6)
-    assert [step.ratio, step.p] == pytest.approx([1.5, 2 / 2**6])
+    assert (step.step, step.denominator, step.numerator, step.blocks) == ("best", "3.14", "3.14t", 12)
+    assert [step.ratio, step.p] == pytest.approx([1.5, 2 / 2**12 / SHARES["best"]])
     assert step.verdict == "faster"
     assert [(side["system"], side["params"]["DISPATCH"]) for side in step.settings] == [("4", "leader"), ("4", "owned")]
 
@@ -81,7 +82,7 @@ def test_no_step_between_runtimes_mixes_dispatches() -> None:
 
 
 def test_a_step_names_both_services_and_the_ratio_between_them() -> None:
-    (sentence,) = section(View(a_run())).sentences
+    (sentence,) = section(View(a_run(blocks=23))).sentences
     assert str(sentence) == (
         "The best service on 3.14t (System 4, DISPATCH owned) has 1.50 [1.50, 1.50] times the throughput of the best "
         "service on 3.14 (System 4, DISPATCH leader): faster."

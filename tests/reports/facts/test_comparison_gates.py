@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from core.messages import message
 from core.result import CellResult, Run, Status
 from reports.facts.comparisons import Comparison, compare, from_first_to_last, is_decided, regressions, widest
-from reports.statistics.verdict import Word
+from reports.statistics.significance import Looks
+from reports.statistics.verdict import Word, judge_family
+from reports.topics.validity import section
+from reports.view import View
 from tests.reports.facts.timed_cells import compared, only, steady
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -33,14 +37,14 @@ def test_an_arm_that_was_timed_for_less_than_2_s_in_all_has_a_ratio_and_no_verdi
 
 
 def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
-    """A family of 2: p of 8 blocks that agree is 2 / 2**8, times 2; there is no mean over the two settings."""
+    """A family of 2: p of 8 blocks that agree is 2 / 2**8, times 2 / 0.88; there is no mean over the two settings."""
     arms = zip(("3.11", "3.14", "3.14t+gil", "3.14t"), (900, 800, 1000, 400), strict=True)
     cells = [cell for arm, ms in arms for size in (0, 1) for cell in steady(arm, ms, {"PAYLOAD_BYTES": size})]
     run = run_of(cells, runtimes=["3.11", "3.14", "3.14t+gil", "3.14t"])
     run.plan["judged_steps"] = ["lock"]
     found = compare(run)
     assert {one.step: (one.verdict, one.p) for one in found} == {
-        **dict.fromkeys(("version", "build", "whole"), ("unjudged", None)), "lock": ("faster", 2 * 2 / 2**8),
+        **dict.fromkeys(("version", "build", "whole"), ("unjudged", None)), "lock": ("faster", 2 * 2 / 2**8 / 0.88),
     }  # fmt: skip
     assert {one.system for one in found} == {"2"}
     assert [one.ratio for one in found if one.step == "version"] == pytest.approx([900 / 800] * 2)
@@ -163,3 +167,51 @@ def test_neither_a_a_nor_the_mean_nor_what_is_invalid_nor_idle_cells_count() -> 
         replace(cell, clients=[], wall_ns=0, params={**cell.params, "NUM_CLIENTS": 0}) for cell in run.cells[:16]
     ]
     assert widest(run) == pytest.approx(0, abs=1e-9)
+
+
+def unread(arm: str, ms: float = 2000, key: str = "gil_enabled_end") -> list[CellResult]:
+    """Cells of an arm, of whose last block this state could not be read."""
+    *cells, last = steady(arm, ms)
+    service: Any = {**last.services[0], key: None}
+    return [*cells, replace(last, services=[service])]
+
+
+@pytest.mark.parametrize("arm", ["3.14t", "3.14t+gil"])
+def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the_free_threaded_build(arm: str) -> None:
+    arms, steps = ("3.14", "3.14t+gil", "3.14t"), {"3.14t": ("lock", "whole"), "3.14t+gil": ("build", "lock")}
+    found = compared([cell for name in arms for cell in (unread if name == arm else steady)(name, 1000)], arms)
+    theirs = [one for one in found if arm in (one.denominator, one.numerator)]
+    assert {one.step: one.verdict for one in theirs} == dict.fromkeys(steps[arm], "invalid")
+    assert all(f"the state of the GIL of {arm} could not be read in block 8" in str(one.why) for one in theirs)
+
+
+def test_the_default_build_always_has_its_gil_and_a_a_claims_nothing_about_it() -> None:
+    assert only(steady("3.11", 1000) + unread("3.14")).verdict == "slower"
+    twins = [replace(cell, arm="3.14t again") for cell in unread("3.14t")]
+    (one,) = compared([*unread("3.14t"), *twins], ("3.14t",))
+    assert (one.step, one.verdict) == ("aa", "equivalent")
+
+
+def test_a_jit_that_nobody_saw_gives_no_verdict() -> None:
+    one = only(steady("3.14", 3000) + unread("3.14+jit", key="jit_enabled_ready"), ("3.14", "3.14+jit"))
+    assert (one.step, one.verdict) == ("jit", "invalid")
+    assert "the state of the JIT of 3.14+jit could not be read" in str(one.why)
+
+
+def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
+    states = {"gil_enabled_ready": False, "gil_enabled_end": False}
+    read = [replace(cell, services=[{**cell.services[0], **states}]) for cell in steady("3.14t", 1000)]  # type: ignore[typeddict-item]
+    for cells, state, count in ((read, "passed", 8), ([*read[:-1], unread("3.14t")[-1]], "unknown", 7)):
+        lines = section(View(run_of(cells, runtimes=["3.14t"]))).tables[0].lines
+        (line,) = [line for line in lines if "state of the GIL" in str(line[0])]
+        assert f"state {state}" in str(line[1])
+        assert f"was read in {count} of 8 measurements" in str(line[2].words)
+
+
+def test_a_first_report_with_a_fixed_number_of_blocks_leaves_a_quarter_of_its_level_to_later_ones() -> None:
+    """Eight blocks that agree have an anytime p of 0.026. Five have a p of 0.06, and six one of 0.03."""
+    blocks = dict.fromkeys(range(1, 9), 0.2)
+    words = {
+        first: judge_family({0: blocks}, looks=Looks(is_anytime=True, first=first))[0].verdict for first in (0, 5, 6)
+    }
+    assert words == {0: "faster", 5: "inconclusive", 6: "faster"}

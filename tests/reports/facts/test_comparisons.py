@@ -11,6 +11,7 @@ from core.method import Method
 from core.result import CellResult
 from reports.facts.cells import OVER_ALL
 from reports.facts.comparisons import AT_RATE, Comparison, compare, is_decided, regressions
+from reports.statistics.significance import SHARES
 from reports.statistics.stats import effect
 from reports.topics.verdict import headline, opposed_p99
 from tests.reports.facts.timed_cells import BLOCKS, compared, only, steady, timed
@@ -22,7 +23,7 @@ def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
     one = only(steady("3.11", 3000) + steady("3.14", 1500))
     assert (one.denominator, one.numerator, one.step) == ("3.11", "3.14", "version")
     assert [one.ratio, one.low, one.high] == pytest.approx([2, 2, 2])
-    assert (one.verdict, one.p, one.blocks) == ("faster", 2**-7, BLOCKS)
+    assert (one.verdict, one.p, one.blocks) == ("faster", 2**-7 / SHARES["throughput"], BLOCKS)
 
 
 def test_one_starved_client_of_four_makes_the_arm_slower() -> None:
@@ -144,10 +145,10 @@ USUAL, TAIL = 200_000, 1_000_000
 def answered(
     arm: str, usual_ns: int = USUAL, slow_ns: int = TAIL, *, requests: int = REQUESTS, ms: float = 2000, rate: int = 0
 ) -> list[CellResult]:
-    """Eight alike blocks of *arm*, in which one request of 50 is slow."""
+    """Alike blocks of *arm*, in which one request of 50 is slow: enough for verdicts on latency."""
     cell = cell_of("2", arm.removesuffix(" again"), {"NUM_REQUESTS_PER_CLIENT": requests, "RATE": rate})
     latencies = [slow_ns, *[usual_ns] * 49] * (requests // 50)
-    cells = [measured(cell, block, [round(ms * MS)], latencies) for block in range(1, BLOCKS + 1)]
+    cells = [measured(cell, block, [round(ms * MS)], latencies) for block in range(1, BLOCKS + 5)]
     return [replace(one, arm=arm, wall_ns=round(ms * MS)) for one in cells]
 
 

@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.messages import NOTHING, message
+from reports.statistics.significance import Looks
 from reports.statistics.stats import Estimate
 from reports.statistics.verdict import Evidence, Verdict, blocks_needed, judge, judge_family, slower_beyond
+
+ANYTIME = Looks(is_anytime=True)
 
 
 def seen(low: float, ratio: float, high: float, *, count: int = 20) -> Estimate:
@@ -141,7 +144,9 @@ def test_equivalent_enters_the_family_too() -> None:
 
 def test_what_may_be_looked_at_any_time_takes_eight_blocks() -> None:
     values = [0.2 + one for one in noise(1, 8, 0.001)]
-    words = [judge_family({"a": blocks_of(values[:count])}, anytime=True)["a"].verdict for count in (7, 8)]
+    words = [
+        judge_family({"a": blocks_of(values[:count])}, looks=Looks(is_anytime=True))["a"].verdict for count in (7, 8)
+    ]
     assert words == ["inconclusive", "faster"]
 
 

@@ -1,13 +1,19 @@
 """Who serves most at each setting, and what share of that the others reach, with figures divided in the head."""
 
+from dataclasses import replace
+
 import pytest
 
+from core.messages import verbatim
+from core.result import Status
 from reports.facts.cells import Cells
 from reports.topics.contest import (
     Contest,
     contests,
+    doubts,
     rate_share,
 )
+from reports.view import View
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 
 
@@ -37,3 +43,21 @@ def test_a_share_is_of_the_same_block_and_not_of_medians() -> None:
     share = rate_share(*Cells(contest_run(row, base)).rows)
     assert share
     assert share.value == pytest.approx(2)
+
+
+@pytest.mark.parametrize("status", ["invalid", "failed"])
+def test_one_bad_block_withholds_the_share_and_is_told(status: Status) -> None:
+    row, base = blocks_of("load-own", 200), blocks_of("load-wrk", 100)
+    row[1] = replace(row[1], status=status, reason=verbatim("the GIL was on"))
+    run = contest_run(row, base)
+    assert rate_share(*Cells(run).rows) is None
+    (said,) = doubts(View(run))
+    assert "1 of 3 blocks " in str(said)
+    assert f"{status}: the GIL was on." in str(said)
+
+
+def test_a_a_that_differs_is_told_beside_a_ranking() -> None:
+    first = blocks_of("load-own", 200, blocks=range(1, 9))
+    again = [replace(cell, arm=f"{cell.arm} again", wall_ns=2 * cell.wall_ns) for cell in first]
+    run = contest_run(first, again)
+    assert [str(said).partition(",")[0] for said in doubts(View(run))] == ["A/A: two measurements of native differ"]

@@ -1,7 +1,10 @@
 """Sweeps: axes, and whether throughput falls at the end of those whose throughput is known."""
 
+from dataclasses import replace
+
 import pytest
 
+from core.messages import verbatim
 from core.result import Run
 from reports.topics.sweeps import section
 from reports.view import View
@@ -28,7 +31,7 @@ def peaked(n: int) -> float:
     return 1000 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1))
 
 
-def swept(*, blocks: int = 12) -> Run:
+def swept(*, blocks: int = 14) -> Run:
     fixed = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 25}
     cells = [
         served("3.14t", block, peaked(n), {**fixed, "NUM_WORKERS_PER_API_SERVICE": n}, system="4")
@@ -45,11 +48,35 @@ def swept(*, blocks: int = 12) -> Run:
         (swept(), "throughput at the largest value, 25, is 0.73 [0.73, 0.73] times the throughput at 8."),
         (
             swept(blocks=6),
-            "throughput at the largest value of the sweep, 25, is not significantly lower than at any smaller value.",
+            "throughput at the largest value of the sweep, 25, is not shown to be lower than at a smaller value.",
         ),
     ],
 )
 def test_a_fall_is_told_from_the_value_with_the_most_if_blocks_are_enough_for_the_family(run: Run, says: str) -> None:
     (sentence,) = map(str, section(View(run)).sentences)
-    assert sentence.startswith("NUM_WORKERS_PER_API_SERVICE, 3.14t: throughput ")
+    assert sentence.startswith("NUM_WORKERS_PER_API_SERVICE, 3.14t: ")
     assert says in sentence
+
+
+def test_a_plateau_is_told_if_blocks_are_enough() -> None:
+    run = swept()
+    run.cells = [replace(cell, wall_ns=10**9, answered=1000 + cell.block) for cell in run.cells]
+    (sentence,) = map(str, section(View(run)).sentences)
+    assert sentence.endswith("25, is not shown to be lower than at a smaller value.")
+
+
+def test_one_invalid_cell_withholds_the_finding() -> None:
+    """The sweep falls in all blocks, but in one of them the GIL of one value was on."""
+    run = swept()
+    run.cells[3] = replace(run.cells[3], status="invalid", reason=verbatim("the GIL was on"))
+    (sentence,) = map(str, section(View(run)).sentences)
+    assert sentence.endswith(
+        "not known whether throughput falls at the largest value of the sweep, 25: 3.14t in block 4: the GIL was on."
+    )
+
+
+def test_a_run_that_went_on_after_a_first_report_needs_more_for_the_same_finding() -> None:
+    run = swept()
+    run.plan |= {"extended": True, "first_look": 6}
+    (sentence,) = map(str, section(View(run)).sentences)
+    assert "is not shown to be lower" in sentence
