@@ -17,6 +17,7 @@ from core.runtime import NATIVE
 from reports.facts.cells import OVER_ALL, request_ns, runtimes
 from reports.facts.cells import Cells as CellIndex
 from reports.facts.gates import gate, mixed, state_gate
+from reports.facts.measures import is_open
 from reports.facts.others import MOST_BUSY, load
 from reports.facts.steps import Step, steps
 from reports.statistics.stats import log_ratios, mean_over_cells, totals
@@ -28,6 +29,7 @@ NONE_PASSED = message("no setting passed its validity checks")
 Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
 ByBlock = dict[int, float]
+LEAST_TAILS = 2  # a block counts if its slices are so many times as long as the longest requests that matter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +66,29 @@ class Pair:
     def gate(self) -> Message:
         """The validity check that the compared measurements fail; an empty message if they pass all checks."""
         if not self.over:
-            return gate(self.cells) or (NOTHING if self.step.name == "aa" else state_gate(self.cells))
+            unknown = NOTHING if self.step.name == "aa" else state_gate(self.cells)
+            return gate(self.cells) or unknown or self._too_short
         passed = [pair for pair in self.over if pair.is_comparable]
         return mixed([cell for pair in passed for cell in pair.cells]) if passed else NONE_PASSED
+
+    @property
+    def _too_short(self) -> Message:
+        """That every block was timed too briefly for the longest requests; an empty message if one was not."""
+        timed = [cell.turns["length_ns"] for cell in self.cells if cell.turns]
+        if not timed or max(timed) >= LEAST_TAILS * self.tail_ns:
+            return NOTHING
+        return message(
+            "requests took up to {longest:.2g} s, so each time slice must last {least:.2g} s or more, but the longest "
+            "lasted {timed:.2g} s: use --duration {least:.0f}",
+            longest=self.tail_ns / 1e9,
+            least=LEAST_TAILS * self.tail_ns / 1e9,
+            timed=max(timed) / 1e9,
+        )
+
+    @cached_property
+    def tail_ns(self) -> int:
+        """The length of the longest requests that matter, of both runtimes or services in all blocks; 0 at a rate."""
+        return 0 if is_open(self.params) else max((cell.turns.get("tail_ns", 0) for cell in self.cells), default=0)
 
     @property
     def is_comparable(self) -> bool:
@@ -105,7 +127,14 @@ class Pair:
         known: returns the value of each measurement by block, for those with a known value
         """
         passed = [single for single in self.singles if not (self.over and single.gate)]
-        return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
+        return mean_over_cells(
+            of(*[known(single._timed(cells)) for cells in single.arms.values()]) for single in passed
+        )
+
+    def _timed(self, cells: Cells) -> Cells:
+        """Return the cells with long enough slices. In the first blocks, long requests may not be known yet."""
+        least_ns = LEAST_TAILS * self.tail_ns
+        return {block: cell for block, cell in cells.items() if cell.turns.get("length_ns", least_ns) >= least_ns}
 
     @property
     def far_slower(self) -> dict[str, int]:
