@@ -9,6 +9,7 @@ from pathlib import Path
 import commands
 from config.flags import Parser
 from config.plan_options import LANG
+from config.user_service.options import masked_arguments, secrets_in_arguments
 from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
@@ -33,6 +34,14 @@ class Output:
         """Print `...` in place of these secrets from now on, and of those that are hidden already unless *only*."""
         self._secrets = {*secrets, *(() if only else self._secrets)}
         self.redactor = Redactor(self._secrets, CUT_FROM)
+
+    def hide_arguments(self, arguments: Sequence[str]) -> None:
+        """Print `...` in place of the secrets of a command line, and of no others."""
+        self.hide(secrets_in_arguments(arguments), only=True)
+
+    def masked(self, arguments: Sequence[str]) -> list[str]:
+        """Return a command line without secrets."""
+        return masked_arguments(arguments, self.redactor)
 
     def use_language(self, arguments: Sequence[str]) -> None:
         """Print in the language that the last --lang names. Raises BadInput for an unknown language."""

@@ -74,21 +74,21 @@ def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_ve
     cells = [
         measured(cell_of("2", arm, SMALL), block, [1999 * MS], [usual_us * 1000 + 8 * block] * 40)
         for arm, usual_us in {"3.11": 300, "3.14": 200}.items()
-        for block in range(1, 9)
+        for block in range(1, 13)
     ]
-    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=8))
+    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
     said = texts(verdict.answer(view))
     assert "p50 300 → 200 us (faster)." in said
 
 
 def test_a_percentile_of_all_blocks_together_is_marked() -> None:
-    """900 requests a block are too few for its p99; of all 7,200 there is one."""
+    """900 requests a block are too few for its p99; of all 10,800 there is one."""
     cells = [
         measured(cell_of("2", arm, SMALL), block, [1999 * MS], [MS] * 900)
         for arm in ("3.11", "3.14")
-        for block in range(1, 9)
+        for block in range(1, 13)
     ]
-    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=8))
+    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
     (line, _) = results.table(view).lines
     assert "1,000*" in [datum.text(ENGLISH) for datum in line]
     said = texts(verdict.answer(view))
