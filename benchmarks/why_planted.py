@@ -13,13 +13,10 @@ from pathlib import Path
 from benchmarks.bench import options, print_table
 from reports.document.model import estimate
 from reports.document.values import percent
-from reports.facts.causes import most
 from reports.statistics.stats import unpaired_effect
-from reports.topics.advice import facts
+from reports.topics.lost_time import LOCKS, causes
 from reports.view import View
 from tests.why.planted import PLANTED, first, named, profiled
-
-LOCK_RULES = {"one for each thread", "queue", "hold it for less", "logging", "extension"}
 
 
 def main() -> None:
@@ -65,10 +62,9 @@ def _removed(name: str, runtime: str, blocks: int, duration_s: float) -> tuple[s
         with tempfile.TemporaryDirectory() as folder:
             run = profiled(name, Path(folder), [runtime], duration_s, "python,locks", blocks=blocks, removed=removed)
         rates.append([cell.answered / cell.wall_ns for cell in run.cells])
-        waits = (fact for fact in facts(View(run)) if LOCK_RULES & {*fact.rules})
-        bounds += [fact.bound.throughput for fact in waits if fact.bound and fact.bound.throughput]
+        bounds += [one.gain for one in causes(View(run)) if one.page == LOCKS and one.gain is not None]
     gained = unpaired_effect(*([1 / rate for rate in of_one] for of_one in rates)).ratio
-    bound = estimate(max(bounds, key=most), percent) if bounds else "not known"
+    bound = percent(max(bounds)) if bounds else "not known"
     gain = replace(gained, value=gained.value - 1, low=gained.low - 1, high=gained.high - 1)
     return name, runtime, bound, estimate(gain, percent)
 

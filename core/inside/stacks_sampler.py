@@ -125,6 +125,8 @@ class Sampler:
             if tid in stacks:
                 innermost, stack = self._known(stacks[tid])
                 doing = self._state(kind, futex, innermost)
+                if kind == "spin" and len(stacks) == 1:  # the only thread cannot wait for a lock of another
+                    doing = "run"
                 if doing in ("gil", "lock", "io") and self._has_moved(self._threads[tid], kind, futex):
                     _, stack = self._unknown
                 self._output.counts[doing, stack] += 1

@@ -9,8 +9,8 @@ import select
 from collections.abc import Callable
 from typing import Any
 
-FEWEST_YIELDS = 3
-LONGEST_TURN_NS = 15_000  # a spinning thread runs for 2 to 10 us, a preempted one for more than 28 us (docs/why.md)
+FEWEST_YIELDS = 5  # beside other load, threads were preempted up to 4 times after a few us each (docs/why.md)
+LONGEST_TURN_NS = 8000  # a spinning thread runs for 2 to 8 us, one that each thread that it wakes preempts for 14 us
 
 # Numbers of system calls, from asm/unistd_64.h of x86-64 and asm-generic/unistd.h. idle: waiting for work or to accept.
 _X86 = {
@@ -28,7 +28,7 @@ KINDS = {str(number).encode(): kind for kind, numbers in _CALLS.items() for numb
 _PARKED_ON = re.compile(r"\b(waiter|_tstate_lock|lock)\.acquire\(|\.join\(|\.wait\(|work_queue\.get\(")
 _PARKED_IN = re.compile(r"(^|/)(threading|concurrent/futures/thread)\.py$")
 _PARKED_FOR = re.compile(r"wait|join|_worker|_shutdown")
-_QUEUE_GET = re.compile(r"\.get\((\)|block\b|timeout\b|True\b)")  # unlike dict.get(key)
+_QUEUE_GET = re.compile(r"\.get\((\)|block\b|timeout\b|True\b)|\biter\([\w.]+\.get\b")  # unlike dict.get(key)
 _INVOLUNTARY = re.compile(rb"nonvoluntary_ctxt_switches:\s*(\d+)")
 _READINESS = re.compile(r"\b(select|poll|accept)\(")
 
@@ -50,6 +50,11 @@ def is_parked_in_poll(frame: Frame) -> bool:
     A socket with a timeout waits there, too, for its peer. Such a thread is not idle.
     """
     return bool(_READINESS.search(linecache.getline(frame[0], frame[1])))
+
+
+def is_spinning(switches: int, ran_ns: int) -> bool:
+    """Return whether a thread that lost its core *switches* times, and ran for *ran_ns*, spun on a lock."""
+    return switches >= FEWEST_YIELDS and ran_ns < switches * LONGEST_TURN_NS
 
 
 class Thread:
@@ -104,7 +109,7 @@ class Thread:
         switches = int(_INVOLUNTARY.search(os.pread(self._files[2], 4096, 0))[1])  # type: ignore[index]
         new, ran = switches - self._switches, ran_ns - self._ran_at_switches_ns
         self._switches, self._ran_at_switches_ns = switches, ran_ns
-        return new >= FEWEST_YIELDS and ran < new * LONGEST_TURN_NS
+        return is_spinning(new, ran)
 
     def has_run(self) -> bool:
         """Return whether the thread has run since read_state(), or has ended."""

@@ -5,7 +5,7 @@ from math import inf, sqrt
 from statistics import mean, stdev
 from typing import Any
 
-from core.messages import NOTHING, Message, chained, message, plural
+from core.messages import NOTHING, Message, chained, listed, message, plural
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
@@ -37,16 +37,30 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
     """Return a summary of pauses, contended locks and shared reference counts that cost LEAST_SHARE or more.
 
     requests, in_flight_ns: as in to_json()
+    What has too few samples is said to be not known. The measured share of reference counts is a lower bound, so that
+    it is never said to be small.
     """
-    findings = [_describe_stops(facts, requests), _describe_waits(facts, in_flight_ns), _describe_counts(facts)]
+    share = facts.waiting_ns / max(1.0, in_flight_ns)
+    margin = share * _relative_margin(facts.contended) if share else 0.0
+    stops, waits = _describe_stops(facts, requests), _describe_waits(facts, share, margin)
+    counts = _describe_counts(facts)
+    findings, locks = [stops, waits, counts], [message("contended locks")]
+    is_small = share + margin < LEAST_SHARE
     if not any(findings):
+        small = [message("stop-the-world pauses"), *locks * is_small]
         findings = [
             message(
-                "contended locks, stop-the-world pauses and reference counts of shared objects each cost less "
-                "than {share} of the time",
+                "each of these takes less than {share} of the time: {causes}",
                 share=percent(LEAST_SHARE),
+                causes=listed(small),
             )
         ]
+    unknown = [
+        *locks * (not waits and not is_small),
+        *[message("reference counts of shared objects")] * (not counts and facts.count_share >= LEAST_SHARE),
+    ]
+    if unknown:
+        findings.append(message("not known, because there are too few samples: {causes}", causes=listed(unknown)))
     if facts.lost:
         findings.append(
             plural("{count} probed call was not recorded", "{count:,} probed calls were not recorded", count=facts.lost)
@@ -56,23 +70,27 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
 
 def _describe_stops(facts: LockFacts, requests: float) -> Message:
     share = facts.stood_ns / max(1, facts.watched_ns)
-    if share < LEAST_SHARE or sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
+    if share < LEAST_SHARE:
         return NOTHING
-    return message(
-        "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of "
-        "the time; {of_these} of the pause time is caused by code {place}",
+    found = message(
+        "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of the "
+        "time",
         stops=_figure(facts.stops / max(1.0, requests)),
-        length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
+        length_ms=_figure(facts.stood_ns / max(1, facts.stops) / 1e6),
         share=percent(min(1.0, share)),
+    )
+    if sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
+        return found
+    return message(
+        "{found}; {of_these} of the pause time is caused by code {place}",
+        found=found,
         of_these=_percent_of_first(facts.stopping),
         place=_describe_place(facts.stopping[0]),
     )
 
 
-def _describe_waits(facts: LockFacts, in_flight_ns: float) -> Message:
-    share = facts.waiting_ns / max(1.0, in_flight_ns)
-    margin = share * _relative_margin(facts.contended)
-    if not facts.contended or share - margin < LEAST_SHARE:
+def _describe_waits(facts: LockFacts, share: float, margin: float) -> Message:
+    if share - margin < LEAST_SHARE:
         return NOTHING
     return message(
         "requests spend {share} [{low}, {high}] of their time waiting for contended locks; {of_these} of the "

@@ -56,7 +56,8 @@ PROBED = {  # functions of the interpreter: the names of the hits of their entry
     "_PyEval_StopTheWorld": (STOP, STOPPED),
     "_PyEval_StartTheWorld": ("", STARTED),
 }
-NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
+# A thread that waits here waits to be notified, or has been notified by a thread that still holds the condition's lock.
+NOTIFICATIONS = (("Condition.wait", "threading.py"), ("Condition._acquire_restore", "threading.py"))
 
 
 Stack = tuple[SourceLine, ...]
@@ -192,11 +193,7 @@ class LockRecording:
         self._add_hits()
         timeline, cpu = self._timeline, self._cpu
         timeline.end(self._ended_ns)
-        contended = [
-            waiting
-            for waiting in self._group_by_line(timeline.waits)
-            if not waiting.stack or (waiting.stack[0].function, Path(waiting.stack[0].file).name) != NOTIFICATION
-        ]
+        contended = [waiting for waiting in self._group_by_line(timeline.waits) if not is_notification(waiting.stack)]
         watched_ns = self._ended_ns - self._started_ns
         per_sample_ns = watched_ns / max(1, self._rounds)
         return LockFacts(
@@ -230,6 +227,11 @@ class LockRecording:
             usual = stacks.most_common(1)[0][0]
             waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
         return sorted(waiting, key=lambda line: -line.samples)
+
+
+def is_notification(stack: Stack) -> bool:
+    """Return whether a thread with this *stack*, such as an idle worker of a pool, waits for work and for no lock."""
+    return bool(stack) and (stack[0].function, Path(stack[0].file).name) in NOTIFICATIONS
 
 
 @contextmanager

@@ -1,68 +1,57 @@
-"""Causes that cost a service throughput or latency, and how much can be gained at most if one is removed.
+"""Causes that cost a service throughput, and how much can be gained at most if the time that one takes is saved.
 
-Pure: no input or output. docs/why.md derives the bounds. reports/topics/advice.py has the advice against each cause.
+Pure: no input or output. docs/why.md derives the bounds.
 """
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
-from typing import Any, NamedTuple
+from math import inf, isfinite
+from typing import Any
 
+from core.messages import NOTHING, Message, message
 from core.result import Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
-from reports.document.model import estimate
 from reports.document.values import percent
 from reports.facts.cells import Row
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
-from reports.statistics.stats import Estimate, effect
+from reports.facts.measures import is_open
+from reports.statistics.stats import effect
 
 LEAST_GAIN = 0.03
 LEAST_BUSY = 0.01
 LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 
-class Bound(NamedTuple):
-    """The most that removing a cause can gain, in throughput and in p99, as shares (0.1 = 10 %); None if unknown."""
+def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float | None:
+    """Return how much the throughput of *row* can rise at most if a cause takes none of the requests' time any more.
 
-    throughput: Estimate | None
-    p99: Estimate | None = None
-
-    @property
-    def little(self) -> str:
-        """The possible throughput gain as text if removing the cause gains next to nothing; otherwise empty.
-
-        Then the gains in throughput and p99 are below LEAST_GAIN, and cannot explain a ratio between runtimes.
-        """
-        known = [one for one in (self.throughput, self.p99) if one]
-        is_little = all(most(one) < LEAST_GAIN for one in known)
-        return estimate(self.throughput, percent) if self.throughput and is_little else ""
-
-
-def most(bound: Estimate) -> float:
-    """Return the largest gain that *bound* allows: the upper end of its interval, or its value if it has no interval.
-
-    With fewer than 3 blocks there is no interval.
-    """
-    return bound.high if isfinite(bound.high) else bound.value
-
-
-def bound(row: Row | None, run: Run, share: float, burnt: float | None, p99: Estimate | None = None) -> Bound:
-    """Return the upper bound of the gain from removing a cause that takes *share* of the request time of *row*.
-
+    The gain is a share, the largest that the spread of the blocks allows; None if unknown, or at a fixed rate (RATE),
+    which sets the throughput.
+    share: the share of the requests' time that the cause takes
     burnt: upper bound of the share of the services' CPU time that the cause takes; None if unknown, because removing
         the cause may then save any amount of CPU time
     """
     cores = cores_of(run, SERVICE, CLIENT)
     of_its_own = 1 / max(LEAST_BUSY, 1 - share) - 1
     gains = []
-    for cell in row.good if row else ():
+    for cell in row.good if row and not is_open(row.params) else ():
         ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
         if ours and services is not None and cores:
             busy = (ours - (burnt or 0) * services) / cell.wall_ns / cores  # cores of other processes count as idle
             of_idle = max(0.0, 1 / max(LEAST_BUSY, busy) - 1)
             gains.append(of_its_own if burnt is None else min(of_its_own, of_idle))
-    return Bound(throughput=effect(gains) if gains else None, p99=p99)
+    if not gains:
+        return None
+    seen = effect(gains)
+    return seen.high if isfinite(seen.high) else max(gains)
+
+
+def gain_words(gain: float | None, most: float = inf) -> Message:
+    """Return a sentence on what saving the time of a cause can gain; empty if it is unknown, or *most* or more."""
+    if gain is None or gain >= most:
+        return NOTHING
+    return message("Saving only this time would raise throughput by at most {gain}.", gain=percent(gain))
 
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
@@ -73,7 +62,7 @@ def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
 
 def bound_of_lock(
     run: Run, rows: Iterable[Row], profile: Mapping[str, Any], share: float, owners: Iterable[str] = ("",)
-) -> Bound:
+) -> float | None:
     """Return the upper bound of the gain from removing lock waits that take *share* of the time in *profile*.
 
     owners: types of the objects that have the locks
@@ -84,7 +73,7 @@ def bound_of_lock(
     burnt: float | None = 0.0
     if not RuntimeName(profile["runtime"]).gil_enabled:
         if not LOCKS.issuperset(owners):
-            return Bound(throughput=None)
+            return None
         arm = ("system", "params", "runtime")
         alike = [one for one in run.profiles if all(one.get(key) == profile[key] for key in arm)]
         burnt = next((one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one), None)

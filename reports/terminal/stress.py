@@ -11,7 +11,6 @@ from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
 from reports.document.values import whole
 from reports.facts.cells import grouped
-from reports.topics.advice import Fact, advice_table, advise, stress_rules
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
@@ -26,16 +25,17 @@ RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confiden
 
 
 @dataclass(frozen=True, kw_only=True)
-class StressFinding(Fact):
+class StressFinding:
     """All findings of one kind in a stress test.
 
-    kind: a key of KINDS
+    found: the kind as text; kind: a key of KINDS
     counts: number of occurrences by runtime
     rounds: the rounds with occurrences, rounds without the GIL first
     only_without_gil: whether the arm with the GIL has no occurrence
     lines:  failures by code, or printed warnings
     """
 
+    found: Message
     kind: str
     counts: Mapping[str, int]
     rounds: Sequence[Round]
@@ -103,7 +103,6 @@ def findings(stress: Stress) -> list[StressFinding]:
                 rounds=rounds,
                 only_without_gil=only_without_gil,
                 lines=lines,
-                rules=stress_rules(kind, lines, only_without_gil=only_without_gil),
             )
             found.append(seen)
     return found
@@ -121,7 +120,6 @@ def stress_document(stress: Stress) -> Document:
         tables=(_rounds(stress, seen),),
         notes=tuple(_notes(stress, seen)),
     )
-    advice = Section(key="advice", title=message("Suggested improvements"), tables=(advice_table(advise(seen)),))
     checked = message("How answers were checked")
     checks = table(
         checked,
@@ -131,7 +129,7 @@ def stress_document(stress: Stress) -> Document:
     how = Section(key="checks", title=checked, tables=(checks,))
     return Document(
         name=str(title), title=title, about=(_about(stress),),
-        sections=tuple(filter(None, (found, advice, *_traces(seen), how))),
+        sections=tuple(filter(None, (found, *_traces(seen), how))),
         has_cells=False,
     )  # fmt: skip
 
@@ -202,7 +200,9 @@ def _where(seen: StressFinding, stress: Stress) -> Iterator[Message]:
 
 
 def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
-    """Yield notes on the limits of the findings: what the stress test does not prove."""
+    """Yield notes on the findings: what may help, and what the stress test does not prove."""
+    if seen:
+        yield message("What may help: {page}.", page="docs/audit.md#what-may-help")
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
         yield message(

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
+from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
 from core.result import Run
 from reports.document.model import ABSENT, Section
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, percent
-from reports.facts.causes import bound_of_lock
+from reports.facts.causes import LEAST_GAIN, bound_of_lock, gain_words
 from reports.view import View
 
 PLACE = 23
@@ -94,9 +94,8 @@ def _sentence(profile: Profile, view: View) -> Message:
     if "contended" not in profile:
         return said
     owners = [line["owner"] for line in profile["contended"]]
-    more = bound_of_lock(view.run, view.rows, profile, share_of_time(profile, "waiting_ns"), owners).little
-    remark = message("Without waiting for locks, throughput would rise by at most {more}.", more=more)
-    return listed([said, remark], SENTENCES) if more else said
+    gain = bound_of_lock(view.run, view.rows, profile, share_of_time(profile, "waiting_ns"), owners)
+    return chained([said, gain_words(gain, LEAST_GAIN)], SENTENCES)
 
 
 def _lines(profile: Profile) -> list[Profile]:

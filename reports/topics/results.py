@@ -139,16 +139,13 @@ def table_notes(view: View) -> tuple[Message, ...]:
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
-    completion = message("Completion: the time that the median client and the slowest client needed for all requests.")
-    if view.is_timed:
-        completion = message("Completion: the time for which clients sent requests, which --duration sets.")
     figures = message(
-        "{completion} CPU: user and system time per request. All figures, including the latency "
+        "Completion: the time in which the median client and the slowest client made their requests. With --duration, "
+        "the plan sets this time. CPU: user and system time per request. All figures, including the latency "
         "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A percentile with * is "
         "that of the requests of all blocks together, because fewer than 10 requests of a block lie beyond it. The "
         "figures exclude measurements that failed or are invalid.",
         blocks=blocks,
-        completion=completion,
     )
     unlike = message(
         "The measurements have different numbers of requests, so compare systems and settings by requests/s."

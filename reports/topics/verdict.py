@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import log
 from operator import attrgetter
+from typing import Any
 
 from core.languages import ENGLISH
 from core.messages import (
@@ -122,7 +123,7 @@ def section(view: View) -> Section:
         TITLE,
         answer=_headlines(view),
         tables=[*filter(None, [_steps_plot(view), checks, _bars(view), *notes])],
-        notes=[*filter(None, [_spread_sentence(view), *_open_sentences(view)])],
+        notes=[*_open_sentences(view)],
         terminal=brief,
     )
 
@@ -354,9 +355,7 @@ def _step_cols(like: Comparison) -> list[Col[Setting]]:
     """Return the columns of the step of *like* (a step compares two runtimes): base runtime, ratio and verdict."""
     label = like.label
 
-    def of(
-        read: Callable[[Comparison], Datum | Message | str], absent: str = ABSENT
-    ) -> Callable[[Setting], Datum | Message | str]:
+    def of(read: Callable[[Comparison], Any], absent: str = ABSENT) -> Callable[[Setting], Any]:
         return lambda setting: next((read(one) for one in setting[::-1] if one.step == like.step), absent)
 
     base = col(FROM, of(attrgetter("denominator")), over=label, rank=1)
@@ -557,21 +556,6 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
 
 
 # ---- notes of the page -----------------------------------------------------------------------------------------------
-
-
-def _spread_sentence(view: View) -> Message:
-    """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
-    known = [one for one in view.compared if one.step == "lock" and one.ratio and not one.is_over_all]
-    if len(known) < 2:
-        return NOTHING
-    ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
-    low, high = (traced(ratio(one.ratio or 0.0), one.trace, "ratio") for one in ends)
-    low_where, high_where = (view.settings.short(one) for one in ends)
-    return message(
-        "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
-        "Highest: {high_where}.",
-        low=low, high=high, low_where=low_where, high_where=high_where,
-    )  # fmt: skip
 
 
 def _open_sentences(view: View) -> Iterator[Message]:

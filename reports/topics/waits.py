@@ -5,13 +5,13 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from core.messages import Message, listed, message, verbatim
+from core.messages import SENTENCES, Message, chained, listed, message, verbatim
 from core.result import Run
 from core.runtime import RuntimeName
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
-from reports.facts.causes import bound_of_lock
+from reports.facts.causes import LEAST_GAIN, bound_of_lock, gain_words
 from reports.facts.cells import grouped
 from reports.facts.settings import setting_of
 from reports.statistics.stats import Estimate, difference, share
@@ -149,17 +149,10 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
         yield message("No line of code waits significantly for a lock.")
-    minor = []
     for wait, sentence in found:
         profile = next(one for one in profiles if one["runtime"] == wait.runtime)
-        more = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)).little
-        if more:
-            minor.append(
-                message("{said} Without this wait, throughput would rise by at most {more}.", said=sentence, more=more)
-            )
-        else:
-            yield sentence
-    yield from minor
+        gain = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
+        yield chained([sentence, gain_words(gain, LEAST_GAIN)], SENTENCES)
 
 
 def _changes(profiles: Sequence[Profile]) -> list[tuple[WaitingLine, Message]]:

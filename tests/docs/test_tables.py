@@ -16,7 +16,6 @@ from config.user_service.requests import FILE, REQUEST
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
 from reports.facts.figures import FIGURES, Figure
-from reports.topics.advice import RULES
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
@@ -67,18 +66,6 @@ MORE = {  # pages on commands and plans
     "loadgen": "experiments.md#load-generators",
     "league": "experiments.md#the-league-of-servers",
 }
-LOCK = "a lock that takes 2 % of the time or more"
-STOPS = "stop-the-world pauses in at least every second request, for 2 % of its time or more"
-COLLECTIONS = "collections that delay slow requests, or take 5 % of the time or more"
-STRESS = "a finding of `stress`"
-FINDINGS = {  # what a rule of advice is about
-    "compare patch releases": "a free-threaded build that is slower by its verdict, and stop-the-world pauses",
-    **dict.fromkeys(("one for each thread", "queue", "hold it for less", "logging", "extension"), LOCK),
-    **dict.fromkeys(("decorate once", "set attributes once"), STOPS),
-    **dict.fromkeys(("freeze", "collect less often"), COLLECTIONS),
-    "constants": "contended reference counts, 2 % of the CPU time or more",
-    **dict.fromkeys(("lock", "iteration", "audit", "sanitizer"), STRESS),
-}
 REFUSED = [
     [", ".join(map(str, MACHINE.values())), "the machine"],
     [", ".join(map(str, METHOD.values())), "the method"],
@@ -108,9 +95,6 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
     ("report", "figures"): [_figure_row(one) for one in FIGURES],
     ("compare", "what compare refuses"): REFUSED,
-    ("why", "advice"): [
-        [f"`{name}`", FINDINGS[name], str(advice), f"<{source}>"] for name, (advice, source) in RULES.items()
-    ],
 }
 
 

@@ -6,7 +6,7 @@ from core.decode import decoded
 from core.record import Profile
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.lock_report import describe_owner, sentence, short_name, to_json
-from lab.profile.locks import LockFacts, Waiting
+from lab.profile.locks import LockFacts, Waiting, is_notification
 
 SECOND = 10**9
 PUT = (
@@ -31,6 +31,8 @@ QUIET = LockFacts(
 
 LITTLE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(20,) * 20),)
 ONCE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(400,) + (0,) * 19),)
+SEVEN = (Waiting(owner="dict", stack=PUT, samples=7, by_time=(5, 2) + (0,) * 18),)
+SMALL = "each of these takes less than 2 % of the time: stop-the-world pauses, contended locks"
 DICT = (
     Waiting(owner="dict", stack=PUT, samples=62, by_time=(2, 4) * 9 + (4, 4)),
     Waiting(owner=NO_OWNER, stack=(), samples=38, by_time=(2,) * 18 + (1, 1)),
@@ -41,9 +43,24 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        (QUIET, "contended locks, stop-the-world pauses"),
-        (QUIET._replace(waiting_ns=5 * SECOND, contended=ONCE), "contended locks, stop-the-world pauses"),
-        (QUIET._replace(waiting_ns=SECOND // 6, contended=LITTLE), "contended locks, stop-the-world pauses"),
+        (QUIET, SMALL),
+        (QUIET._replace(waiting_ns=SECOND // 6, contended=LITTLE), SMALL),
+        (  # the table beside it says 50 % and 3.6 %
+            QUIET._replace(waiting_ns=5 * SECOND, contended=ONCE),
+            f"{SMALL.partition(', contended')[0]}; not known, because there are too few samples: contended locks",
+        ),
+        (
+            QUIET._replace(waiting_ns=36 * SECOND // 100, contended=SEVEN),
+            f"{SMALL.partition(', contended')[0]}; not known, because there are too few samples: contended locks",
+        ),
+        (
+            QUIET._replace(cpu_samples=500, count_share=0.03),
+            f"{SMALL}; not known, because there are too few samples: reference counts of shared objects",
+        ),
+        (  # every pause is counted, and only the code that causes it is sampled
+            QUIET._replace(stops=900, stood_ns=9 * SECOND // 10, stopping=STOPPING[1:]),
+            "each request causes 9.0 stop-the-world pauses of 1.0 ms, so threads are paused 45 % of the time",
+        ),
         (QUIET._replace(waiting_ns=SECOND, contended=LITTLE), "requests spend 10 %"),
         (  # the type of the object, the line and its caller
             QUIET._replace(waiting_ns=5 * SECOND, contended=DICT),
@@ -69,6 +86,17 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
 def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(facts: LockFacts, told: str) -> None:
     """Of 100 requests that took 10 s together."""
     assert str(sentence(facts, 100, 10 * SECOND)).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("function", "idle"),
+    [("Condition.wait", True), ("Condition._acquire_restore", True), ("Condition.__enter__", False)],
+)
+def test_an_idle_worker_of_a_pool_waits_for_work_and_for_no_lock(function: str, idle: bool) -> None:
+    """Also if it was woken for nothing, and takes the lock of the pool's queue again."""
+    get = SourceLine(file="/usr/lib/python3.14t/queue.py", line=210, function="Queue.get")
+    assert is_notification((SourceLine(file="/usr/lib/threading.py", line=7, function=function), get)) is idle
+    assert not is_notification(())
 
 
 def test_mutexes_of_no_object_and_files_have_short_names() -> None:

@@ -1,16 +1,21 @@
 """How much a lock can gain at most, in blocks of 1 s on two cores, worked out by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from core.messages import Message, verbatim
+from core.messages import verbatim
 from core.result import Run
 from reports.facts.causes import bound_of_lock
-from reports.topics import advice, locks
+from reports.topics import locks, lost_time
 from reports.view import View
+from tests.docs.pages import DOCS
 from tests.reports.sample import MS, cell_of, measured, run_of
 
+WHY = DOCS / "why.md"
+STOPPING = [{"owner": "", "lock": {}, "share": 0.3, "samples": 20, "stack": []}]
+RLOCK_NAME = verbatim("the mutex of a _thread.RLock object").to_json()
 RLOCK = {"file": "asgiref/local.py", "line": 143, "function": "__getattr__"}
 LOCKS: dict[str, Any] = {
     "kind": "locks",
@@ -24,7 +29,7 @@ LOCKS: dict[str, Any] = {
     "in_flight_ns": 10**9,
     "waiting_ns": 320 * MS,
     "waiting_cpu_share": 0.0,
-    "contended": [{"owner": "_thread.RLock", "lock": {}, "share": 0.32, "samples": 640, "stack": [RLOCK]}],
+    "contended": [{"owner": "_thread.RLock", "lock": RLOCK_NAME, "share": 0.32, "samples": 640, "stack": [RLOCK]}],
     "stopping": [],
 }
 
@@ -51,29 +56,58 @@ def test_a_lock_gains_neither_more_than_idle_cores_nor_than_its_share(
     cpu_ms: int, changes: dict[str, Any], gain: float
 ) -> None:
     made = run(cpu_ms, **changes)
-    bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["_thread.RLock"]).throughput
-    assert bound
-    assert [bound.low, bound.value, bound.high] == pytest.approx([gain] * 3)
+    assert bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["_thread.RLock"]) == pytest.approx(gain)
+
+
+def test_at_a_fixed_rate_there_is_no_bound_of_the_throughput() -> None:
+    """The rate sets the throughput, whatever the service waits for."""
+    made = run(100)
+    params = {**made.cells[0].params, "RATE": 100}
+    made.cells = [replace(cell, params=params) for cell in made.cells]
+    made.plan["rows"] = [{"system": "2", "params": params}]
+    profile = {**made.profiles[0], "params": params}
+    rows = View(made).rows
+    assert [row.params for row in rows] == [params]
+    assert bound_of_lock(made, rows, profile, 0.32, ["_thread.RLock"]) is None
 
 
 def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
     made = run(490)
     del made.profiles[0]["waiting_cpu_share"]
-    bound = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["_thread.RLock"])
-    assert bound.throughput
-    assert bound.throughput.value == pytest.approx(0.32 / 0.68)
-    unknown = bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, ["dict"])
-    assert (unknown.throughput, unknown.little) == (None, "")
+    rows = View(made).rows
+    assert bound_of_lock(made, rows, made.profiles[0], 0.32, ["_thread.RLock"]) == pytest.approx(0.32 / 0.68)
+    assert bound_of_lock(made, rows, made.profiles[0], 0.32, ["dict"]) is None
 
 
-def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:
+def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
     """As on the page of Django under 3.14.6t, where services and clients used 98 % of both cores."""
     useful, full = View(run(400)), View(run(490))
-    assert [table.name.msgid for table in advice.section(useful).tables] == ["Suggested improvements"]
-    assert [str(line[2].words) for line in advice.section(useful).tables[0].lines] == ["25.0% [25.0%, 25.0%]"]
-    helps, cannot = advice.section(full).tables
-    name = "Causes of lost time whose removal would gain less than 3 %"
-    assert (helps.lines, cannot.name.msgid, len(cannot.lines)) == ([], name, 1)
-    (sentence,) = [str(one) for one in advice.section(full).terminal if isinstance(one, Message)]
-    assert sentence.endswith("rise by at most 2.0% [2.0%, 2.0%].")
-    assert "rise by at most 2.0%" in str(locks.section(full).sentences[0])
+    place = "asgiref/local.py:143 in __getattr__"
+    found = f"3.14t: threads wait for the mutex of a _thread.RLock object at {place} for 32.0% of the time"
+    for view, gain in ((useful, "25.0%"), (full, "2.0%")):
+        bounded = f"{found}. Saving only this time would raise throughput by at most {gain}."
+        (sentence,) = map(str, lost_time.section(view).terminal)
+        assert sentence == f"{bounded} What may help: docs/why.md#contended-locks."
+    assert "by at most" not in str(locks.section(useful).sentences[0])
+    assert "by at most 2.0%" in str(locks.section(full).sentences[0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "about"),
+    [
+        ({}, ["contended-locks"]),
+        ({"contended": [{**LOCKS["contended"][0], "samples": 19}]}, []),
+        ({"contended": [{**LOCKS["contended"][0], "share": 0.019}]}, []),
+        ({"contended": [], "count_share": 0.02, "cpu_samples": 1000}, ["reference-counts"]),
+        ({"contended": [], "count_share": 0.02, "cpu_samples": 999}, []),
+        ({"contended": [], "stopping": STOPPING, "stops": 500, "stopping_ns": 20 * MS}, ["stop-the-world-pauses"]),
+        ({"contended": [], "stopping": STOPPING, "stops": 499, "stopping_ns": 20 * MS}, []),
+        ({"contended": [], "stopping": STOPPING, "stops": 500, "stopping_ns": 19 * MS}, []),
+    ],
+)
+def test_a_cause_is_listed_if_its_share_is_notable_and_its_page_has_a_paragraph(
+    changes: dict[str, Any], about: list[str]
+) -> None:
+    assert [cause.page.partition("#")[2] for cause in lost_time.causes(View(run(400, **changes)))] == about
+    heads = {line[4:].lower().replace(" ", "-") for line in WHY.read_text().splitlines() if line.startswith("### ")}
+    assert {*about} <= heads

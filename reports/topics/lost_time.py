@@ -1,0 +1,146 @@
+"""Show the causes of lost time that a run found, with a bound of the gain, and the paragraph of docs/why.md about each.
+
+Without a finding there is no cause.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from core.messages import NOTHING, SENTENCES, Message, chained, message
+from reports.document.model import Section
+from reports.document.shapes import Col, col, table
+from reports.document.values import milliseconds, percent, tenths
+from reports.facts.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
+from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
+from reports.topics.pauses import DELAYED, pauses
+from reports.topics.waits import Profile, settings, waits
+from reports.view import View
+
+PLACE = 24
+MOST_LINES = 3
+LEAST_SAMPLES = 20
+NOTABLE_SHARE = 0.02  # of time; the gain of removing a smaller share cannot be measured
+MUCH_COLLECTING = 0.05
+OFTEN = 0.5  # pauses per request; garbage collections alone pause threads far less often
+NOTE = message(
+    "The gain is an upper bound of what saving only this time can add to throughput: not more than the idle cores "
+    "allow, nor more than its share of a request's time. If threads also share less data afterwards, the gain can be "
+    "larger. The bound is as exact as the measured share. The named page says what may help."
+)
+LOCKS = "docs/why.md#contended-locks"
+STOPS = "docs/why.md#stop-the-world-pauses"
+COLLECTIONS = "docs/why.md#garbage-collections"
+COUNTS = "docs/why.md#reference-counts"
+
+
+class Cause(NamedTuple):
+    """A cause of lost time in a measured service.
+
+    page: the paragraph that says what may help
+    gain: how much throughput can rise at most if only this time is saved, as a share; None if unknown
+    """
+
+    found: Message
+    page: str
+    gain: float | None = None
+
+
+def section(view: View) -> Section:
+    """Return the report's section on causes of lost time, those that can gain little last; empty without causes."""
+    found = sorted(causes(view), key=lambda one: bool(gain_words(one.gain, LEAST_GAIN)))
+    title = message("Causes of lost time")
+    cols: list[Col[Cause]] = [
+        col("Finding", "found"),
+        col("throughput gain if only this time is saved, at most", "gain", percent),
+        col("What may help", "page"),
+    ]
+    return Section(
+        "lost-time",
+        title,
+        tables=(table(title, cols, [(NOTHING, found)]),),
+        notes=(NOTE,) if found else (),
+        terminal=tuple(map(_sentence, found)),
+    )
+
+
+def _sentence(one: Cause) -> Message:
+    """Return a cause as text, with its largest possible gain and the page that says what may help."""
+    found, helps = message("{found}.", found=one.found), message("What may help: {page}.", page=one.page)
+    return chained([found, gain_words(one.gain), helps], SENTENCES)
+
+
+def causes(view: View) -> list[Cause]:
+    """Return the causes of lost time in a run's measurements and profiles that take a notable share of the time."""
+    return [*_collecting(view), *_waiting(view), *_of_locks(view)]
+
+
+def _collecting(view: View) -> Iterator[Cause]:
+    """Yield a cause per runtime and setting: the share of time in garbage collections, and the longest collection."""
+    for each in chain.from_iterable(map(pauses, view.groups)):
+        if DELAYED in each.findings or each.share >= MUCH_COLLECTING:
+            found = message(
+                "{runtime}: garbage collections take {share} of the time, and up to {longest} ms each",
+                runtime=each.row.runtime,
+                share=percent(each.share),
+                longest=milliseconds(each.longest_ns),
+            )
+            yield Cause(found, COLLECTIONS, bound(each.row, view.run, each.share, None))
+
+
+def _waiting(view: View) -> Iterator[Cause]:
+    """Yield the source lines at which threads wait longest for a lock, as measured by `--profile python`."""
+    for profiles in settings(view.run):
+        for profile in profiles:
+            for wait in waits(profile, profiles)[:MOST_LINES]:
+                found = message(
+                    "{runtime}: threads wait for a lock at {place} for {share} of the time",
+                    runtime=wait.runtime,
+                    place=f"{wait.place} in {wait.function}",
+                    share=percent(wait.share.value),
+                )
+                yield Cause(found, LOCKS, bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)))
+
+
+def _of_locks(view: View) -> Iterator[Cause]:
+    """Yield the contended locks, stop-the-world pauses and shared reference counts that `--profile locks` measured."""
+    for profile in profiles_of(view.run):
+        runtime = profile["runtime"]
+        for line in _sampled(profile["contended"]):
+            if line["share"] >= NOTABLE_SHARE:
+                found = message(
+                    "{runtime}: threads wait for {lock} at {place} for {share} of the time",
+                    runtime=runtime,
+                    lock=Message.from_json(line["lock"]),
+                    place=_place(line),
+                    share=percent(line["share"]),
+                )
+                yield Cause(found, LOCKS, bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]))
+        per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
+        for line in _sampled(profile["stopping"])[:1]:
+            if share >= NOTABLE_SHARE and per_request >= OFTEN:
+                stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # the other threads are paused
+                found = message(
+                    "{runtime}: each request causes {times} stop-the-world pauses, most of them at {place}",
+                    runtime=runtime,
+                    times=tenths(per_request),
+                    place=_place(line),
+                )
+                yield Cause(found, STOPS, bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None))
+        counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
+        if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
+            found = message(
+                "{runtime}: counting references to shared objects takes at least {share} of CPU time",
+                runtime=runtime, share=percent(counted),
+            )  # fmt: skip
+            yield Cause(found, COUNTS)
+
+
+def _sampled(lines: Sequence[Profile]) -> list[Profile]:
+    """Return the lines of a lock profile that have enough samples to be reported."""
+    return [line for line in lines if line["samples"] >= LEAST_SAMPLES]
+
+
+def _place(line: Profile) -> Message:
+    """Return where in Python code an entry of a lock profile waited: file, line and function."""
+    return frame_text(line.get("stack", ()), message("an unknown line"))
