@@ -62,8 +62,7 @@ from collections.abc import Sequence
 try:
     import commands
     from commands import surroundings
-    from commands.output import output
-    from config.user_service.options import masked_arguments, secrets_in_arguments
+    from commands.output import output, without_secrets
     from core.errors import BadInput, GilscopeError, did_you_mean
     from core.messages import Message, message
     from core.program import PROGRAM
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     for number in SIGNALS:
         signal.signal(number, _stop)
     output.use_language(())
-    output.hide(secrets_in_arguments(arguments), only=True)
+    output.hide_arguments(arguments)
     try:
         surroundings.check(arguments)
         output.use_language(arguments)
@@ -150,8 +149,9 @@ def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
     import traceback
 
     cause = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    command = masked_arguments(arguments, output.redactor)
-    trace = f"{PROGRAM} {command!r}\n{output.redactor.text(''.join(traceback.format_exception(error)))}"
+    trace = (
+        f"{PROGRAM} {without_secrets(arguments)!r}\n{output.redactor.text(''.join(traceback.format_exception(error)))}"
+    )
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="gilscope-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

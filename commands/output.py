@@ -9,6 +9,7 @@ from pathlib import Path
 import commands
 from config.flags import Parser
 from config.plan_options import LANG
+from config.user_service.options import masked_arguments, secrets_in_arguments
 from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
@@ -26,13 +27,15 @@ class Output:
 
     def __init__(self) -> None:
         self.language = ENGLISH
-        self._secrets: set[str] = set()
         self.redactor = Redactor(())
 
-    def hide(self, secrets: Iterable[str], *, only: bool = False) -> None:
-        """Print `...` in place of these secrets from now on, and of those that are hidden already unless *only*."""
-        self._secrets = {*secrets, *(() if only else self._secrets)}
-        self.redactor = Redactor(self._secrets, CUT_FROM)
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Print `...` in place of these secrets from now on."""
+        self.redactor = Redactor(secrets, CUT_FROM)
+
+    def hide_arguments(self, arguments: Sequence[str]) -> None:
+        """Print `...` in place of the secrets of a command line from now on."""
+        self.hide(secrets_in_arguments(arguments))
 
     def use_language(self, arguments: Sequence[str]) -> None:
         """Print in the language that the last --lang names. Raises BadInput for an unknown language."""
@@ -68,6 +71,11 @@ class Output:
 
 
 output = Output()  # of this process
+
+
+def without_secrets(arguments: Sequence[str]) -> list[str]:
+    """Return a command line without secrets, to be written to a file."""
+    return masked_arguments(arguments, output.redactor)
 
 
 def short(path: Path) -> Path:
