@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.messages import Arg, Message, message
 
 FEW_PROCESSES = 256
+_NO_ROOM = "failed to map segment"  # of the dynamic linker, whose text numpy repeats
 THREADS = 8  # minimum; an interpreter search uses 16
 _REMEDIES = {
     errno.ENOSPC: message("free some disk space, or use another folder"),
@@ -43,7 +44,7 @@ def cause(error: Exception) -> Message | None:
     """Return a message if the machine or the installation caused *error*, else None."""
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return _no_process()
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and _NO_ROOM in str(error)):
         return message(
             "There is not enough memory. Stop other programs, raise the limit (ulimit -v), or use a smaller plan."
         )

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from core.messages import Message
+from core.messages import Json, Message
 from core.slices import WIDTH_NS
 
 LARGEST = 2**63 - 1
@@ -29,16 +29,6 @@ Code = Annotated[str, Meta(max_length=60, pattern="^[ -~]*$")]
 Parameters = dict[str, bool | int | str | None]
 Numbers = dict[str, Number]
 Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
-
-
-class Sentence(TypedDict, total=False):
-    """A message in a file: its msgid, its arguments, and its English text."""
-
-    msgid: str
-    plural: str
-    code: str
-    text: str
-    args: dict[str, "str | int | float | bool | Sentence | None"]
 
 
 # ---- what a child prints -------------------------------------------------------------------------------------------
@@ -416,7 +406,7 @@ class CellHost(TypedDict, total=False):
     error_ns: Count
     released_ns: Count
     late_ns: Count
-    disturbances: list[Sentence]
+    disturbances: list[Json]
 
 
 # ---- a run ---------------------------------------------------------------------------------------------------------

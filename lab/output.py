@@ -122,8 +122,9 @@ class OutputReader:
         self._outputs.append(output)
         self._selector.register(output, selectors.EVENT_READ)
         if self._thread is None:
-            self._thread = threading.Thread(target=self._read, name="output reader", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._read, name="output reader", daemon=True)
+            thread.start()  # raises RuntimeError if no thread can be started; then there is none to join
+            self._thread = thread
 
     def close(self) -> None:
         """Stop the reading thread. The captured output stays available."""
