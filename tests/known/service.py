@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
-from time import perf_counter, sleep, thread_time
+from time import perf_counter, sleep
 
 TURN_S = 0.005
+SWITCH_S = 0.0001  # with the GIL, a thread that reads or answers does not wait for the one that works
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
@@ -90,6 +91,7 @@ class Server:
         self._pattern = Pattern(behaviour, Random())
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1)
+        self._free_s = 0.0
 
     def serve(self, port: int) -> None:
         """Accept connections until the process ends."""
@@ -108,11 +110,20 @@ class Server:
                 with self._lock:
                     time_s = self._pattern.begin_request(arrived_s, b"/slow" in line)
                 if self._works:
-                    self._worker.submit(work, time_s).result()
+                    self._worker.submit(self._work, arrived_s, time_s).result()
                 else:
                     begun_s = due_s if arrived_s - due_s < TURN_S else arrived_s
                     due_s = self._sleep_until(begun_s + time_s)
                 connection.sendall(ANSWER)
+
+    def _work(self, arrived_s: float, time_s: float) -> None:
+        """Use CPU time until *time_s* after the end of the previous request, or after the arrival if that is later."""
+        begun_s = max(arrived_s, self._free_s)
+        if perf_counter() - begun_s > TURN_S:
+            begun_s = perf_counter()
+        self._free_s = begun_s + time_s
+        while perf_counter() < self._free_s:
+            pass
 
     def _sleep_until(self, due_s: float) -> float:
         """Sleep until *due_s*, and until no stop of the service is left. Return when the answer is due then."""
@@ -123,13 +134,7 @@ class Server:
             due_s = self._pattern.stopped_until_s
 
 
-def work(time_s: float) -> None:
-    """Use *time_s* of CPU time."""
-    until_s = thread_time() + time_s
-    while thread_time() < until_s:
-        pass
-
-
 if __name__ == "__main__":
+    sys.setswitchinterval(SWITCH_S)
     is_gil_enabled = getattr(sys, "_is_gil_enabled", lambda: True)()
     Server(parse_behaviour(sys.argv[2 if is_gil_enabled else 3])).serve(int(sys.argv[1]))
