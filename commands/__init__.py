@@ -12,7 +12,7 @@ from core.messages import message
 Command = Callable[[Sequence[str]], int]
 
 SUMMARIES = {
-    "init": message("Write a plan for your own service, from your answers or flags."),
+    "init": message("Write a plan for your own service, from its project and flags."),
     "runtimes": message("Show the installed interpreters and how they were built."),
     "hosts": message("Check the hosts of a run: access, runtimes and network links."),
     "plan": message("Print what a run would measure and how long it would take."),

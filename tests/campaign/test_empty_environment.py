@@ -26,7 +26,7 @@ HEAD = "| command | how it ran | exit status | first line |\n|---|---|---|---|\n
 ELSEWHERE = {  # why these commands answer with their help only
     "audit": "asks a package index",
     "hosts": "needs other hosts",
-    "init": "asks questions",
+    "init": "asks a package index",
     "native": "builds for minutes",
     "setup": "downloads interpreters",
     "stress": "takes a minute",
