@@ -12,15 +12,15 @@ from core.messages import message
 Command = Callable[[Sequence[str]], int]
 
 SUMMARIES = {
-    "init": message("Write a plan for your own service, from your answers or flags."),
+    "init": message("Write a plan for your own service, from its project and flags."),
     "runtimes": message("Show the installed interpreters and how they were built."),
     "hosts": message("Check the hosts of a run: access, runtimes and network links."),
     "plan": message("Print what a run would measure and how long it would take."),
     "serve": message("Run the services of one measurement until Ctrl-C or end of input."),
     "report": message("Write the reports of saved runs again, or show runs side by side."),
     "list": message("List the saved runs and their verdicts, newest first."),
-    "compare": message("Compare two runs or pyperf files, A and B: is B faster or slower?"),
-    "export": message("Export a saved run to pyperf, Parquet, CSV, hgrm or Markdown."),
+    "compare": message("Compare two runs, A and B: is B faster or slower?"),
+    "export": message("Export a saved run to pyperf, Parquet, CSV or Markdown."),
     "doctor": message("Show what disturbs measurements on this machine, and the fixes."),
     "audit": message("Find packages that are not ready for the free-threaded build."),
     "stress": message("Find wrong answers, crashes and hangs of services without the GIL."),

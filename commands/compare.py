@@ -10,6 +10,7 @@ from commands.output import NO_VERDICT, THRESHOLD_MISSED, output, short
 from config.flags import value_of
 from config.options import Flags, Option
 from config.plan_options import JSON, parse_slower
+from core.result import load
 from lab.run.runs import titles
 
 if TYPE_CHECKING:
@@ -36,16 +37,15 @@ def main(arguments: Sequence[str]) -> int:
     from reports.compare.members import members
     from reports.compare.runs import compare_runs
     from reports.exports import written
-    from reports.exports.pyperf_files import saved_at
     from reports.view import View
 
     parser = output.parser("compare", arguments)
-    parser.add_names("run", "The folder of a saved run, its result.json, or a pyperf file.", 2)
+    parser.add_names("run", "The folder of a saved run, or its result.json.", 2)
     parser.add_group("how to compare", SLOWER, ANYWAY, JUNIT)
     parser.add_group("the HTML page", PAGE)
     parser.add_group("what to print", JSON, GITHUB, exclusive=True)
     flags = parser.parse(arguments)
-    views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
+    views = [View(run, titles(run)) for run in map(load, map(Path, flags["run"]))]
     compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
     _show(compared, flags)
     if flags["junit"]:

@@ -13,7 +13,7 @@ DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
     "--format NAME",
     "The file format. pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: one table of "
-    "all measurements. hgrm: latency percentiles, one file per setting and runtime. markdown: tables and findings.",
+    "all measurements. markdown: tables and findings.",
 )
 
 

@@ -1,48 +1,43 @@
-"""The command init: write a commented plan for a user's own service."""
+"""The command init: write a commented plan for a user's own service, filled in from its project."""
 
 import json
 import os
-import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from commands.output import output, short
+from commands.project import complete_from_project
 from config.flags import add_service_flags, value_of
-from config.options import Flags, Option, Subject, by_key
+from config.options import Flags, Option
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
 from config.text_yaml import yaml_lines
 from config.user_service.flags import service_from
-from config.user_service.options import SERVICE
+from config.user_service.options import KEYS
 from config.user_service.plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_service_plan
 from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
-from core.messages import NOTHING, Arg, Message, message
+from core.messages import Message, message
 from core.program import PROGRAM
 from core.secret import secrets_in
-from core.user_service import App, UserService
+from core.user_service import UserService
+from lab.places import ENVIRONMENTS
+from lab.project.application import find_application
 from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
-USUAL_REQUIREMENTS = "requirements.txt"
-NONE = "none"
 FORCE = Option("--force", "Overwrite the plan file if it exists.")
-START = message(
-    "How is the service started? Give an application and its server, such as  shop.web:app "
-    "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
+SECOND_REQUEST = (
+    "  # - request: POST /items",
+    "  #   weight: 3",
+    "  #   headers: {Content-Type: application/json}",
+    """  #   body: '{"name": "cup"}'""",
+    "  #   expect_status: 201",
 )
-REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
-SECOND_REQUEST = """\
-    # - request: POST /items
-    #   weight: 3
-    #   headers: {Content-Type: application/json}
-    #   body: '{"name": "cup"}'
-    #   expect_status: 201
-"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,12 +48,9 @@ def main(arguments: Sequence[str]) -> int:
     add_service_flags(parser)
     flags = parser.parse(arguments)
     path = Path(flags["file"])
-    _expect_writable(path, force=flags["force"])
-    runtimes = value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
-    given = {"name": path.stem, **service_from(flags)}
-    _check_flags(given)
-    given = _complete(given)
-    plan = user_service_plan(given, Path.cwd())
+    _expect_new(path, flags)
+    given = _described(flags, path)
+    plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
     assert plan.user_service is not None
     if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
         raise BadInput(
@@ -78,62 +70,38 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _expect_writable(path: Path, *, force: bool) -> None:
-    """Raise BadInput if the plan file cannot be written. The command checks this before it asks questions."""
-    reason = message("this path is a folder") if os.path.isdir(path) else NOTHING
-    if not os.path.isdir(path.parent):
-        reason = message("the folder {folder} does not exist", folder=path.parent)
-    if reason:
-        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=path, reason=reason)
-    if os.path.exists(path) and not force:
+def _expect_new(path: Path, flags: Flags) -> None:
+    if os.path.exists(path) and not flags["force"]:
         raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=path)
 
 
-def _check_flags(given: Flags) -> None:
-    """Raise BadInput for wrong flags before the user is asked for settings. Settings without a flag count as valid."""
-    missing = {"command": "{python} {port} {workers} {threads}"}
-    if given.keys() & {"server", "interface"}:
-        missing = {"app": "app:app", "server": "granian"}
-    user_service_plan({**({} if given.keys() & STARTS.keys() else missing), **given}, Path.cwd())
+def _described(flags: Flags, path: Path) -> dict[str, Any]:
+    """Return the settings of the service, by YAML key, from flags and the project. Raises BadInput.
+
+    A requirements file that is made from the project's pyproject.toml is written beside the plan *path*.
+    """
+    known: dict[str, Any] = {"name": path.stem, "runtime": ",".join(DEFAULT_RUNTIMES)}
+    filled = {**flags, **{name: flags[name] or value for name, value in known.items()}}
+    if not service_from(flags).keys() & STARTS.keys():
+        filled["app"] = _find_application(Path(flags["directory"] or "."))
+    filled = complete_from_project(filled, output.note)
+    if filled["requirements"] and Path(filled["requirements"]).is_relative_to(ENVIRONMENTS):
+        requirements = path.with_name(f"{path.stem}-requirements.txt")
+        _expect_new(requirements, flags)
+        filled["requirements"] = str(shutil.copy(filled["requirements"], requirements))
+    given = service_from(filled)
+    return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}
 
 
-def _complete(given: dict[str, Any]) -> dict[str, Any]:
-    """Ask for missing settings of a service, and return all settings. Raises BadInput if stdin is not a terminal."""
-    started = bool(given.keys() & STARTS.keys())
-    if not sys.stdin.isatty():
-        if not started or "requests" not in given:
-            raise BadInput(
-                "init cannot ask questions, because its input is not a terminal. Give --app and --server, "
-                "--service-command or --target, and --request with --expect-status or --expect-json."
-            )
-        return given
-    if not started:
-        given |= _ask(START, "", parse_start, given)
-    if "requests" not in given:
-        given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given)
-    if "requirements" not in given and "targets" not in given:
-        usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else NONE
-        question = message("Which requirements file lists the service's packages? [{usual}]", usual=usual)
-        given |= _ask(question, usual, lambda name: {} if name == NONE else {"requirements": name}, given)
-    return given
-
-
-def _ask(question: Arg, usual: str, read: Callable[[str], Flags], known: Flags) -> Flags:
-    """Ask a question until the answer is valid. Return the settings in the answer. Raises BadInput at end of input."""
-    while True:
-        print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        if not line:
-            raise BadInput(
-                "The input ended before all questions were answered, so no plan was written. Answer all "
-                "of them, or give flags."
-            )
-        try:
-            answer = read(line.strip() or usual)
-            user_service_plan({**known, **answer}, Path.cwd())
-            return answer
-        except BadInput as error:
-            output.note(error.message)
+def _find_application(folder: Path) -> str:
+    found = find_application(folder)
+    if not found:
+        raise BadInput(
+            "No application was found in the usual files of {folder}, such as app.py. Give --app MODULE:NAME, "
+            "--service-command, or --target.",
+            folder=folder.absolute(),
+        )
+    return found
 
 
 def _relative_to(folder: Path, given: Flags) -> Flags:
@@ -147,28 +115,8 @@ def _relative_to(folder: Path, given: Flags) -> Flags:
 # ---- the text of a plan, without file access -------------------------------------------------------------------------
 
 
-def parse_start(answer: str) -> dict[str, str]:
-    """Parse how a service is started: 'shop.web:app gunicorn', or a command with {port} or {socket}."""
-    words = answer.split()
-    if "{" in answer or len(words) > 2:
-        return {"command": answer.strip()}
-    return dict(zip(("app", "server"), words, strict=False))
-
-
-def parse_requests(answer: str) -> list[dict[str, str]]:
-    """Parse a request such as 'GET /items/3 -> 200 {"id": 3}'. The status and the JSON are optional."""
-    request, _, expected = (part.strip() for part in answer.partition("->"))
-    status, body = re.fullmatch(r"([0-9]{3})?(.*)", expected, re.DOTALL).groups()  # type: ignore[union-attr]
-    given = {"request": request, "expect_status": status, "expect_json": body.strip()}
-    return [{key: value for key, value in given.items() if value}]
-
-
 def plan_text(
-    file: str,
-    given: Flags,
-    service: UserService,
-    runtimes: Sequence[str],
-    language: Language = ENGLISH,
+    file: str, given: Flags, service: UserService, runtimes: Sequence[str], language: Language = ENGLISH
 ) -> str:
     """Return the text of a plan file in YAML, with a comment for each key.
 
@@ -183,16 +131,12 @@ def plan_text(
         file=file,
         program=PROGRAM,
     )
-    lines = [
-        f"# {file}",
-        *_comment(head, language),
-        "",
-        *_method(service, runtimes, language),
-        "",
-        *_service(given, service, language),
-        "",
-        *_sizes(service, language),
-    ]
+    lines = [f"# {file}", *_comment(head, language), "", *_method(service, runtimes, language), "", "service:"]
+    lines += [f"  {line}" for line in _service(given, service, language)]
+    lines += ["", "parameters:"]
+    for name in _sizes(service):
+        lines += [f"  {line}" for line in _comment(PARAMETERS[name].help, language)]
+        lines.append(f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}")
     return "\n".join(lines) + "\n"
 
 
@@ -203,40 +147,34 @@ def _comment(text: Message, language: Language) -> list[str]:
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
     """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if needed, runtimes."""
     question = message("What does the free-threaded build do to {name}?", name=service.name)
+    values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if service.targets:
         question = message("Which of {names} is faster?", names=(target.name for target in service.targets))
-    yield from yaml_lines("description", language.text(question))
-    values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
-    if not service.targets:
+    else:
         values = [(RUNTIMES, json.dumps([*runtimes])), (AA, "true"), *values]
+    yield from yaml_lines("description", language.text(question))
     for option, value in values:
         yield from (*_comment(option.help, language), f"{option.key}: {value}")
 
 
 def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
-    yield "service:"
-    for key, option in by_key(SERVICE).items():
-        if key not in given and not (option.example and _applies(option, service)):
+    """Yield the lines of each key in *given*, and commented examples of other keys that apply to the service."""
+    subject = next(subject for key, subject in STARTS.items() if key in given)
+    has_topology = service.command and service.command.threaded and service.command.forks
+    for key, option in KEYS.items():
+        if key in given:
+            lines = yaml_lines(key, given[key])
+        elif option.example and subject in option.applies_to and (key != "topology" or has_topology):
+            lines = [f"# {key}: {option.example}"]
+        else:
             continue
-        lines = yaml_lines(key, given[key]) if key in given else [f"# {key}: {option.example}"]
-        yield from (f"  {line}" for line in (*_comment(option.help, language), *lines))
+        yield from (*_comment(option.help, language), *lines)
         if key == "requests" and isinstance(given.get(key), list):
-            yield from SECOND_REQUEST.splitlines()
+            yield from SECOND_REQUEST
 
 
-def _applies(option: Option, service: UserService) -> bool:
-    """Return whether *option* applies to *service*. A new plan file shows examples only for such options."""
-    if option.key == "topology":
-        return service.command is not None and service.command.threaded and service.command.forks
-    subject = Subject.APP if isinstance(service.start, App) else Subject.COMMAND
-    return (Subject.TARGETS if service.targets else subject) in option.applies_to
-
-
-def _sizes(service: UserService, language: Language) -> Iterator[str]:
-    yield "parameters:"
-    names = [CLIENTS, CONNECTIONS]
-    if service.command:
-        names = [WORKERS, *([THREADS] if service.command.threaded else []), *names]
-    for name in names:
-        yield from (f"  {line}" for line in _comment(PARAMETERS[name].help, language))
-        yield f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}"
+def _sizes(service: UserService) -> list[str]:
+    """Return the names of the parameters that set how many processes, threads and connections there are."""
+    processes = [WORKERS] if service.command else []
+    threads = [THREADS] if service.command and service.command.threaded else []
+    return [*processes, *threads, CLIENTS, CONNECTIONS]

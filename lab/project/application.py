@@ -1,5 +1,6 @@
-"""Find out whether an application is WSGI or ASGI, by importing it with the interpreter that will serve it."""
+"""Find a project's application, and import it with the interpreter that will serve it to know if it is WSGI or ASGI."""
 
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from lab.processes import describe_exit, run, scrubbed_environment
 
 LOOK_TIMEOUT_S = 60.0
 TAIL_BYTES = 1500
+FILES = ("app.py", "main.py", "wsgi.py", "asgi.py", "*/wsgi.py", "*/asgi.py", "*/app.py", "*/main.py")
+_DEFINITION = re.compile(r"^(?:(?:async )?def )?(app|application|create_app|make_app)(?: *=[^=]| *: |\()", re.MULTILINE)
 _MARK = "gilscope-application:"
 # A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes (scope, receive, send).
 # A function without required arguments is a factory that returns an application.
@@ -67,6 +70,20 @@ class Application:
     factory: bool = False
     kind: str = ""
     error: str = ""
+
+
+def find_application(folder: Path) -> str:
+    """Return MODULE:NAME of the first application in the usual files of a project; "" if there is none.
+
+    The function only reads the files. Whether the name is an application, inspect_application() finds out.
+    """
+    for path in (path for pattern in FILES for path in sorted(folder.glob(pattern))):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if path.is_file() and all(map(str.isidentifier, parts)):
+            found = _DEFINITION.search(path.read_text(encoding="utf-8", errors="replace"))
+            if found:
+                return f"{'.'.join(parts)}:{found[1]}"
+    return ""
 
 
 def inspect_application(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:

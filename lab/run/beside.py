@@ -24,7 +24,6 @@ from core.messages import Message, message
 from core.processtree import tree_ran_ns
 from core.secret import revealed
 from core.system import SERVICE
-from lab.environments.environment import site_packages
 from lab.folders import PrivateFolder
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import Guard, describe_exit, guarded, run, scrubbed_environment
@@ -35,8 +34,7 @@ TURN_S = 0.05
 ASK_DEADLINE_S = 5.0
 RUN_DEADLINE_S = 3600.0
 TAIL_BYTES = 1500
-DEBIAN = "/usr/lib/postgresql/*/bin"
-WHEELS = ("*/bin", "*/*/bin", "*/_binaries/*")  # folders of servers in site-packages
+DEBIAN = "/usr/lib/postgresql/*/bin"  # where Debian puts the programs of PostgreSQL, which are not on PATH
 
 
 class BesideFailed(GilscopeError):
@@ -118,24 +116,19 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
         return
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), Standing()
-    python, environment = _python(plan, runtimes), scrubbed_environment()
-    environment["PATH"] = path = os.pathsep.join([environment.get("PATH", os.defpath), *server_folders(python)])
+    environment = scrubbed_environment()
+    folders = [environment.get("PATH", os.defpath), *sorted(glob(DEBIAN), reverse=True)]
+    environment["PATH"] = path = os.pathsep.join(folders)
     with ExitStack() as stack:
         for beside in plan.beside:
             stack.enter_context(_started(beside, made, environment, folder))
         if plan.prepare:
+            python = _python(plan, runtimes)
             environment |= made.variables | {"PATH": os.pathsep.join([os.path.dirname(python), path])}
             environment |= {name: revealed(text) for name, text in command.environment.items()} if command else {}
             for step in plan.prepare:
                 _Shell(values={"python": python}, environment=environment, folder=folder).run(step)
         yield made
-
-
-def server_folders(python: str) -> list[str]:
-    """Return folders with database servers outside of PATH: Debian's folders, and wheels of gilscope or *python*."""
-    packages = *filter(None, sys.path), *site_packages(Path(python))
-    patterns = DEBIAN, *(f"{folder}/{wheel}" for folder in packages for wheel in WHEELS)
-    return [folder for pattern in patterns for folder in sorted(glob(pattern), reverse=True)]
 
 
 def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:

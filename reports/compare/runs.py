@@ -24,8 +24,6 @@ from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")
 PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
-PER_PROCESS = message("Each process of a pyperf file counts as one block, with the median of its values.")
-PYPERF = "pyperf"  # the name of the plan if a run was read from a pyperf file
 SHOWN_CELLS = 8
 UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 Outcome = Literal["passed", "slower", "open"]
@@ -192,7 +190,7 @@ def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
     cells = []
     for alike in groups(rows):
         cell, arms = name(alike[0]), ", ".join(row.runtime for row in alike)
-        cells.append(message("{name} ({arms})", name=cell, arms=arms) if arms else cell)
+        cells.append(message("{name} ({arms})", name=cell, arms=arms))
     return listed(cells, SEMICOLON)
 
 
@@ -256,9 +254,6 @@ def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
     """Return sentences that explain the comparison: the times, the number of blocks, and the direction of the ratio."""
-    plans = [run.view.plan for run in runs]
-    # A pyperf file that gilscope wrote has this sentence as its description.
-    times = {PER_REQUEST if one.name != PYPERF else verbatim(one.description) or PER_PROCESS: None for one in plans}
     blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
     medians = message("The times of runs A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
     ratio = message(
@@ -268,7 +263,7 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
     )
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} comparison.", "p is adjusted for {count} comparisons.", count=judged)]
-    return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
+    return [PER_REQUEST, medians, ratio, *(adjusted if judged > 1 else [])]
 
 
 def _blocks(counts: Sequence[int]) -> Message:

@@ -55,13 +55,12 @@ def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
 
 def formats() -> Mapping[str, Callable[["View", Path], Exported]]:
     """Return the formats to which a saved run can be exported, by name."""
-    from reports.exports import hgrm, pyperf_files, texts  # slow to import, and only exports need them
+    from reports.exports import pyperf_files, texts  # slow to import, and only exports need them
 
     return {
         "pyperf": pyperf_files.export,
         "parquet": _parquet,
         "csv": texts.csv,
-        "hgrm": hgrm.export,
         "markdown": texts.markdown,
     }
 

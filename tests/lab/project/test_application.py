@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.project.application import inspect_application
+from lab.project.application import find_application, inspect_application
 
 MODULE = """
 import os, sys
@@ -80,3 +80,24 @@ def test_what_cannot_be_looked_at_is_refused_with_the_reason(tmp_path: Path) -> 
     ):
         with pytest.raises(BadInput, match=reason):
             inspect_application(name, Path(sys.executable), tmp_path, {})
+
+
+DEFINITIONS = {
+    "app = Flask(__name__)\n": "app",
+    "import x\n\napplication: Application = x.application()\n": "application",
+    "async def app(scope, receive, send): ...\n": "app",
+    "def create_app(config=None):\n    app = Flask()\n": "create_app",
+    "if app == 3:\n    app = 4\n": "",
+    "app.run()\napp == 3\n": "",
+}
+
+
+@pytest.mark.parametrize(("text", "name"), DEFINITIONS.items())
+def test_an_application_is_found_by_its_usual_name_at_the_top_of_a_usual_file(
+    text: str, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "other.py").write_text("app = 1\n")
+    for folder in ("my-shop", "shop"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "wsgi.py").write_text(text)
+    assert find_application(tmp_path) == (f"shop.wsgi:{name}" if name else "")

@@ -20,7 +20,6 @@ FILES = {
     "pyperf": ["3.11.json", "3.14t.json"],
     "parquet": ["cells.parquet"],
     "csv": ["cells.csv", "table.csv"],
-    "hgrm": ["1-3.11.hgrm", "1-3.14t.hgrm"],
     "markdown": ["findings.md", "table.md"],
 }
 
