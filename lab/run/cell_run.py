@@ -143,7 +143,7 @@ class CellRun(ExitStack):
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
         self.pace = Pace()
-        self.key = f"{entry.arm} {entry.cell.cell_id}"
+        self.key = key_of(entry)
         self._cell, self._system, self._block, self._bench = entry.cell, entry.system, block, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
@@ -465,6 +465,11 @@ class CellRun(ExitStack):
         for child in children:
             child.tell(word)
         check_done(self.children.await_lines(children, word, when, deadline_s), word)
+
+
+def key_of(entry: Entry) -> str:
+    """Return the key of an arm and its setting in Bench.paces."""
+    return f"{entry.arm} {entry.cell.cell_id}"
 
 
 def identity(entry: Entry, block: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from core.result import CellResult
 from core.runtime import NATIVE
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.run.cell_run import Bench, CellRun, Pace
+from lab.run.cell_run import Bench, CellRun, Pace, key_of
 from lab.run.core_waits import CoreWaitSampler
 
 TRIAL_NS = 150_000_000
@@ -29,6 +29,7 @@ LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL
 LEAST_LEAD = 0.05  # as a share of the slice
 RATE_LEAD_NS, RATE_LEAD = 500_000_000, 0.25  # at a rate, queues build up: a time, or a share of the duration
 GROWN = 1.25  # slices of later blocks are longer if requests turn up that need slices so many times as long
+TOO_SHORT, MOST_TRIES = 2.0, 3  # a block is measured again if they must be so many times as long
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
@@ -53,7 +54,8 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return their results.
 
     The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on. If requests take too
-    long for slices, each arm has one slice. Clients that cannot send in slices send as the method says.
+    long for slices, each arm has one slice. If longer requests turn up than the slices were made for, the block is
+    measured again with longer slices. Clients that cannot send in slices send as the method says.
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
@@ -64,7 +66,14 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
         lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
         part = Slice(lead_ns=lead_ns, length_ns=round(method.duration_s * 1e9))
         return measure_together(entries, block, bench, seed, lambda arms: (1, part))
-    return measure_together(entries, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
+    results: list[CellResult] = []
+    for _ in range(MOST_TRIES):
+        results = measure_together(entries, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
+        paces = [bench.paces.get(key_of(entry), Pace()) for entry in entries]
+        used_ns = max(result.turns.get("length_ns", 0) for result in results)
+        if size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns or not used_ns:
+            break
+    return results
 
 
 def measure_together(
