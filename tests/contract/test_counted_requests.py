@@ -16,6 +16,7 @@ import pytest
 
 from core.child import Slice
 from core.method import Method
+from core.request_plan import Request, order
 from lab.run.runtimes import AnyRuntime, Native, orchestrator
 from systems import find
 from tests.contract.own_services import planned
@@ -120,3 +121,45 @@ def test_a_request_counts_if_it_starts_in_the_counted_time(
         total_ms = result["latency"]["histogram"]["total_ns"] / MS
         assert abs(total_ms - sum(case.latencies_ms)) < LATE_MS * expected
         assert abs(result["latency"]["max_ns"] / MS - max(case.latencies_ms)) < LATE_MS
+
+
+@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
+def test_the_order_of_weighted_requests_goes_on_from_slice_to_slice_and_differs_by_block(
+    runtime: AnyRuntime, tmp_path: Path
+) -> None:
+    if isinstance(runtime, Native):
+        program_or_skip("loadgen")
+    weighted = [{"request": "GET /often", "weight": 3}, {"request": "GET /rarely", "weight": 1}]
+    found = [asked_for(weighted, block, runtime, tmp_path) for block in (1, 2)]
+    for block, paths in enumerate(found, 1):
+        picks = order([Request(path="/often", weight=3), Request(path="/rarely", weight=1)], block + 1, 4096)
+        assert paths == [
+            ("/often", "/rarely")[pick] for pick in picks[1 : len(paths) + 1]
+        ]  # each user begins elsewhere
+    fewest = min(map(len, found))
+    assert fewest > 12
+    assert found[0][:fewest] != found[1][:fewest]
+
+
+def asked_for(requests: list[dict[str, Any]], block: int, runtime: AnyRuntime, folder: Path) -> list[str]:
+    """The paths that a client with one connection asks for in two slices."""
+    paths: list[str] = []
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        paths.append(request.split(b" ")[1].decode())
+        server.stall(0.01)
+        connection.sendall(HELLO)
+        return True
+
+    with scripted(script, read_http) as server:
+        given = {"targets": {"peer": f"http://{server.address}/"}, "requests": requests}
+        cell, system = planned(folder, "native", given, NUM_CONNECTIONS_PER_CLIENT=1)
+        own = {"client_id": 0, "addresses": [[server.address]], "method": Method(duration_s=1.0).to_json(), "cpus": []}
+        line = {**cell.to_json(), **own, **runtime.child_config(system), "block": block}
+        with spoken(runtime.command(system, "client"), line) as (client, _):
+            for _ in range(2):
+                at_ns = perf_counter_ns() + IN_MS * MS
+                client.tell(str(Slice(at_ns=at_ns, lead_ns=20 * MS, length_ns=80 * MS)))
+                assert client.line()["result"]["errors"] == {}
+            assert client.end() == (0, b"", "")
+    return paths

@@ -13,7 +13,7 @@ from reports.statistics.significance import Looks
 from reports.statistics.verdict import Word, judge_family
 from reports.topics.validity import section
 from reports.view import View
-from tests.reports.facts.timed_cells import compared, only, steady
+from tests.reports.facts.timed_cells import compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 
@@ -215,3 +215,27 @@ def test_a_first_report_with_a_fixed_number_of_blocks_leaves_a_quarter_of_its_le
         first: judge_family({0: blocks}, looks=Looks(is_anytime=True, first=first))[0].verdict for first in (0, 5, 6)
     }
     assert words == {0: "faster", 5: "inconclusive", 6: "faster"}
+
+
+def sliced(arm: str, ms: Sequence[float], length_ms: Sequence[int], tail_ms: int) -> list[CellResult]:
+    """Blocks of *arm* that took *ms*, in slices of *length_ms*. In the last one, requests took up to *tail_ms*."""
+    cells = []
+    for block, (of_block, length) in enumerate(zip(ms, length_ms, strict=True), 1):
+        tail_ns = tail_ms * MS if block == len(ms) else MS
+        turns = {"slices": 1, "length_ns": length * MS, "lead_ns": MS, "tail_ns": tail_ns}
+        cells.append(timed(arm, block, of_block, turns=turns))
+    return cells
+
+
+def test_a_block_whose_slices_were_too_short_for_requests_that_turned_up_later_does_not_count() -> None:
+    lengths = [100, 100, *[500] * 8]
+    one = only(
+        sliced("3.11", [5000] * 10, lengths, 200) + sliced("3.14", [500, 500, *[2500] * 8], lengths, 1)
+    )  # ten times as fast in the first blocks, whose slices a request of 0.2 s does not fit into
+    assert (one.verdict, one.ratio, one.blocks) == ("faster", pytest.approx(2), 8)
+
+
+def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdict_but_a_longer_duration() -> None:
+    one = only(sliced("3.11", [5000] * 8, [500] * 8, 3000) + sliced("3.14", [2500] * 8, [500] * 8, 1))
+    assert one.verdict == "invalid"
+    assert "use --duration 6" in str(one.why)
