@@ -369,6 +369,8 @@ def _fault(pair: Pair) -> Message:
 
 def _doubt(pair: Pair) -> Message:
     """Return why the probes of two arms do not allow a verdict; empty if they do."""
+    if any(one.wanted for one in pair):
+        return message("the search was stopped before its end")
     seen = others(cell for one in pair for cell in one.cells)
     busy = seen.marks if seen and seen.is_busy else NOTHING
     return next((one.contradiction for one in pair if one.contradiction), busy)

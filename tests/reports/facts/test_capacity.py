@@ -325,6 +325,15 @@ def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
     )
 
 
+def test_a_search_that_was_stopped_has_no_verdict() -> None:
+    run = searched(steep, REACHED, 1)
+    while not wanted(run):
+        run.cells.pop()
+    found = {one.above.arm: one for one in ratios(run, capacities(run))}
+    assert found["3.14t"].verdict == "inconclusive"
+    assert str(found["3.14t"].why) == "the search was stopped before its end"
+
+
 def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
     """A long probe 10 % below the capacity missed 36 times as often as it may, because something disturbed it."""
     run = searched(steep, REACHED, 1)
