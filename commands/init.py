@@ -4,12 +4,11 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from commands.output import output, short
-from commands.project import complete_from_project
+from commands.project import complete_from_project, expect_python
 from config.flags import add_service_flags, value_of
 from config.options import Flags, Option
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
@@ -52,11 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     given = _described(flags, path)
     plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
     assert plan.user_service is not None
-    if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
-        raise BadInput(
-            "--runtime is {names}, but your own service needs a Python runtime. Name one, such as 3.14t.",
-            names=flags["runtime"],
-        )
+    expect_python(plan, flags)
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     written({path: text})
     if path.is_file() and any(secrets_in(plan.user_service)):
