@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +82,9 @@ def _described(flags: Flags, path: Path) -> dict[str, Any]:
     if filled["requirements"] and Path(filled["requirements"]).is_relative_to(ENVIRONMENTS):
         requirements = path.with_name(f"{path.stem}-requirements.txt")
         _expect_new(requirements, flags)
-        filled["requirements"] = str(shutil.copy(filled["requirements"], requirements))
+        written({requirements: Path(filled["requirements"]).read_bytes()})
+        requirements.chmod(0o600)  # a line may have a token
+        filled["requirements"] = str(requirements)
     given = service_from(filled)
     return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}
 
