@@ -2,14 +2,12 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from commands.output import output, short
-from commands.project import complete_from_project
+from commands.project import complete_from_project, expect_python
 from config.flags import add_service_flags, value_of
 from config.options import Flags, Option
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
@@ -52,11 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     given = _described(flags, path)
     plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
     assert plan.user_service is not None
-    if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
-        raise BadInput(
-            "--runtime is {names}, but your own service needs a Python runtime. Name one, such as 3.14t.",
-            names=flags["runtime"],
-        )
+    expect_python(plan, flags)
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     written({path: text})
     if path.is_file() and any(secrets_in(plan.user_service)):
@@ -88,7 +82,9 @@ def _described(flags: Flags, path: Path) -> dict[str, Any]:
     if filled["requirements"] and Path(filled["requirements"]).is_relative_to(ENVIRONMENTS):
         requirements = path.with_name(f"{path.stem}-requirements.txt")
         _expect_new(requirements, flags)
-        filled["requirements"] = str(shutil.copy(filled["requirements"], requirements))
+        written({requirements: Path(filled["requirements"]).read_bytes()})
+        requirements.chmod(0o600)  # a line may have a token
+        filled["requirements"] = str(requirements)
     given = service_from(filled)
     return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,15 @@ from config.beside import PLACES, WITH
 from config.flags import value_of
 from config.load import load_experiment
 from config.options import Flags, parsed
-from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, SLO, UNTIL
+from config.plan import Plan
+from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
 from core.messages import AND, Message, Value, listed, message
 from core.program import ROOT
-from core.runtime import RuntimeName
+from core.runtime import NATIVE, RuntimeName
 from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.project import packages
@@ -65,7 +67,18 @@ def _expect_complete(flags: Flags) -> None:
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
-    plan_from_service_flags({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
+    plan = plan_from_service_flags({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
+    if plan:
+        expect_python(plan, flags)
+
+
+def expect_python(plan: Plan, flags: Flags) -> None:
+    """Raise BadInput if --runtime names no runtime under which the user's service can be measured."""
+    if flags["runtime"] is not None and not replace(plan, runtimes=value_of(RUNTIMES, flags)).cells():
+        raise BadInput(
+            "--runtime is {names}, but your own service needs a Python runtime. Name one, such as 3.14t.",
+            names=flags["runtime"],
+        )
 
 
 def _folder(flags: Flags) -> Path:
@@ -139,7 +152,7 @@ def _python(flags: Flags) -> Path:
 
     Raises EnvironmentFailed, BadInput.
     """
-    names = [*map(RuntimeName, str(flags["runtime"]).split(","))]
+    names = [name for name in map(RuntimeName, str(flags["runtime"]).split(",")) if name != NATIVE]
     runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
     failure: EnvironmentFailed | None = None
     for runtime in runtimes.values():

@@ -14,7 +14,7 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from reports.compare.members import MACHINE, SURROUNDINGS, times_fs
+from reports.compare.members import times_fs
 from reports.compare.runs import PER_REQUEST
 from reports.exports import Exported, written
 from reports.facts.cells import Row
@@ -85,8 +85,6 @@ def _common(view: View, row: Row) -> dict[str, Any]:
         "gilscope_arm": row.runtime,
         "gilscope_runtime": runtime,
         "gilscope_value": str(PER_REQUEST),
-        "gilscope_machine": json.dumps({name: machine.get(name) for name in (*MACHINE, *SURROUNDINGS)}),
-        "gilscope_method": json.dumps(view.plan.method.to_json(), sort_keys=True),
     }
 
 

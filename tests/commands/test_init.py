@@ -75,13 +75,15 @@ def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeyp
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
     (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["flask>=3"]\n')
-    assert init(["shop.yaml"]) == 0
-    assert (here / "shop-requirements.txt").read_text() == "flask>=3\n"
-    assert command_of(load_plan(here / "shop.yaml")).requirements == str(here / "shop-requirements.txt")
-    (here / "shop.yaml").unlink()
+    assert init(["plans/shop.yaml"]) == 0
+    plan, requirements = here / "plans" / "shop.yaml", here / "plans" / "shop-requirements.txt"
+    assert requirements.read_text() == "flask>=3\n"
+    assert requirements.stat().st_mode & 0o777 == 0o600
+    assert command_of(load_plan(plan)).requirements == str(requirements)
+    plan.unlink()
     with pytest.raises(BadInput, match=r"shop-requirements.txt exists. .* --force"):
-        init(["shop.yaml"])
-    assert init(["shop.yaml", "--force"]) == 0
+        init(["plans/shop.yaml"])
+    assert init(["plans/shop.yaml", "--force"]) == 0
 
 
 def test_flags_are_written_as_they_are(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.messages import Arg, Message, as_message, message, verbatim
 from lab.python import interpreters
 
+PYTHON = project._python  # in_a_project() replaces it
 MODULE = "def wsgi(environ, start_response): ...\n\nclass Other: ...\n\nother = Other()\n"
 
 
@@ -106,6 +107,7 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
         (("--app", "shop:wsgi", "--service-command", "{python} {port}"), "exactly one of|does not apply"),
         (("--app", "shop:wsgi", "--request", "get /"), "request"),
         (("--service-command", "serve"), "does not say where to listen"),
+        (("--app", "shop:wsgi", "--runtime", "native"), "--runtime is native"),
     ],
 )
 def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(
@@ -114,3 +116,12 @@ def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed
     monkeypatch.setattr(project, "_requirements", lambda flags, note: pytest.fail("something was installed"))
     with pytest.raises(BadInput, match=reason):
         found(*words)
+
+
+def test_the_packages_are_installed_for_a_python_beside_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = with_runtimes((), monkeypatch)
+    parser = flags.Parser("", verbatim("x"))
+    flags.add_run_flags(parser)
+    with pytest.raises(BadInput, match=r"Runtime 3\.14t was not found"):
+        PYTHON(parser.parse(["--app", "shop:wsgi", "--runtime", "native,3.14t"]))
+    assert asked == []
