@@ -275,6 +275,8 @@ class CallerClient:
 
         If there is no answer for *deadline_s*, each thread that still waits counts as a `timeout` and is abandoned.
         """
+        for task in self._tasks:
+            task.asked = 0  # the first timed request asks when its handler began
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
     def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:

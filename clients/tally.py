@@ -74,7 +74,8 @@ class Tally:
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
     slowest: how many of the slowest requests to keep
-    first_ns, last_ns: when the first counted request started, and when the last one was answered
+    first_ns, last_ns: when the last request of the lead was answered, or without one the first request started, and
+        when the last request was answered
     between_ns, gaps: the time between an answer and the next request of the same connection, and how many there were
     """
 
@@ -124,19 +125,23 @@ class Tally:
         self.slices.clear()
 
     def forget(self) -> int:
-        """Reset all counts except errors and connects. Return how many answers were counted before the reset."""
-        answered, errors = self.answered, Counter(self.errors)
+        """Reset all counts except errors and connects. Return how many answers were counted before the reset.
+
+        The time from the last of these answers to the next request counts as a gap.
+        """
+        answered, errors, last_ns = self.answered, Counter(self.errors), self.last_ns
         self.clear()
         self.errors += errors
+        self.first_ns, self.gaps = last_ns, int(bool(last_ns))
         return answered
 
     def merge(self, other: "Tally") -> None:
         """Add the counts of *other* to the counts of this object."""
         self.sent += other.sent
         self.answered += other.answered
-        if other.first_ns:
+        if other.latency.count and other.first_ns:
             self.between_ns += max(0, other.last_ns - other.first_ns - other.latency.total_ns)
-            self.gaps += other.latency.count - 1
+            self.gaps += other.gaps + other.latency.count - 1
         self.wrong += other.wrong
         self.errors += other.errors
         self.latency.merge(other.latency)

@@ -20,7 +20,7 @@ impl Worker {
         let user = &mut self.users[user];
         let at = user.pick();
         let connection = &mut self.connections[at];
-        connection.kind = self.job.kind(user.spec.seed, user.place);
+        connection.kind = self.job.kind(user.spec.seed, user.place, user.place - user.probed_from);
         connection.intended_ns = intended_ns;
         user.sent += 1;
         user.place += 1;
@@ -274,6 +274,7 @@ impl Worker {
         } else {
             self.tally.uncounted += 1;
         }
+        self.users[self.connections[at].user].answered_ns = end_ns;
         let connection = &mut self.connections[at];
         connection.state = State::Idle;
         if answer.keep && whole && !self.job.fresh {
@@ -300,7 +301,6 @@ impl Worker {
             self.tally.between_ns += started_ns.saturating_sub(user.answered_ns);
             self.tally.gaps += 1;
         }
-        user.answered_ns = end_ns;
         self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
         if self.job.times_first_byte {
             self.tally

@@ -57,11 +57,11 @@ pub struct Job {
 }
 
 impl Job {
-    /// The kind of a user's next request, when it has sent so many.
+    /// The kind of a user's next request, when it has sent so many, and so many since a probe.
     #[inline]
-    pub fn kind(&self, first: u64, sent: u64) -> usize {
+    pub fn kind(&self, first: u64, sent: u64, since_probe: u64) -> usize {
         match self.probe {
-            Some(probe) if sent.is_multiple_of(PROBE_EVERY) => probe,
+            Some(probe) if since_probe.is_multiple_of(PROBE_EVERY) => probe,
             _ if self.order.len() > 1 => self.order[(first + sent) as usize % self.order.len()] as usize,
             _ => 0,
         }

@@ -38,7 +38,9 @@ pub struct VirtualUser {
     pub left: u64,
     /// Requests that it has sent in all phases: its place in the order of requests.
     pub place: u64,
-    /// When its last counted request of this phase was answered; 0 if none was.
+    /// Its place when it asked first when its handler began: of slices in the first one, else in this phase.
+    pub probed_from: u64,
+    /// When its last request of this phase was answered; 0 if none was.
     pub answered_ns: u64,
     /// When it is to stop, ns on the monotonic clock.
     pub until_ns: u64,
@@ -61,6 +63,7 @@ impl VirtualUser {
             sent: 0,
             left: 0,
             place: 0,
+            probed_from: 0,
             answered_ns: 0,
             until_ns: u64::MAX,
             failures: 0,

@@ -198,6 +198,7 @@ impl Worker {
         {
             let user = &mut self.users[number];
             (user.sent, user.failures, user.active, user.answered_ns) = (0, 0, true, 0);
+            user.probed_from = if phase.slice.is_some() { 0 } else { user.place };
             (user.left, user.until_ns) = match phase.amount {
                 Amount::Pool(_) => (0, u64::MAX),
                 Amount::Divided(requests) => (user.spec.share(requests), u64::MAX),
