@@ -28,7 +28,7 @@ from lab.run.places import HERE
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 MOST_JIT_BYTES = 64
-LITTLE, CERTAINTY = 0.03, 2.5
+LITTLE, CERTAINTY = 0.03, 2.0
 LATE_NS = 40_000_000  # on a busy machine, a client may begin so late
 OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
@@ -114,7 +114,8 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
 
     By Little's law, throughput x mean cycle / connections is 1, where a cycle lasts from one request of a connection to
     its next. It may differ by LITTLE, by LATE_NS of the time, and by what chance explains: CERTAINTY standard errors of
-    the time by which the first and the last cycle of each connection reach over the ends of the windows.
+    the time by which the first and the last cycle of a connection reach over the ends of the windows. All connections may
+    do so at once, because the service stops.
     clients: the checked results of the clients
     windows: the times in which requests counted
     """
@@ -129,7 +130,7 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
     )
     # the rest of a cycle from a random moment on has the mean E[c2] / 2E[c] and the mean square E[c3] / 3E[c]
     variance = cubes / 3 / mean_ns - (squares / 2 / mean_ns) ** 2
-    by_chance = CERTAINTY * sqrt(2 * variance * connections * len(windows)) / (connections * wall_ns)
+    by_chance = CERTAINTY * sqrt(2 * variance * len(windows)) / wall_ns
     found = latency.count * mean_ns / (connections * wall_ns)
     if abs(found - 1) <= LITTLE + by_chance + LATE_NS / wall_ns:
         return []

@@ -56,7 +56,7 @@ def test_the_pace_of_requests_has_their_longest_part_and_the_time_between_them()
         (1600, 10, 0, 16, True),  # 16 connections for 1 s, each request takes 10 ms
         (800, 10, 10, 16, True),
         (1600, 10, 10, 16, False),
-        (36, 600, 0, 16, False),  # more than two requests of 600 ms in 1 s for each connection
+        (64, 600, 0, 16, False),  # four requests of 600 ms in 1 s for each connection
         (27, 600, 0, 16, True),
         (1440, 10, 0, 16, False),  # 10 % of the requests are missing
     ],
