@@ -160,7 +160,7 @@ REFUSED = {
     f"serve --system 1,2 {OWN_FLAGS}": "the flags describe 2 combinations",
     "audit --package x --runtime native": "a free-threaded build",
     "plan --system 3 --runtime native": "System 3 cannot be measured under native",
-    "plan --service-command {python}:{port} --runtime native": "--runtime is native, but your own service needs a Python",
+    "plan --service-command {python}:{port} --runtime native": "--runtime is native, but your own service",
     f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
     f"--system {'x' * 300}.py": "x" * 300,  # likewise
     "--target http://x/ --until 3%": "--until 10min",

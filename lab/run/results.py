@@ -114,8 +114,8 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
 
     By Little's law, throughput x mean cycle / connections is 1, where a cycle lasts from one request of a connection to
     its next. It may differ by LITTLE, by LATE_NS of the time, and by what chance explains: CERTAINTY standard errors of
-    the time by which the first and the last cycle of a connection reach over the ends of the windows. All connections may
-    do so at once, because the service stops.
+    the time by which the first and the last cycle of a connection reach over the ends of the windows. If the service
+    stops, all connections do so at once.
     clients: the checked results of the clients
     windows: the times in which requests counted
     """
