@@ -29,7 +29,7 @@ from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 MOST_JIT_BYTES = 64
 LITTLE, CERTAINTY = 0.03, 2.0
-LATE_NS = 40_000_000  # on a busy machine, a client may begin so late
+LATE_NS = 40_000_000  # on a busy machine, a client may begin a slice so late
 OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
@@ -113,7 +113,7 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
     """Return a fault if throughput and latency of a closed loop contradict each other.
 
     By Little's law, throughput x mean cycle / connections is 1, where a cycle lasts from one request of a connection to
-    its next. It may differ by LITTLE, by LATE_NS of the time, and by what chance explains: CERTAINTY standard errors of
+    its next. It may differ by LITTLE, by LATE_NS of a slice, and by what chance explains: CERTAINTY standard errors of
     the time by which the first and the last cycle of a connection reach over the ends of the windows. If the service
     stops, all connections do so at once.
     clients: the checked results of the clients
@@ -132,7 +132,7 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
     variance = cubes / 3 / mean_ns - (squares / 2 / mean_ns) ** 2
     by_chance = CERTAINTY * sqrt(2 * variance * len(windows)) / wall_ns
     found = latency.count * mean_ns / (connections * wall_ns)
-    if abs(found - 1) <= LITTLE + by_chance + LATE_NS / wall_ns:
+    if abs(found - 1) <= LITTLE + by_chance + LATE_NS * sqrt(len(windows)) / wall_ns:
         return []
     return [
         message(
