@@ -30,8 +30,9 @@ class BadHead(ValueError):
 
 
 def split_head(data: bytes) -> tuple[int, int]:
-    """Return the end of the head of a response in *data*, and the start of its body. The end is 0 if it has not come.
+    """Find the end of the HTTP response head in *data*.
 
+    Return the length of the head, and the offset at which the body starts. The length is 0 if the head is incomplete.
     A lone LF ends a line, too. Source: RFC 9112, 2.2.
     """
     end = data.find(b"\n\r\n") + 1

@@ -70,7 +70,7 @@ def _expect_new(path: Path, flags: Flags) -> None:
 
 
 def _described(flags: Flags, path: Path) -> dict[str, Any]:
-    """Return the settings of the service, by YAML key, from flags and the project. Raises BadInput.
+    """Read the settings of the service from flags and the project. Return them by YAML key. Raises BadInput.
 
     A requirements file that is made from the project's pyproject.toml is written beside the plan *path*.
     """

@@ -257,7 +257,7 @@ def _text(value: Any) -> str:
 
 
 def shown(body: bytes) -> str:
-    """Return the beginning of a body as printable text, or its size if it is not text."""
+    """Return the first characters of a body that is text. Return the size in bytes of any other body."""
     text = body[: SHOWN_BYTES * 4].decode(errors="replace")
     unreadable = sum(letter == "\ufffd" or (letter < " " and not letter.isspace()) for letter in text)
     if unreadable > 2 + len(text) // MOST_UNREADABLE:

@@ -314,7 +314,10 @@ class HttpConnection:
 
 
 def _unreadable(data: bytes) -> CallFailed:
-    """Return the error for an answer without a valid head. Its reason has the first bytes if they are not HTTP."""
+    """Return the error for an answer whose head cannot be parsed.
+
+    If the answer is not HTTP, the error shows its first bytes.
+    """
     start = data[:STRAY_BYTES].decode("latin-1").encode("unicode_escape").decode()
     return CallFailed("garbled", "" if data.startswith(HTTP) else f"`{start}`, which is not HTTP")
 

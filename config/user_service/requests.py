@@ -328,7 +328,10 @@ def _expect_framing(request: Request) -> None:
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
-    """Raise BadInput if *protocol* does not support one of the requests of *plan*, or a length of a body is wrong."""
+    """Raise BadInput if a request of *plan* cannot be sent.
+
+    Its Content-Length may differ from the length of its body, or HTTP/2 may forbid one of its headers.
+    """
     for request in plan.requests:
         _expect_framing(request)
     for request in plan.requests if protocol == HTTP2 else ():

@@ -109,7 +109,7 @@ class Capacity:
 
     @cached_property
     def sound(self) -> list[CellResult]:
-        """Return the measurements that count."""
+        """Return the measurements without those that are invalid or failed."""
         return [cell for cell in self.cells if cell not in self.faulty]
 
     @property

@@ -53,9 +53,9 @@ def unread(cell: CellResult) -> list[str]:
 
 
 def state_gate(cells: Sequence[CellResult]) -> Message:
-    """Return which state of GIL or JIT in *cells* is only promised by the runtime's name; NOTHING if there is none.
+    """Return that the state of the GIL or the JIT could not be read in one of *cells*; NOTHING if all were read.
 
-    The default build cannot switch its GIL off, so its state need not be read.
+    The GIL of a default build needs no reading, because a default build cannot switch its GIL off.
     """
     for cell in cells:
         if names := [name for name in unread(cell) if name != "GIL" or cell.runtime.free_threaded]:

@@ -187,7 +187,7 @@ class Looks:
         return self._lowest(blocks, once, always)
 
     def fewest(self, family: float) -> int:
-        """Return how many blocks *family* comparisons need for a significant result."""
+        """Return the least number of blocks with which one of *family* comparisons can become significant."""
         if not self.is_anytime or self.first >= fewest_blocks(family):
             return fewest_blocks(family)
         return fewest_blocks_anytime(family * (ALPHA / LATER_ALPHA if self.first else 1))

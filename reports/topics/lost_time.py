@@ -1,6 +1,6 @@
-"""Show the causes of lost time that a run found, with a bound of the gain, and the paragraph of docs/why.md about each.
+"""Make the report's section about what costs time: contended locks, pauses, garbage collections, waiting threads.
 
-Without a finding there is no cause.
+Each row has the most that could be gained without this cost, and a link to the paragraph of docs/why.md about it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,10 @@ class Cause(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the report's section on causes of lost time, those that can gain little last; empty without causes."""
+    """Return the section on causes of lost time. It is empty if the run found none.
+
+    Causes whose removal could gain little come last.
+    """
     found = sorted(causes(view), key=lambda one: bool(gain_words(one.gain, LEAST_GAIN)))
     title = message("Causes of lost time")
     cols: list[Col[Cause]] = [
