@@ -20,8 +20,9 @@ class Schedule(Protocol):
     waits: bool
 
     def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
-        """Wait until request *number* may be sent. Return its due time in ns, 0 if it has none, or OVER if none is left.
+        """Wait until request *number* may be sent. Return its due time in ns (0 if it has none), or OVER.
 
+        OVER means that no request is left.
         until_ns: no request starts after this time, so wait() may return OVER in place of waiting for longer
         """
 

@@ -162,8 +162,8 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
 def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
     """Raise ChildFailed if the results of the clients and services contradict each other.
 
-    The results contradict each other in two cases: all requests were answered, but one service got none; or the services
-    counted another number of requests than the clients.
+    The results contradict each other in two cases: all requests were answered, but one service got none; or the
+    services counted another number of requests than the clients.
     """
     said = [client.result for client in clients]
     if not said or any(client["errors"] or client["wrong"] for client in said):
