@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from itertools import accumulate
+from itertools import accumulate, chain
+from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -290,6 +291,21 @@ class Random:
 
 
 def order(requests: Sequence[Request], seed: int, length: int) -> list[int]:
-    """Return *length* indices of requests, drawn by weight. The native client draws the same for the same seed."""
-    random, sums = Random(seed), list(accumulate(0 if request.first else request.weight for request in requests))
-    return [bisect(sums, random.below(sums[-1])) for _ in range(length)]
+    """Return about *length* indices of requests in random order. The native client has the same order for a seed.
+
+    Each round of the order has every request as often as its weight says, so shares are right in a short time, too. If
+    one round is longer than *length*, the requests are drawn by weight.
+    """
+    weights = [0 if request.first else request.weight for request in requests]
+    random, sums = Random(seed), [*accumulate(weights)]
+    least = gcd(*weights) or 1
+    if sums[-1] // least > length:
+        return [bisect(sums, random.below(sums[-1])) for _ in range(length)]
+    shares = [[number] * (weight // least) for number, weight in enumerate(weights)]
+    round_of, picks = [*chain(*shares)], list[int]()
+    while len(picks) < length:
+        for last in range(len(round_of) - 1, 0, -1):
+            other = random.below(last + 1)
+            round_of[last], round_of[other] = round_of[other], round_of[last]
+        picks += round_of
+    return picks

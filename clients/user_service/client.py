@@ -21,7 +21,8 @@ from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, Wrong, order
 from core.secret import HIDDEN
 
-ORDER_LENGTH = 4096  # after this many requests, the order repeats
+ORDER_LENGTH = 4096  # after about so many requests, the order repeats
+STRIDE = 1597  # between the beginnings of successive users, so that they do not send rare requests together
 LOGIN, REFUSED = "login", (401, 403)
 
 
@@ -259,7 +260,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
         workers = []
         for user, turn in enumerate(places, first_user):
-            address, begin = addresses[turn][0], user % len(picks)  # each user begins at another request
+            address, begin = addresses[turn][0], user * STRIDE % len(picks)  # each user begins at another request
             requests = prepare(service, plan, address)
             worker = PlanWorker(
                 partial(connector(service), address, deadline_s),

@@ -62,7 +62,13 @@ def test_requests_come_by_weight_and_the_same_for_the_same_seed() -> None:
     drawn = order(requests, 1, 4000)
     assert drawn == order(requests, 1, 4000)
     assert drawn != order(requests, 2, 4000)
-    assert Counter(drawn)[0] == pytest.approx(3000, abs=200)  # 7 standard deviations
+    assert Counter(drawn) == {0: 3000, 1: 1000}
+    assert all(Counter(drawn[start : start + 4]) == {0: 3, 1: 1} for start in range(0, 4000, 4))
+
+
+def test_requests_whose_weights_make_a_long_round_are_drawn() -> None:
+    drawn = order([Request(weight=2999), Request(weight=1001)], 1, 2000)
+    assert Counter(drawn)[0] == pytest.approx(1500, abs=140)  # 7 standard deviations
 
 
 def test_a_plan_survives_json(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ use crate::response::reader::Expect;
 
 /// One request of a virtual user in so many asks when its handler began.
 const PROBE_EVERY: u64 = 64;
+/// Between the beginnings of successive users in the order of requests. Source: clients/user_service/client.py.
+const STRIDE: u64 = 1597;
 const LONGEST_TICK_NS: u64 = 100_000_000;
 
 /// A kind of request.
@@ -62,7 +64,7 @@ impl Job {
     pub fn kind(&self, first: u64, sent: u64, since_probe: u64) -> usize {
         match self.probe {
             Some(probe) if since_probe.is_multiple_of(PROBE_EVERY) => probe,
-            _ if self.order.len() > 1 => self.order[(first + sent) as usize % self.order.len()] as usize,
+            _ if self.order.len() > 1 => self.order[(first * STRIDE + sent) as usize % self.order.len()] as usize,
             _ => 0,
         }
     }

@@ -17,7 +17,7 @@ use crate::response::body::Body;
 use crate::response::reader::{Expect, HttpExpect};
 
 /// How many requests are drawn by weight before the order begins anew.
-const ORDER_LENGTH: usize = 4096;
+const ORDER_LENGTH: u64 = 4096;
 /// Of a request that is sent in chunks.
 const CHUNK_BYTES: usize = 8192;
 
@@ -120,19 +120,34 @@ impl OwnService {
         })
     }
 
-    /// The order in which requests are sent: places in kinds(), drawn by weight.
+    /// The order in which requests are sent: places in kinds(), in rounds that have each as often as its weight says.
+    ///
+    /// If one round is too long, they are drawn by weight. Source: core/request_plan.py.
     pub fn order(&self, seed: u64) -> Vec<u32> {
         let weights: Vec<u64> = self.requests.requests.iter().map(|request| if request.first { 0 } else { request.weight }).collect();
-        let total: u64 = weights.iter().sum();
+        let (length, total) = (if weights.len() > 1 { ORDER_LENGTH } else { 1 }, weights.iter().sum::<u64>().max(1));
+        let least = weights.iter().fold(0, |one, other| gcd(one, *other)).max(1);
         let mut random = contract::Random::new(seed);
-        let mut draw = || {
-            let mut left = random.below(total.max(1));
-            weights
-                .iter()
-                .position(|weight| left < *weight || { left -= weight; false })
-                .unwrap_or(0) as u32
-        };
-        (0..if weights.len() > 1 { ORDER_LENGTH } else { 1 }).map(|_| draw()).collect()
+        if total / least > length {
+            let mut draw = || {
+                let mut left = random.below(total);
+                weights
+                    .iter()
+                    .position(|weight| left < *weight || { left -= weight; false })
+                    .unwrap_or(0) as u32
+            };
+            return (0..length).map(|_| draw()).collect();
+        }
+        let share = |(number, weight): (usize, &u64)| vec![number as u32; (weight / least) as usize];
+        let mut round: Vec<u32> = weights.iter().enumerate().flat_map(share).collect();
+        let mut order = Vec::new();
+        while !round.is_empty() && (order.len() as u64) < length {
+            for last in (1..round.len()).rev() {
+                round.swap(last, random.below(last as u64 + 1) as usize);
+            }
+            order.extend(&round);
+        }
+        order
     }
 
     fn kind(&self, request: &PlannedRequest, address: &str) -> Result<Kind, String> {
@@ -226,4 +241,9 @@ fn host_of(address: &str) -> String {
         return "localhost".to_owned();
     }
     address.rsplit_once(':').map_or("", |pair| pair.0).to_ascii_lowercase()
+}
+
+/// The greatest common divisor.
+fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { gcd(other, one % other) }
 }
