@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
-from clients.tally import MOST, Tally, shared
+from clients.tally import MOST, Tally, own_ns, shared
 from clients.workers import GIVE_UP_AFTER, numbers
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until
@@ -127,7 +127,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
             slowest.note(latency_ns, begun_ns)
         if begun_ns >= slice_end_ns:
             slice_end_ns = turn(begun_ns, tally.answered)
-        tally.first_ns, tally.last_ns, failures = tally.first_ns or start, end, 0
+        tally.last_ns, failures = end, 0
         if check(body, expected, start):
             give(channel)
         else:
@@ -137,14 +137,10 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
     tally.sent, task.asked = tally.sent + number + 1 - first, number + 1
 
 
-class Lead(NamedTuple):
-    """The lead of a slice of time: of the requests that start in it, only errors count.
+class Sliced(NamedTuple):
+    """A slice of time, and when each thread sends its first request in it (at a rate: empty)."""
 
-    begins_ns: when each thread sends its first request; empty at a rate
-    """
-
-    at_ns: int
-    until_ns: int
+    part: Slice
     begins_ns: Sequence[int]
 
 
@@ -152,8 +148,9 @@ class WorkerThreads:
     """Threads that start together and share a list of tasks. A task is the requests of one client to one service.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
-    lead: the lead of a slice of time; None if the requests count from the start
+    sliced: the slice of time, in whose lead only errors count; None if the requests count from the start
     uncounted: number of answers to requests of the lead, for each thread
+    own_ns: for each thread, how much of the counted time of a slice it had no request under way
     pace: requests per second of all tasks together, with a thread for each task
     run_queue_ns: for each thread that has ended, how long it was ready to run without a core
     """
@@ -165,7 +162,7 @@ class WorkerThreads:
         requests: int | None,
         slice_ns: int,
         pace: Pace = Pace(),  # noqa: B008 - immutable
-        lead: Lead | None = None,
+        sliced: Sliced | None = None,
     ) -> None:
         self._tasks = tasks
         self._waiting = deque(enumerate(tasks))
@@ -173,11 +170,12 @@ class WorkerThreads:
         self._slice_ns = slice_ns
         self._pace = pace
         self._arrivals: list[Arrivals] = []
-        self._lead = lead
-        self._begins_ns = deque(lead.begins_ns if lead else ())
+        self._part = sliced.part if sliced else None
+        self._begins_ns = deque(sliced.begins_ns if sliced else ())
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
         self.uncounted: list[int] = []
+        self.own_ns: list[int] = []
         self._released = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:
@@ -188,7 +186,7 @@ class WorkerThreads:
 
         Return the number of threads that have not ended.
         """
-        self._started_ns = self._lead.until_ns if self._lead else perf_counter_ns()
+        self._started_ns = self._part.counts_from_ns if self._part else perf_counter_ns()
         self._released.set()
         answered, quiet_since = 0, perf_counter_ns()
         while alive := [thread for thread in self._threads if thread.is_alive()]:
@@ -202,23 +200,34 @@ class WorkerThreads:
 
     def _work(self) -> None:
         self._released.wait()
-        until_ns, lead = self._started_ns, self._lead
+        until_ns, part, done = self._started_ns, self._part, list[Task]()
         if self._begins_ns:
             wait_until(self._begins_ns.popleft())
-        while True:
-            try:
-                place, task = self._waiting.popleft()
-            except IndexError:
-                self.run_queue_ns.append(thread_run_queue_ns())
-                return
-            if lead:
-                self._call(task, place, None, lead.at_ns, until_ns)
+        while taken := self._take(until_ns):
+            place, task = taken
+            if part and not done:
+                self._call(task, place, None, part.at_ns, until_ns)
                 self.uncounted.append(task.tally.forget())
-                lead = None
+            done.append(task)
             until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
             arrivals = self._call(task, place, self._requests, self._started_ns, until_ns)
             if arrivals:
                 self._arrivals.append(arrivals)
+        if part:
+            self.own_ns.append(own_ns(part, [task.tally for task in done]))
+        self.run_queue_ns.append(thread_run_queue_ns())
+
+    def _take(self, now_ns: int) -> tuple[int, Task] | None:
+        """Return the next task and its number. Return None if no task is left, or no time of the slice for it.
+
+        A thread that is too late for its own task leaves no time for it to the other threads.
+        """
+        if self._part and now_ns + self._slice_ns // 2 >= self._part.until_ns:
+            return None
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
         """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed, return the due times."""
@@ -286,7 +295,8 @@ class CallerClient:
         result = self._counted(running, part.counts_from_ns, deadline_s)
         for task in self._tasks:
             task.tally.clear()
-        return result | {"uncounted": sum(running.uncounted), "connections": self._threads}
+        own = {} if self._rate else {"own_ns": sum(running.own_ns)}
+        return result | {"uncounted": sum(running.uncounted), "connections": self._threads, **own}
 
     def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
         stuck = running.run(deadline_s)
@@ -304,14 +314,14 @@ class CallerClient:
     def _gather(self, requests: int | None, seconds: float, part: Slice | None = None) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread divides the time among its tasks
         slice_ns = round(seconds / rounds * 1e9)
-        lead = None
+        sliced = None
         if part:
             clients = self._cell.num_clients
             places = range(0 if self._rate else self._threads)
             begins_ns = [part.begins_ns(place * clients + self._client_id, clients * self._threads) for place in places]
-            lead = Lead(part.at_ns, part.counts_from_ns, begins_ns)
+            sliced = Sliced(part, begins_ns)
         pace = Pace(self._rate, self._method.poisson)
-        return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, lead)
+        return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, sliced)
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:

@@ -1,10 +1,11 @@
 """Counts of a client: requests, answers, errors and latencies."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappush, heapreplace, nlargest
 from typing import Any
 
+from core.child import Slice
 from core.histogram import Histogram
 from core.slices import Slices
 
@@ -69,26 +70,33 @@ def shared(tallies: int) -> int:
     return max(FEWEST, MOST // tallies)
 
 
+def own_ns(part: Slice, tallies: Sequence["Tally"]) -> int:
+    """Return how much of the counted time of a slice a connection had no request under way, in ns.
+
+    tallies: the counts of this connection's requests, in the order in which they were sent
+    """
+    led_ns = max((tally.led_ns for tally in tallies), default=0)
+    last_ns = max((tally.last_ns for tally in tallies), default=0)
+    busy_ns = sum(tally.latency.total_ns for tally in tallies) - max(0, last_ns - part.until_ns)
+    return max(0, part.until_ns - max(part.counts_from_ns, led_ns) - busy_ns)
+
+
 class Tally:
     """The counts of the requests on one connection, or of one client to one service.
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
     slowest: how many of the slowest requests to keep
-    first_ns, last_ns: when the last request of the lead was answered, or without one the first request started, and
-        when the last request was answered
-    between_ns, gaps: the time between an answer and the next request of the same connection, and how many there were
+    last_ns, led_ns: when the last request was answered, and when the last request of the lead of a slice was; 0 if none
     """
 
     __slots__ = (
         "answered",
-        "between_ns",
         "connect",
         "errors",
-        "first_ns",
-        "gaps",
         "lag",
         "last_ns",
         "latency",
+        "led_ns",
         "sent",
         "slices",
         "slowest",
@@ -97,7 +105,7 @@ class Tally:
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
-        self.first_ns = self.last_ns = self.between_ns = self.gaps = 0
+        self.last_ns = self.led_ns = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
@@ -116,7 +124,7 @@ class Tally:
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
         self.sent = self.answered = self.wrong = 0
-        self.first_ns = self.last_ns = self.between_ns = self.gaps = 0
+        self.last_ns = self.led_ns = 0
         self.errors.clear()
         self.latency.clear()
         if self.lag:
@@ -125,23 +133,17 @@ class Tally:
         self.slices.clear()
 
     def forget(self) -> int:
-        """Reset all counts except errors and connects. Return how many answers were counted before the reset.
-
-        The time from the last of these answers to the next request counts as a gap.
-        """
+        """Reset all counts except errors and connects. Return how many answers were counted before the reset."""
         answered, errors, last_ns = self.answered, Counter(self.errors), self.last_ns
         self.clear()
         self.errors += errors
-        self.first_ns, self.gaps = last_ns, int(bool(last_ns))
+        self.led_ns = last_ns
         return answered
 
     def merge(self, other: "Tally") -> None:
         """Add the counts of *other* to the counts of this object."""
         self.sent += other.sent
         self.answered += other.answered
-        if other.latency.count and other.first_ns:
-            self.between_ns += max(0, other.last_ns - other.first_ns - other.latency.total_ns)
-            self.gaps += other.gaps + other.latency.count - 1
         self.wrong += other.wrong
         self.errors += other.errors
         self.latency.merge(other.latency)
@@ -156,10 +158,9 @@ class Tally:
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """Return the counts for a client's result line, with the start and end time on this host's monotonic clock.
 
-        connect, lag, slow and slices are missing if they are empty, and so is the time between requests at a rate.
+        connect, lag, slow and slices are missing if they are empty.
         """
         slow, slices = self.slowest.to_json(), self.slices.to_json()
-        between = {"between_ns": self.between_ns, "gaps": self.gaps} if self.gaps and not self.lag else {}
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
@@ -168,7 +169,6 @@ class Tally:
             "answered": self.answered,
             "wrong": self.wrong,
             "errors": dict(self.errors),
-            **between,
             "latency": self.latency.to_json(),
             **({"connect": self.connect.to_json()} if self.connect.count else {}),
             **({"lag": self.lag.to_json()} if self.lag and self.lag.count else {}),

@@ -136,8 +136,8 @@ class Client(Usage, total=False):
         `started_ns`
     uncounted: for a cell in slices: answers to requests that began before the counted parts of the slices
     connections: for a cell in slices: how many requests the client had under way
-    between_ns, gaps: in a closed loop: the total time from an answer to the next request of the same connection, and
-        how many there were
+    own_ns: for a cell in slices, in a closed loop: how much of the counted time its connections had no request under
+        way, added up
     reconnects: for native clients, and for the clients of a user's service: how often an answer came on another
         connection than the answer before it. `answered / reconnects` is the number of requests per connection; 0 if
         all connections were kept
@@ -165,8 +165,7 @@ class Client(Usage, total=False):
     calc_ns: Count
     uncounted: Count
     connections: Count
-    between_ns: Count
-    gaps: Count
+    own_ns: Count
     reconnects: Count
     resent: Count
     overdue: Count

@@ -10,7 +10,7 @@ from typing import Any
 
 from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
-from clients.tally import shared
+from clients.tally import own_ns, shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
 from clients.user_service.session import Session
@@ -137,7 +137,6 @@ class PlanWorker:
             tally.slowest.note(latency_ns, start)
         if start >= self._slice_end_ns:
             self._slice_end_ns = tally.slices.turn(start, tally.answered)
-        tally.first_ns = tally.first_ns or start
         tally.last_ns = end
         tally.check(prepared, status, difference, connection)
         if not connection.usable:
@@ -285,10 +284,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         together([partial(send, place) for place in range(len(workers))])
         uncounted = sum(worker.uncounted for worker in workers)
         result = self._counted(part.counts_from_ns, perf_counter_ns(), uncounted)
+        own = {} if self._pace.rate else {"own_ns": sum(own_ns(part, [worker.tally]) for worker in workers)}
         for worker in self._workers:
             worker.tally.clear()
             worker.tally.connect.clear()
-        return result | {"uncounted": uncounted, "connections": len(workers)}
+        return result | {"uncounted": uncounted, "connections": len(workers), **own}
 
     def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
         until_ns = quota.until_ns(started_ns)

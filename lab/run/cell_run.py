@@ -79,12 +79,15 @@ class Pace:
 
     @classmethod
     def of(cls, counts: Mapping[str, Any], think_ns: int = 0) -> "Pace":
-        """Return the pace of the requests in a client's result. *think_ns* is used if no connection sent two."""
+        """Return the pace of the requests in a client's result.
+
+        think_ns: the think time, which a short trial need not hold
+        """
         latency = counts["latency"]
         if not latency.get("count"):
             return cls()
-        between_ns = counts["between_ns"] // counts["gaps"] if counts.get("gaps") else think_ns
-        return cls(cycle_ns=latency["mean_ns"] + between_ns, tail_ns=Histogram.from_json(latency).tail_ns)
+        own_ns = max(think_ns, counts.get("own_ns", 0) // latency["count"])
+        return cls(cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,6 @@ from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 MOST_JIT_BYTES = 64
 LITTLE, CERTAINTY = 0.03, 2.0
-LATE_NS = 40_000_000  # on a busy machine, a client may begin a slice so late
 OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
@@ -37,7 +36,7 @@ USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
 REUSE = ("reconnects", "resent")
 SUMS = (
     *(*COUNTS, *USED, *REUSE),
-    *("uncounted", "completion_ns", "overdue", "between_ns", "gaps", "sent_bytes", "received_bytes"),
+    *("uncounted", "completion_ns", "overdue", "own_ns", "sent_bytes", "received_bytes"),
 )
 FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first that has them
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
@@ -112,35 +111,32 @@ def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int =
 def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWindow]) -> list[Message]:
     """Return a fault if throughput and latency of a closed loop contradict each other.
 
-    By Little's law, throughput x mean cycle / connections is 1, where a cycle lasts from one request of a connection to
-    its next. It may differ by LITTLE, by LATE_NS of a slice, and by what chance explains: CERTAINTY standard errors of
-    the time by which the first and the last cycle of a connection reach over the ends of the windows. If the service
-    stops, all connections do so at once.
+    By Little's law, throughput x mean cycle / connections is 1, where a cycle is the latency of a request and the
+    client's own time per request. It may differ by LITTLE and by what chance explains: CERTAINTY standard errors of the
+    time by which requests reach over the ends of the windows. If the service stops, all connections do so at once.
     clients: the checked results of the clients
     windows: the times in which requests counted
     """
     total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)
-    if not connections or total["errors"] or not total["answered"]:
+    if not connections or total["errors"] or not total["answered"] or "own_ns" not in total:
         return []
     latency, wall_ns = Histogram.from_json(total["latency"]), sum(end_ns - start_ns for start_ns, end_ns in windows)
-    between_ns = total.get("between_ns", 0) / max(1, total.get("gaps", 0))
-    cycles = [((sum(bounds_ns(bucket)) - 1) / 2 + between_ns, number) for bucket, number in latency.filled()]
-    mean_ns, squares, cubes = (
-        sum(number * cycle**power for cycle, number in cycles) / latency.count for power in (1, 2, 3)
-    )
-    # the rest of a cycle from a random moment on has the mean E[c2] / 2E[c] and the mean square E[c3] / 3E[c]
-    variance = cubes / 3 / mean_ns - (squares / 2 / mean_ns) ** 2
+    cycle_ns = (latency.total_ns + total["own_ns"]) / latency.count
+    times = [((sum(bounds_ns(bucket)) - 1) / 2, number) for bucket, number in latency.filled()]
+    squares, cubes = (sum(number * time**power for time, number in times) / latency.count for power in (2, 3))
+    # what is left of a request at a random moment has the mean E[l2] / 2E[c] and the mean square E[l3] / 3E[c]
+    variance = cubes / 3 / cycle_ns - (squares / 2 / cycle_ns) ** 2
     by_chance = CERTAINTY * sqrt(2 * variance * len(windows)) / wall_ns
-    found = latency.count * mean_ns / (connections * wall_ns)
-    if abs(found - 1) <= LITTLE + by_chance + LATE_NS * sqrt(len(windows)) / wall_ns:
+    found = latency.count * cycle_ns / wall_ns
+    if abs(found / connections - 1) <= LITTLE + by_chance:
         return []
     return [
         message(
             "throughput and latency contradict each other: {throughput:.1f} requests/s with {cycle:.2f} ms from one "
             "request of a connection to its next would need {found:.2f} connections, but there are {connections}",
             throughput=latency.count * 1e9 / wall_ns,
-            cycle=mean_ns / 1e6,
-            found=found * connections,
+            cycle=cycle_ns / 1e6,
+            found=found,
             connections=connections,
         )
     ]

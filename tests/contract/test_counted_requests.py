@@ -39,6 +39,7 @@ class Case:
 
     latencies_ms: of the requests that count
     uncounted:    how many requests do not count
+    own_ms:       how long no request was under way in the counted time
     """
 
     answered_ms: Sequence[int]
@@ -46,6 +47,7 @@ class Case:
     uncounted: int
     connections: int = 1
     think_ms: int = 0
+    own_ms: int = 0
     rate: int = 0
 
 
@@ -61,7 +63,7 @@ CASES = {
         answered_ms=[150, 250, 550, 350, 700, 620], latencies_ms=[100, 350, 70], uncounted=3, connections=2
     ),
     # started at             0, 150 | 320, 500 |
-    "thinking": Case(answered_ms=[50, 220, 400, 640], latencies_ms=[80, 140], uncounted=2, think_ms=100),
+    "thinking": Case(answered_ms=[50, 220, 400, 640], latencies_ms=[80, 140], uncounted=2, think_ms=100, own_ms=200),
     # due at                 0, 100 | 200, 300, 400, 500 |
     "at a rate": Case(
         answered_ms=[50, 250, 450, 350, 480, 700], latencies_ms=[250, 50, 80, 200], uncounted=2, connections=4, rate=10
@@ -118,6 +120,8 @@ def test_a_request_counts_if_it_starts_in_the_counted_time(
     found = [result[key] for key in ("requests", "answered", "uncounted")]
     assert (found, result["latency"]["count"]) == ([expected, expected, case.uncounted], expected)
     assert arrived == expected + case.uncounted
+    assert ("own_ns" in result) is not bool(case.rate)
+    assert abs(result.get("own_ns", 0) / MS - case.own_ms) < LATE_MS * case.connections
     if expected:
         total_ms = result["latency"]["histogram"]["total_ns"] / MS
         assert abs(total_ms - sum(case.latencies_ms)) < LATE_MS * expected

@@ -141,9 +141,8 @@ impl Client {
         if tally.uncounted > 0 {
             put("uncounted", json!(tally.uncounted));
         }
-        if tally.gaps > 0 {
-            put("between_ns", json!(tally.between_ns));
-            put("gaps", json!(tally.gaps));
+        if self.rate.is_none() {
+            put("own_ns", json!(tally.own_ns));
         }
         put("connections", json!(self.workers.most_active));
         put("reconnects", json!(tally.reconnects));

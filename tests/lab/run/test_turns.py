@@ -42,7 +42,7 @@ def test_a_slice_holds_forty_cycles_and_four_of_the_longest_requests_or_arms_are
 
 def test_the_pace_of_requests_has_their_longest_part_and_the_time_between_them() -> None:
     taken = latency(*[1 * MS] * 985, *[150 * MS] * 15)  # long ones are 1.5 % of the requests and 70 % of the time
-    pace = Pace.of({"latency": taken, "between_ns": 999 * 20 * MS, "gaps": 999})
+    pace = Pace.of({"latency": taken, "own_ns": 1000 * 20 * MS})
     assert pace.cycle_ns == taken["mean_ns"] + 20 * MS
     assert pace.tail_ns == pytest.approx(150 * MS, rel=0.004)
     rare = latency(*[1 * MS] * 9900, 90 * MS)  # 0.9 % of the time
@@ -64,13 +64,11 @@ def test_the_pace_of_requests_has_their_longest_part_and_the_time_between_them()
 def test_throughput_and_latency_obey_littles_law(
     answered: int, mean_ms: int, between_ms: int, connections: int, is_right: bool
 ) -> None:
-    gaps = answered - connections
     client = {
         "answered": answered,
         "errors": {},
         "connections": connections,
-        "between_ns": gaps * between_ms * MS,
-        "gaps": gaps,
+        "own_ns": answered * between_ms * MS,
         "latency": latency(*[mean_ms * MS] * answered),
     }
     faults = littles_law([client], [TimeWindow(start_ns=0, end_ns=1000 * MS)])

@@ -297,10 +297,8 @@ impl Worker {
         self.tally.latency.record(end_ns - started_ns);
         if connection.intended_ns > 0 {
             self.tally.corrected.record(end_ns - begun_ns);
-        } else if user.answered_ns > 0 {
-            self.tally.between_ns += started_ns.saturating_sub(user.answered_ns);
-            self.tally.gaps += 1;
         }
+        self.tally.own_ns += started_ns.saturating_sub(user.answered_ns.max(self.counted_ns.start));
         self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
         if self.job.times_first_byte {
             self.tally

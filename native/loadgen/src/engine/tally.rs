@@ -43,9 +43,8 @@ pub struct Tally {
     pub ended_ns: u64,
     /// Open loop: when the last request was sent, ns on the monotonic clock.
     pub last_sent_ns: u64,
-    /// Closed loop: time between an answer and the next request of the same user, and how often there was one.
-    pub between_ns: u64,
-    pub gaps: u64,
+    /// How much of the counted time of a slice users had no request under way.
+    pub own_ns: u64,
     /// Requests without a complete answer.
     pub unanswered: u64,
     /// From the first byte sent to the last byte of the answer.
@@ -113,8 +112,7 @@ impl Tally {
             (&mut self.reconnects, other.reconnects),
             (&mut self.resent, other.resent),
             (&mut self.given_up, other.given_up),
-            (&mut self.between_ns, other.between_ns),
-            (&mut self.gaps, other.gaps),
+            (&mut self.own_ns, other.own_ns),
             (&mut self.unanswered, other.unanswered),
             (&mut self.calc_ns, other.calc_ns),
             (&mut self.received_bytes, other.received_bytes),

@@ -40,7 +40,7 @@ pub struct VirtualUser {
     pub place: u64,
     /// Its place when it asked first when its handler began: of slices in the first one, else in this phase.
     pub probed_from: u64,
-    /// When its last request of this phase was answered; 0 if none was.
+    /// When its last request of this phase was answered; when it began, if none was.
     pub answered_ns: u64,
     /// When it is to stop, ns on the monotonic clock.
     pub until_ns: u64,

@@ -161,8 +161,13 @@ impl Worker {
 
     /// A user has finished; one that waits takes its place.
     pub(crate) fn retire(&mut self, user: usize) {
-        self.users[user].active = false;
+        let user = &mut self.users[user];
+        user.active = false;
         self.active -= 1;
+        let until_ns = user.until_ns.min(self.counted_ns.end);
+        if until_ns < u64::MAX {
+            self.tally.own_ns += until_ns.saturating_sub(user.answered_ns.max(self.counted_ns.start));
+        }
     }
 
     fn prepare(&mut self, phase: &Phase) {
@@ -197,7 +202,8 @@ impl Worker {
             && let Some(number) = self.waiting.pop_front()
         {
             let user = &mut self.users[number];
-            (user.sent, user.failures, user.active, user.answered_ns) = (0, 0, true, 0);
+            (user.sent, user.failures, user.active) = (0, 0, true);
+            user.answered_ns = now_ns().max(phase.start_ns);
             user.probed_from = if phase.slice.is_some() { 0 } else { user.place };
             (user.left, user.until_ns) = match phase.amount {
                 Amount::Pool(_) => (0, u64::MAX),
