@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
-from clients.tally import MOST, Tally, own_ns, shared
+from clients.tally import MOST, Tally, shared, time_at_edges
 from clients.workers import GIVE_UP_AFTER, numbers
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until
@@ -127,6 +127,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
             slowest.note(latency_ns, begun_ns)
         if begun_ns >= slice_end_ns:
             slice_end_ns = turn(begun_ns, tally.answered)
+        tally.own_ns += start - tally.last_ns
         tally.last_ns, failures = end, 0
         if check(body, expected, start):
             give(channel)
@@ -150,7 +151,7 @@ class WorkerThreads:
     requests: number of requests of each task; None for as many as fit into slice_ns
     sliced: the slice of time, in whose lead only errors count; None if the requests count from the start
     uncounted: number of answers to requests of the lead, for each thread
-    own_ns: for each thread, how much of the counted time of a slice it had no request under way
+    done: for each thread, the tasks that it has done in a slice
     pace: requests per second of all tasks together, with a thread for each task
     run_queue_ns: for each thread that has ended, how long it was ready to run without a core
     """
@@ -175,7 +176,7 @@ class WorkerThreads:
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
         self.uncounted: list[int] = []
-        self.own_ns: list[int] = []
+        self.done: list[list[Task]] = []
         self._released = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:
@@ -207,14 +208,15 @@ class WorkerThreads:
             place, task = taken
             if part and not done:
                 self._call(task, place, None, part.at_ns, until_ns)
-                self.uncounted.append(task.tally.forget())
+                self.uncounted.append(task.tally.end_lead(until_ns, part.until_ns))
+            elif part:
+                task.tally.last_ns = done[-1].tally.last_ns
             done.append(task)
             until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
             arrivals = self._call(task, place, self._requests, self._started_ns, until_ns)
             if arrivals:
                 self._arrivals.append(arrivals)
-        if part:
-            self.own_ns.append(own_ns(part, [task.tally for task in done]))
+        self.done.append(done)
         self.run_queue_ns.append(thread_run_queue_ns())
 
     def _take(self, now_ns: int) -> tuple[int, Task] | None:
@@ -293,10 +295,11 @@ class CallerClient:
         running = self._gather(None, part.length_ns / 1e9, part)
         wait_until(part.at_ns)
         result = self._counted(running, part.counts_from_ns, deadline_s)
+        at_edges = time_at_edges(part, [[task.tally for task in done] for done in running.done])
         for task in self._tasks:
             task.tally.clear()
-        own = {} if self._rate else {"own_ns": sum(running.own_ns)}
-        return result | {"uncounted": sum(running.uncounted), "connections": self._threads, **own}
+        counted = {"uncounted": sum(running.uncounted), "connections": self._threads}
+        return result | counted | ({} if self._rate else at_edges)
 
     def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
         stuck = running.run(deadline_s)

@@ -1,7 +1,7 @@
 """Counts of a client: requests, answers, errors and latencies."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappush, heapreplace, nlargest
 from typing import Any
 
@@ -70,15 +70,20 @@ def shared(tallies: int) -> int:
     return max(FEWEST, MOST // tallies)
 
 
-def own_ns(part: Slice, tallies: Sequence["Tally"]) -> int:
-    """Return how much of the counted time of a slice a connection had no request under way, in ns.
+def time_at_edges(part: Slice, connections: Iterable[Sequence["Tally"]]) -> dict[str, int]:
+    """Return how connections spent the counted time of a slice besides their counted requests, in ns, added up.
 
-    tallies: the counts of this connection's requests, in the order in which they were sent
+    own_ns: without a request under way; held_ns: with a request of the lead. beyond_ns: how long counted requests
+    lasted after the end.
+    connections: of each connection, the counts of its requests, in the order in which they were sent
     """
-    led_ns = max((tally.led_ns for tally in tallies), default=0)
-    last_ns = max((tally.last_ns for tally in tallies), default=0)
-    busy_ns = sum(tally.latency.total_ns for tally in tallies) - max(0, last_ns - part.until_ns)
-    return max(0, part.until_ns - max(part.counts_from_ns, led_ns) - busy_ns)
+    own_ns = held_ns = beyond_ns = 0
+    for tallies in connections:
+        last_ns = max((tally.last_ns for tally in tallies), default=part.counts_from_ns)
+        own_ns += sum(tally.own_ns for tally in tallies) + max(0, part.until_ns - last_ns)
+        held_ns += sum(tally.held_ns for tally in tallies)
+        beyond_ns += max(0, last_ns - part.until_ns)
+    return {"own_ns": own_ns, "held_ns": held_ns, "beyond_ns": beyond_ns}
 
 
 class Tally:
@@ -86,17 +91,20 @@ class Tally:
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
     slowest: how many of the slowest requests to keep
-    last_ns, led_ns: when the last request was answered, and when the last request of the lead of a slice was; 0 if none
+    last_ns:  when the last request was answered; for a slice without a counted request: since when there could be one
+    own_ns:   for a slice: the time before each counted request in which no other was under way
+    held_ns:  for a slice: how much of the counted time a request of the lead was under way
     """
 
     __slots__ = (
         "answered",
         "connect",
         "errors",
+        "held_ns",
         "lag",
         "last_ns",
         "latency",
-        "led_ns",
+        "own_ns",
         "sent",
         "slices",
         "slowest",
@@ -105,7 +113,7 @@ class Tally:
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
-        self.last_ns = self.led_ns = 0
+        self.last_ns = self.own_ns = self.held_ns = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
@@ -124,7 +132,7 @@ class Tally:
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
         self.sent = self.answered = self.wrong = 0
-        self.last_ns = self.led_ns = 0
+        self.last_ns = self.own_ns = self.held_ns = 0
         self.errors.clear()
         self.latency.clear()
         if self.lag:
@@ -132,12 +140,16 @@ class Tally:
         self.slowest.clear()
         self.slices.clear()
 
-    def forget(self) -> int:
-        """Reset all counts except errors and connects. Return how many answers were counted before the reset."""
+    def end_lead(self, from_ns: int, until_ns: int) -> int:
+        """Reset all counts except errors and connects. Return how many answers were counted before the reset.
+
+        from_ns, until_ns: the counted time of the slice, which a request of the lead may reach into
+        """
         answered, errors, last_ns = self.answered, Counter(self.errors), self.last_ns
         self.clear()
         self.errors += errors
-        self.led_ns = last_ns
+        self.last_ns = min(max(from_ns, last_ns), until_ns)
+        self.held_ns = self.last_ns - from_ns
         return answered
 
     def merge(self, other: "Tally") -> None:

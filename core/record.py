@@ -138,6 +138,8 @@ class Client(Usage, total=False):
     connections: for a cell in slices: how many requests the client had under way
     own_ns: for a cell in slices, in a closed loop: how much of the counted time its connections had no request under
         way, added up
+    held_ns: likewise, how much of the counted time requests were under way that had begun before it
+    beyond_ns: likewise, how long counted requests lasted after the end of the counted time
     reconnects: for native clients, and for the clients of a user's service: how often an answer came on another
         connection than the answer before it. `answered / reconnects` is the number of requests per connection; 0 if
         all connections were kept
@@ -166,6 +168,8 @@ class Client(Usage, total=False):
     uncounted: Count
     connections: Count
     own_ns: Count
+    held_ns: Count
+    beyond_ns: Count
     reconnects: Count
     resent: Count
     overdue: Count

@@ -10,7 +10,7 @@ from typing import Any
 
 from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
-from clients.tally import own_ns, shared
+from clients.tally import shared, time_at_edges
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
 from clients.user_service.session import Session
@@ -101,13 +101,14 @@ class PlanWorker:
             if now_ns >= until_ns:
                 break
             if (intended_ns or now_ns) >= counts_from_ns > 0:
-                self.uncounted, counts_from_ns, self._slice_end_ns = self.tally.forget(), 0, 0
+                self.uncounted = self.tally.end_lead(counts_from_ns, until_ns)
+                counts_from_ns = self._slice_end_ns = 0
             code, now_ns = self._send(next(self._upcoming), intended_ns)
             failures = failures + 1 if code else 0
             if code == "timeout" or failures == GIVE_UP_AFTER:
                 break
         if counts_from_ns:
-            self.uncounted = self.tally.forget()
+            self.uncounted = self.tally.end_lead(counts_from_ns, until_ns)
         if requests is not None:
             self.tally.sent = requests
         self.run_queue_ns = thread_run_queue_ns()
@@ -137,6 +138,7 @@ class PlanWorker:
             tally.slowest.note(latency_ns, start)
         if start >= self._slice_end_ns:
             self._slice_end_ns = tally.slices.turn(start, tally.answered)
+        tally.own_ns += start - tally.last_ns
         tally.last_ns = end
         tally.check(prepared, status, difference, connection)
         if not connection.usable:
@@ -284,11 +286,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         together([partial(send, place) for place in range(len(workers))])
         uncounted = sum(worker.uncounted for worker in workers)
         result = self._counted(part.counts_from_ns, perf_counter_ns(), uncounted)
-        own = {} if self._pace.rate else {"own_ns": sum(own_ns(part, [worker.tally]) for worker in workers)}
+        at_edges = {} if self._pace.rate else time_at_edges(part, [[worker.tally] for worker in workers])
         for worker in self._workers:
             worker.tally.clear()
             worker.tally.connect.clear()
-        return result | {"uncounted": uncounted, "connections": len(workers), **own}
+        return result | {"uncounted": uncounted, "connections": len(workers), **at_edges}
 
     def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
         until_ns = quota.until_ns(started_ns)

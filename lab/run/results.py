@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from math import sqrt
 from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from core.histogram import Histogram, bounds_ns
+from core.histogram import Histogram
 from core.messages import AND, NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.runtime import JIT
@@ -28,15 +27,16 @@ from lab.run.places import HERE
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 MOST_JIT_BYTES = 64
-LITTLE, CERTAINTY = 0.03, 2.0
+LITTLE = 0.03
 OTHERS = "others"
 COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
 USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
 REUSE = ("reconnects", "resent")
+AT_EDGES = {"own_ns": 1, "held_ns": 1, "beyond_ns": -1}  # added to the latencies: the time of all connections
 SUMS = (
     *(*COUNTS, *USED, *REUSE),
-    *("uncounted", "completion_ns", "overdue", "own_ns", "sent_bytes", "received_bytes"),
+    *("uncounted", "completion_ns", "overdue", *AT_EDGES, "sent_bytes", "received_bytes"),
 )
 FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first that has them
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
@@ -111,31 +111,26 @@ def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int =
 def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWindow]) -> list[Message]:
     """Return a fault if throughput and latency of a closed loop contradict each other.
 
-    By Little's law, throughput x mean cycle / connections is 1, where a cycle is the latency of a request and the
-    client's own time per request. It may differ by LITTLE and by what chance explains: CERTAINTY standard errors of the
-    time by which requests reach over the ends of the windows. If the service stops, all connections do so at once.
+    By Little's law, throughput x mean cycle / connections is 1 within LITTLE, where a cycle is the latency of a request
+    and the client's own time per request. Of requests that reach over the ends of the windows, their time in the
+    windows counts. So the law holds if the clients count every request once, and all the time between requests.
     clients: the checked results of the clients
     windows: the times in which requests counted
     """
     total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)
-    if not connections or total["errors"] or not total["answered"] or "own_ns" not in total:
+    if not connections or total["errors"] or not total["answered"] or not total.keys() >= AT_EDGES.keys():
         return []
     latency, wall_ns = Histogram.from_json(total["latency"]), sum(end_ns - start_ns for start_ns, end_ns in windows)
-    cycle_ns = (latency.total_ns + total["own_ns"]) / latency.count
-    times = [((sum(bounds_ns(bucket)) - 1) / 2, number) for bucket, number in latency.filled()]
-    squares, cubes = (sum(number * time**power for time, number in times) / latency.count for power in (2, 3))
-    # what is left of a request at a random moment has the mean E[l2] / 2E[c] and the mean square E[l3] / 3E[c]
-    variance = cubes / 3 / cycle_ns - (squares / 2 / cycle_ns) ** 2
-    by_chance = CERTAINTY * sqrt(2 * variance * len(windows)) / wall_ns
-    found = latency.count * cycle_ns / wall_ns
-    if abs(found / connections - 1) <= LITTLE + by_chance:
+    spent_ns = latency.total_ns + sum(sign * total[key] for key, sign in AT_EDGES.items())
+    found = spent_ns / wall_ns
+    if abs(found / connections - 1) <= LITTLE:
         return []
     return [
         message(
             "throughput and latency contradict each other: {throughput:.1f} requests/s with {cycle:.2f} ms from one "
             "request of a connection to its next would need {found:.2f} connections, but there are {connections}",
             throughput=latency.count * 1e9 / wall_ns,
-            cycle=cycle_ns / 1e6,
+            cycle=spent_ns / latency.count / 1e6,
             found=found,
             connections=connections,
         )

@@ -92,6 +92,8 @@ def good() -> Lines:
         "uncounted": 0,
         "connections": 1,
         "own_ns": 5,
+        "held_ns": 5,
+        "beyond_ns": 5,
         "rate": 5,
         "offered_rate": 5.0,
         "sent_bytes": 9,

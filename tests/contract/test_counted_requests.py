@@ -40,6 +40,8 @@ class Case:
     latencies_ms: of the requests that count
     uncounted:    how many requests do not count
     own_ms:       how long no request was under way in the counted time
+    held_ms:      how long requests of the lead were under way in the counted time
+    beyond_ms:    how long counted requests lasted after it
     """
 
     answered_ms: Sequence[int]
@@ -48,22 +50,45 @@ class Case:
     connections: int = 1
     think_ms: int = 0
     own_ms: int = 0
+    held_ms: int = 0
+    beyond_ms: int = 0
     rate: int = 0
 
 
 CASES = {
     # started at             0, 90 |  250, 330, 450, 550 |
-    "across both edges": Case(answered_ms=[90, 250, 330, 450, 550, 650], latencies_ms=[80, 120, 100, 100], uncounted=2),
+    "across both edges": Case(
+        answered_ms=[90, 250, 330, 450, 550, 650],
+        latencies_ms=[80, 120, 100, 100],
+        uncounted=2,
+        held_ms=50,
+        beyond_ms=50,
+    ),
     # started at             0, 100 | 300 |
-    "longer than the slice": Case(answered_ms=[100, 300, 1000], latencies_ms=[700], uncounted=2),
+    "longer than the slice": Case(
+        answered_ms=[100, 300, 1000], latencies_ms=[700], uncounted=2, held_ms=100, beyond_ms=400
+    ),
     # started at             0 | |
-    "from the lead beyond the end": Case(answered_ms=[900], latencies_ms=[], uncounted=1),
+    "from the lead beyond the end": Case(answered_ms=[900], latencies_ms=[], uncounted=1, held_ms=400),
     # started at             0, 0, 150 | 250, 350, 550 |
     "two connections": Case(
-        answered_ms=[150, 250, 550, 350, 700, 620], latencies_ms=[100, 350, 70], uncounted=3, connections=2
+        answered_ms=[150, 250, 550, 350, 700, 620],
+        latencies_ms=[100, 350, 70],
+        uncounted=3,
+        connections=2,
+        held_ms=400,
+        beyond_ms=120,
     ),
     # started at             0, 150 | 320, 500 |
-    "thinking": Case(answered_ms=[50, 220, 400, 640], latencies_ms=[80, 140], uncounted=2, think_ms=100, own_ms=200),
+    "thinking": Case(
+        answered_ms=[50, 220, 400, 640],
+        latencies_ms=[80, 140],
+        uncounted=2,
+        think_ms=100,
+        own_ms=200,
+        held_ms=20,
+        beyond_ms=40,
+    ),
     # due at                 0, 100 | 200, 300, 400, 500 |
     "at a rate": Case(
         answered_ms=[50, 250, 450, 350, 480, 700], latencies_ms=[250, 50, 80, 200], uncounted=2, connections=4, rate=10
@@ -120,8 +145,9 @@ def test_a_request_counts_if_it_starts_in_the_counted_time(
     found = [result[key] for key in ("requests", "answered", "uncounted")]
     assert (found, result["latency"]["count"]) == ([expected, expected, case.uncounted], expected)
     assert arrived == expected + case.uncounted
-    assert ("own_ns" in result) is not bool(case.rate)
-    assert abs(result.get("own_ns", 0) / MS - case.own_ms) < LATE_MS * case.connections
+    for key, expected_ms in (("own_ns", case.own_ms), ("held_ns", case.held_ms), ("beyond_ns", case.beyond_ms)):
+        assert (key in result) is not bool(case.rate)
+        assert abs(result.get(key, 0) / MS - expected_ms) < LATE_MS * case.connections
     if expected:
         total_ms = result["latency"]["histogram"]["total_ns"] / MS
         assert abs(total_ms - sum(case.latencies_ms)) < LATE_MS * expected

@@ -143,6 +143,8 @@ impl Client {
         }
         if self.rate.is_none() {
             put("own_ns", json!(tally.own_ns));
+            put("held_ns", json!(tally.held_ns));
+            put("beyond_ns", json!(tally.beyond_ns));
         }
         put("connections", json!(self.workers.most_active));
         put("reconnects", json!(tally.reconnects));

@@ -51,29 +51,37 @@ def test_the_pace_of_requests_has_their_longest_part_and_the_time_between_them()
 
 
 @pytest.mark.parametrize(
-    ("answered", "mean_ms", "between_ms", "connections", "is_right"),
+    ("answered", "mean_ms", "between_ms", "edges_ms", "is_right"),
     [
-        (1600, 10, 0, 16, True),  # 16 connections for 1 s, each request takes 10 ms
-        (800, 10, 10, 16, True),
-        (1600, 10, 10, 16, False),
-        (64, 600, 0, 16, False),  # four requests of 600 ms in 1 s for each connection
-        (27, 600, 0, 16, True),
-        (1440, 10, 0, 16, False),  # 10 % of the requests are missing
+        (1600, 10, 0, (0, 0), True),  # 16 connections for 1 s, each request takes 10 ms
+        (800, 10, 10, (0, 0), True),
+        (1600, 10, 10, (0, 0), False),
+        (64, 600, 0, (0, 0), False),  # four requests of 600 ms in 1 s for each connection
+        (27, 600, 0, (0, 0), True),
+        (16, 600, 0, (6400, 0), True),  # requests of the lead last until 0.4 s
+        (32, 600, 0, (0, 3200), True),  # the second request of each connection ends at 1.2 s
+        (16, 600, 0, (0, 0), False),  # the requests of the lead, or the second ones, are missing
+        (1440, 10, 0, (0, 0), False),  # 10 % of the requests are missing
+        (1530, 10, 0, (0, 0), False),  # 4 % of them
+        (1570, 10, 0, (0, 0), True),
     ],
 )
 def test_throughput_and_latency_obey_littles_law(
-    answered: int, mean_ms: int, between_ms: int, connections: int, is_right: bool
+    answered: int, mean_ms: int, between_ms: int, edges_ms: tuple[int, int], is_right: bool
 ) -> None:
+    held_ms, beyond_ms = edges_ms
     client = {
         "answered": answered,
         "errors": {},
-        "connections": connections,
+        "connections": 16,
         "own_ns": answered * between_ms * MS,
+        "held_ns": held_ms * MS,
+        "beyond_ns": beyond_ms * MS,
         "latency": latency(*[mean_ms * MS] * answered),
     }
     faults = littles_law([client], [TimeWindow(start_ns=0, end_ns=1000 * MS)])
     assert bool(faults) is not is_right
-    assert is_right or f"but there are {connections}" in str(faults[0])
+    assert is_right or "but there are 16" in str(faults[0])
 
 
 def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **more: Any) -> dict[str, Any]:

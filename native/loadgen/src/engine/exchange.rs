@@ -273,6 +273,7 @@ impl Worker {
             self.count(at, &answer, end_ns);
         } else {
             self.tally.uncounted += 1;
+            self.tally.held_ns += end_ns.min(self.counted_ns.end).saturating_sub(self.counted_ns.start);
         }
         self.users[self.connections[at].user].answered_ns = end_ns;
         let connection = &mut self.connections[at];
@@ -299,6 +300,7 @@ impl Worker {
             self.tally.corrected.record(end_ns - begun_ns);
         }
         self.tally.own_ns += started_ns.saturating_sub(user.answered_ns.max(self.counted_ns.start));
+        self.tally.beyond_ns += end_ns.saturating_sub(self.counted_ns.end);
         self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
         if self.job.times_first_byte {
             self.tally

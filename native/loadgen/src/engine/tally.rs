@@ -45,6 +45,10 @@ pub struct Tally {
     pub last_sent_ns: u64,
     /// How much of the counted time of a slice users had no request under way.
     pub own_ns: u64,
+    /// How much of the counted time requests of the lead were under way, added up.
+    pub held_ns: u64,
+    /// How long counted requests lasted after the end of the slice, added up.
+    pub beyond_ns: u64,
     /// Requests without a complete answer.
     pub unanswered: u64,
     /// From the first byte sent to the last byte of the answer.
@@ -113,6 +117,8 @@ impl Tally {
             (&mut self.resent, other.resent),
             (&mut self.given_up, other.given_up),
             (&mut self.own_ns, other.own_ns),
+            (&mut self.held_ns, other.held_ns),
+            (&mut self.beyond_ns, other.beyond_ns),
             (&mut self.unanswered, other.unanswered),
             (&mut self.calc_ns, other.calc_ns),
             (&mut self.received_bytes, other.received_bytes),
