@@ -5,14 +5,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from tests.conftest import runtime_or_skip
-from tests.known.judge import OK, REFUSED, Seen, judge
+from tests.known.judge import OK, Seen, judge
 from tests.known.measure import measured
 from tests.known.scenarios import SCENARIOS
 from tests.native.programs import program_or_skip
 
 pytestmark = pytest.mark.alone
 
-SLEEPS, MIXED = ("sleep 300/600", "think 150 + 5/50"), "mix 5 + 1.5% of 300"
+SLEEPS, MIXED = ("sleep 300/600", "think 150 + 5/50"), "mix 20 + 2% of 500"
 CLIENTS = ("native", "python")
 
 
@@ -38,4 +38,4 @@ def test_a_run_says_what_is_true_of_a_service(
     name: str, client: str, runs: dict[tuple[str, str], Future[Seen]]
 ) -> None:
     seen = runs[name, client].result()
-    assert judge(SCENARIOS[name], seen) in ((OK, []), (REFUSED, []))
+    assert judge(SCENARIOS[name], seen) == (OK, []), seen.why

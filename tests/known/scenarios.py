@@ -86,7 +86,9 @@ SCENARIOS: Mapping[str, Scenario] = {  # times in ms
     "mix 1 + 1.2% of 150": Scenario(base=Behaviour(answer_ms=1), other=_mixed(1, 150, 83), connections=2, duration_s=6),
     "mix 2 + 0.5%/2% of 200": Scenario(base=_mixed(2, 200, 200), other=_mixed(2, 200, 50), connections=4, duration_s=4),
     "mix 5 + 0.5% of 400": Scenario(base=FIVE_MS, other=_mixed(5, 400, 200), connections=8, duration_s=4),
-    "mix 5 + 1.5% of 300": Scenario(base=FIVE_MS, other=_mixed(5, 300, 67), connections=8),
+    "mix 20 + 2% of 500": Scenario(
+        base=Behaviour(answer_ms=20), other=_mixed(20, 500, 50), connections=8, duration_s=4
+    ),
     "mix 10 + 2% of 1000 in the base": Scenario(base=_mixed(10, 1000, 50), other=Behaviour(answer_ms=10), duration_s=8),
     "think 150 + 5/50": sleeps(5, 50, think_ms=150),
     "think 1000 + 5/255": sleeps(5, 255, think_ms=1000, duration_s=2.5),

@@ -269,11 +269,14 @@ impl Worker {
         }
         let whole = self.connections[at].written == self.message(at).len();
         self.tally.last_ns = end_ns;
-        if self.counted_ns.contains(&self.connections[at].begun_ns()) {
+        let (begun_ns, counted_ns) = (self.connections[at].begun_ns(), self.counted_ns.clone());
+        if counted_ns.contains(&begun_ns) {
             self.count(at, &answer, end_ns);
         } else {
             self.tally.uncounted += 1;
-            self.tally.held_ns += end_ns.min(self.counted_ns.end).saturating_sub(self.counted_ns.start);
+            if begun_ns < counted_ns.start {
+                self.tally.held_ns += end_ns.min(counted_ns.end).saturating_sub(counted_ns.start);
+            }
         }
         self.users[self.connections[at].user].answered_ns = end_ns;
         let connection = &mut self.connections[at];
