@@ -1,6 +1,6 @@
 """Find the systems (services with their clients) that this folder and the experiments' *_systems.py files declare.
 
-For example, s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-rpyc-pool and the other
+For example, s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-tornado-tcp and the other
 alternatives.
 """
 

@@ -74,7 +74,6 @@ _framed = partial(
     native_client=FRAMED,
     supports_hosts=True,
 )
-_own_client = partial(_alternative, message="clients.channel:json_message")
 _http = partial(_alternative, caller="clients.callers:http_caller", message="clients.channel:http_message")
 
 SPEAK_OUR_FRAMES = (
@@ -100,65 +99,6 @@ SPEAK_OUR_FRAMES = (
     ),
     _framed(  # with a loop factory, as uvloop.readthedocs.io/user recommends
         "alt-uvloop", message("asyncio.Protocol on uvloop, one loop"), "asyncio_servers:uvloop_service", "uvloop", 80
-    ),
-)
-
-HAVE_A_CLIENT_OF_THEIR_OWN = (
-    _own_client(
-        "alt-grpc",
-        message("gRPC, max_workers = workers"),
-        "grpc:grpc_service",
-        "grpcio",
-        500,
-        reads=(*WORKERS, "TRANSPORT"),
-        caller="experiments.league.grpc:caller",
-    ),
-    _own_client(
-        "alt-pyro5-multiplex",
-        message("Pyro5 multiplex, one thread"),
-        "pyro5:multiplex_service",
-        "pyro5",
-        300,
-        reads=("TRANSPORT",),
-        caller="experiments.league.pyro5:caller",
-    ),
-    _own_client(
-        "alt-pyro5-thread",
-        message("Pyro5 thread, THREADPOOL_SIZE = workers"),
-        "pyro5:thread_service",
-        "pyro5",
-        300,
-        reads=(*WORKERS, "TRANSPORT"),
-        caller="experiments.league.pyro5:caller",
-    ),
-    _own_client(  # a ROUTER with worker threads, called by DEALER sockets
-        "alt-pyzmq",
-        message("ZeroMQ ROUTER, worker threads = workers"),
-        "pyzmq:zmq_service",
-        "pyzmq",
-        200,
-        reads=(*WORKERS, "TRANSPORT"),
-        caller="experiments.league.pyzmq:caller",
-    ),
-    _own_client(
-        "alt-rpyc",
-        message("RPyC ThreadedServer, thread per connection"),
-        "rpyc:threaded_service",
-        "rpyc",
-        400,
-        reads=("TRANSPORT",),
-        caller="experiments.league.rpyc:caller",
-        supports_hosts=True,
-    ),
-    _own_client(
-        "alt-rpyc-pool",
-        message("RPyC ThreadPoolServer, nbThreads = workers"),
-        "rpyc:pool_service",
-        "rpyc",
-        450,
-        reads=(*WORKERS, "TRANSPORT"),
-        caller="experiments.league.rpyc:caller",
-        supports_hosts=True,
     ),
 )
 
@@ -236,4 +176,4 @@ SPEAK_HTTP = (
     ),
 )
 
-SYSTEMS = (*SPEAK_OUR_FRAMES, *HAVE_A_CLIENT_OF_THEIR_OWN, *SPEAK_HTTP)
+SYSTEMS = (*SPEAK_OUR_FRAMES, *SPEAK_HTTP)

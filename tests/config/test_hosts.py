@@ -67,7 +67,7 @@ NOT_ACROSS_HOSTS = {
     "--services-on a": "--clients-on is missing",
     f"{HERE} --system 4 --duration 0": "Give a duration",
     f"{HERE} --system 4 --transport unix": "TRANSPORT is unix",
-    f"{HERE} --system alt-grpc": "listens only on this machine",
+    f"{HERE} --system echo-libuv": "listens only on this machine",
     f"{HERE} --service-command '{{python}} x {{port}}'": "The command must contain {host} {port}",
     f"{HERE} --target http://127.0.0.1:8000/": r"of a service that already runs \(--target\) must run on this machine",
     f"{HERE} --system 4 --cpus 1": "apply only on this machine",

@@ -21,10 +21,9 @@ from tests.contract.runs import wait_for_ends
 from tests.contract.serving import serving
 from tests.contract.test_systems import check_all_is_well, measured
 
-OVER_TCP = ("alt-rpyc-pool", "alt-pyro5-multiplex")  # the others of their kind are tried on Unix sockets
 EVERY = [
-    *(("3.14t", system.name) for system in SYSTEMS if system.name != "alt-grpc"),  # which has no wheel for it
-    *(("3.11", "alt-grpc"), ("3.11", "alt-uvicorn"), ("3.14", "alt-gunicorn"), ("3.14t+gil", "alt-anyio")),
+    *(("3.14t", system.name) for system in SYSTEMS),
+    *(("3.11", "alt-uvicorn"), ("3.14", "alt-gunicorn"), ("3.14t+gil", "alt-anyio")),
 ]
 JSON = "Content-Type: application/json"
 REFUSED = {
@@ -60,11 +59,10 @@ def installed(name: str, runtime: Runtime) -> System:
 
 @pytest.mark.parametrize(("name", "runtime"), [(name, runtime) for runtime, name in EVERY])
 def test_an_alternative_answers_every_request(name: str, runtime: str, sandbox: Sandbox) -> None:
-    transport = {"TRANSPORT": "tcp"} if name in OVER_TCP else {}
     here = runtime_or_skip(runtime)
     installed(name, here)
     bench = Bench(sandbox=sandbox, runtimes=found(), method=Method(warmup=Warmup(share=0.4)))
-    cell, result = measured(name, here, bench, NUM_WORKERS_PER_API_SERVICE=3, NUM_REQUESTS_PER_CLIENT=5, **transport)
+    cell, result = measured(name, here, bench, NUM_WORKERS_PER_API_SERVICE=3, NUM_REQUESTS_PER_CLIENT=5)
     check_all_is_well(result, cell, here)
     assert result.connect == {}
 

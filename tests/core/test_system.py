@@ -53,6 +53,6 @@ def test_readers_are_the_four_by_number_and_the_others_by_their_experiment() -> 
 
 
 def test_finding_a_system_imports_the_one_file_that_declares_it() -> None:
-    code = "import sys, systems; systems.find('4'); systems.find('alt-rpyc-pool'); print(*sys.modules)"
+    code = "import sys, systems; systems.find('4'); systems.find('alt-tornado-tcp'); print(*sys.modules)"
     printed = subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True)
     assert re.findall(r"systems\.(\w+)|(\w+)_systems", printed) == [("s4_pool", ""), ("", "alt")]
