@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
+from operator import attrgetter
 from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
-from reports.facts.cells import Cells, Series, memory_bytes, number, of_cells, runtimes
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, of_cells, runtimes
 from reports.facts.gates import checked_ratio
 from reports.facts.settings import labels
 from reports.statistics.stats import Estimate, paired_ratio
@@ -21,13 +22,18 @@ def shape_text(shape: Shape) -> str:
 
 
 def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
-    """Return the median numbers of processes and threads that the services of *cells* had; None if unknown."""
-    counted = [
-        served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
-    ]
-    if not counted:
+    """Return the median numbers of processes and threads that the services of *cells* had.
+
+    None if they are unknown, or if they differ between *cells*, as with a service that starts a thread per connection.
+    """
+    counted = [[one["threads"] for each in cell.services for one in each.get("workers", ())] for cell in cells]
+    processes, threads = [], []
+    for of_cell in filter(None, counted):
+        processes.append(len(of_cell))
+        threads.append(median_low(of_cell))
+    if not threads or differ((min(processes), min(threads)), (max(processes), max(threads))):
         return None
-    return median_low(map(len, counted)), median_low(one["threads"] for served in counted for one in served)
+    return median_low(processes), median_low(threads)
 
 
 def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
@@ -130,6 +136,37 @@ class Claim:
     def cells(self) -> tuple[CellResult, ...]:
         """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling:
+    """A comparison, under one arm, of a number of processes and threads with the one that has the fewest threads.
+
+    ratio: throughput of *place* divided by that of *base*, or why it is not known
+    """
+
+    label: Message
+    base: MeasuredShape
+    place: MeasuredShape
+    ratio: Estimate | Message
+
+
+def scalings(run: Run, cells: Cells, doubt: Message) -> list[Scaling]:
+    """Return how the throughput of a user's service grows with its processes and threads, under each arm.
+
+    doubt: why no measurements of the run can be compared, or NOTHING
+    """
+    swept = cells.series((SERVICES, WORKERS)) if run.plan.get("own") else []
+    found = []
+    for each, label in zip(swept, labels(swept), strict=True):
+        for places in grouped(_places(each).get(NO_LOAD, ()), attrgetter("arm")).values():
+            base, *others = sorted(places, key=lambda place: place.processes * place.threads)
+            for place in others:
+                if place.shape != base.shape:
+                    below, above = (_measured(one, NO_LOAD, each.bad) for one in (base, place))
+                    ratio = checked_ratio(below, above, doubt)
+                    found.append(Scaling(label=label, base=base, place=place, ratio=ratio))
+    return found
 
 
 def topologies(cells: Cells) -> list[Topology]:

@@ -18,10 +18,12 @@ from reports.facts.topologies import (
     NO_LOAD,
     Claim,
     MeasuredShape,
+    Scaling,
     Topology,
     claims,
     loop_share,
     measured_shape,
+    scalings,
     shape_text,
     topologies,
 )
@@ -39,9 +41,11 @@ SHAPES, RATE = message("processes x threads"), message("requests/s")
 def section(view: View) -> Section:
     """Return the report's section that compares one process of many threads with many processes, by load."""
     every = topologies(view.cells)
-    claimed = claims(view.run, every, view.machine.available_cores, doubt(view.comparisons))
+    doubted = doubt(view.comparisons)
+    claimed = claims(view.run, every, view.machine.available_cores, doubted)
+    scaled = [] if claimed else [*map(_scaling_sentence, scalings(view.run, view.cells, doubted))]
     lines = (
-        *([_not_compared_sentence(every)] if every and not claimed else []),
+        *([_not_compared_sentence(every)] if every and not (claimed or scaled) else scaled),
         *(traced(_claim_sentence(claim), of_cells(claim.cells)) for claim in claimed),
         *_lower_bound_sentences(claimed, view.machine.available_cores),
         *_shape_sentences(every),
@@ -153,6 +157,21 @@ def _claim_clause(claim: Claim) -> Message:
     if absent:
         clause = listed([clause, *absent], SEMICOLON)
     return clause
+
+
+def _scaling_sentence(one: Scaling) -> Message:
+    """Return a sentence that compares two numbers of processes and threads under the same arm."""
+    if isinstance(one.ratio, Estimate):
+        found = message(
+            "{shape} (processes x threads) has {ratio} times the throughput of {base}.",
+            shape=one.place.shape, ratio=estimate(one.ratio, hundredths), base=one.base.shape,
+        )  # fmt: skip
+    else:
+        found = message(
+            "no comparison of {shape} (processes x threads) with {base}: {reason}.",
+            shape=one.place.shape, base=one.base.shape, reason=one.ratio,
+        )  # fmt: skip
+    return traced(about(found, one.label, one.place.arm), of_cells((*one.base.cells, *one.place.cells)))
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
