@@ -1,0 +1,105 @@
+"""What connections did to the figures: closed connections, requests that were sent twice, and delays by TCP. Pure."""
+
+from collections.abc import Iterator, Sequence
+from math import inf
+from operator import attrgetter
+from statistics import median
+
+from core.messages import NOTHING, Message, listed, message, plural
+from core.request_plan import Request, RequestPlan
+from core.result import CellResult, Run
+from core.saved import SavedPlan
+from reports.document.values import hundredths, milliseconds, whole
+from reports.facts.cells import grouped
+from reports.facts.figures import cpu_ns, median_of, requests_per_connection
+from reports.facts.measures import is_open
+
+FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
+ABOUT_ONE = 1.5
+SWITCHING = 101  # the client itself closes a connection after this status
+DELAYED_ACK_NS = range(39_500_000, 50_000_000)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
+MOST_IDLE_CORES = 0.5
+
+
+def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
+    """Return notes on connections that a user's service closed, on requests sent twice, and on delays by TCP."""
+    service = SavedPlan.from_json(run.plan).user_service
+    by_note: dict[Message, list[str]] = {}
+    good = (cell for cell in cells if cell.status == "ok")
+    for arm, of_arm in grouped(good, attrgetter("arm")).items():
+        found = [*_closed(of_arm, service.requests), *_resent(of_arm)] if service else []
+        for note in filter(None, [*found, _delay(of_arm)]):
+            by_note.setdefault(note, []).append(arm)
+    return [message("{arms}: {note}", arms=listed(arms), note=note) for note, arms in by_note.items()]
+
+
+def delay_by_tcp(cells: Sequence[CellResult]) -> Message:
+    """Return a note if TCP probably delayed most answers of an arm in *cells*; NOTHING otherwise."""
+    arms = grouped((cell for cell in cells if cell.status == "ok"), attrgetter("arm"))
+    return next(filter(None, map(_delay, arms.values())), NOTHING)
+
+
+def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Iterator[Message]:
+    """Yield how many answers the service sent on a connection before it closed the connection, if they are few."""
+    answers = median(requests_per_connection(cell) or inf for cell in cells)
+    if answers >= FEW_ANSWERS or any(map(_asks_to_close, plan.requests)):
+        return
+    note = message("the service closed the connection after about {count} answers", count=whole(answers))
+    if answers < ABOUT_ONE:
+        note = message("the service closed the connection after every answer")
+    is_at_rate = is_open(cells[0].params)
+    if is_at_rate or plan.think_time_s or any(map(_may_be_idle, cells)):
+        note = message("{note}, or while it was idle", note=note)
+    if is_at_rate:
+        yield message(
+            "{note}. Latency contains the time to connect, because it is measured from the time when a request was due",
+            note=note,
+        )
+    else:
+        yield message("{note}. Throughput contains the time to connect, but latency does not", note=note)
+
+
+def _asks_to_close(request: Request) -> bool:
+    """Return whether a connection ends after the answer to *request* because of the request, not of the service."""
+    values = [str(value).lower() for name, value in request.headers.items() if name.lower() == "connection"]
+    return "close" in values or request.expect_status == SWITCHING
+
+
+def _may_be_idle(cell: CellResult) -> bool:
+    """Return whether connections may have ended only between the slices of a cell, when they were idle."""
+    slices = cell.turns.get("slices", 0)
+    return any(one.get("reconnects", 0) <= slices * one.get("connections", 0) for one in cell.clients)
+
+
+def _resent(cells: Sequence[CellResult]) -> Iterator[Message]:
+    """Yield how many requests were sent twice, if any were."""
+    resent = sum(client.get("resent", 0) for cell in cells for client in cell.clients)
+    if resent:
+        yield plural(
+            "{count} of {all} requests was sent twice, because the service closed a kept connection instead of "
+            "answering. Its latency contains both attempts",
+            "{count:,} of {all} requests were sent twice, because the service closed a kept connection instead of "
+            "answering. Their latency contains both attempts",
+            count=resent, all=whole(sum(cell.answered for cell in cells)),
+        )  # fmt: skip
+
+
+def _delay(cells: Sequence[CellResult]) -> Message:
+    """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others."""
+    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), cells)
+    cores = median_of(_cores, cells)
+    if p50_ns is None or round(p50_ns) not in DELAYED_ACK_NS or cores is None or cores > MOST_IDLE_CORES:
+        return NOTHING
+    return message(
+        "half of the answers took {p50} ms or longer, although the service used only {cores} cores. A median from 40 "
+        "to 50 ms usually means that TCP waits, not the service: the service sends an answer in two parts, such as "
+        "head and body. Its kernel keeps the second part until the first is confirmed (Nagle's algorithm), and the "
+        "client's kernel confirms it only after 40 ms or more (delayed ACK). Send each answer in one part, or set "
+        "TCP_NODELAY. More blocks do not change this",
+        p50=milliseconds(p50_ns), cores=hundredths(cores),
+    )  # fmt: skip
+
+
+def _cores(cell: CellResult) -> float | None:
+    spent_ns = cpu_ns(cell.services)
+    return spent_ns / cell.wall_ns if spent_ns is not None and cell.services and cell.wall_ns else None
