@@ -9,7 +9,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.request_plan import Request, RequestPlan
 from core.result import CellResult, Run
 from core.saved import SavedPlan
-from reports.document.values import hundredths, milliseconds, whole
+from reports.document.values import whole
 from reports.facts.cells import grouped
 from reports.facts.figures import cpu_ns, median_of, requests_per_connection
 from reports.facts.measures import is_open
@@ -47,7 +47,7 @@ def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Iterator[Message]
     note = message("the service closed the connection after about {count} answers", count=whole(answers))
     if answers < ABOUT_ONE:
         note = message("the service closed the connection after every answer")
-    is_at_rate = is_open(cells[0].params)
+    is_at_rate = any(is_open(cell.params) for cell in cells)
     if is_at_rate or plan.think_time_s or any(map(_may_be_idle, cells)):
         note = message("{note}, or while it was idle", note=note)
     if is_at_rate:
@@ -67,8 +67,9 @@ def _asks_to_close(request: Request) -> bool:
 
 def _may_be_idle(cell: CellResult) -> bool:
     """Return whether connections may have ended only between the slices of a cell, when they were idle."""
-    slices = cell.turns.get("slices", 0)
-    return any(one.get("reconnects", 0) <= slices * one.get("connections", 0) for one in cell.clients)
+    replaced = sum(client.get("reconnects", 0) for client in cell.clients)
+    connections = sum(client.get("connections", 0) for client in cell.clients)
+    return 0 < replaced <= cell.turns.get("slices", 0) * connections
 
 
 def _resent(cells: Sequence[CellResult]) -> Iterator[Message]:
@@ -88,15 +89,15 @@ def _delay(cells: Sequence[CellResult]) -> Message:
     """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others."""
     p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), cells)
     cores = median_of(_cores, cells)
-    if p50_ns is None or round(p50_ns) not in DELAYED_ACK_NS or cores is None or cores > MOST_IDLE_CORES:
+    if p50_ns is None or round(p50_ns) not in DELAYED_ACK_NS or cores is None or cores >= MOST_IDLE_CORES:
         return NOTHING
     return message(
-        "half of the answers took {p50} ms or longer, although the service used only {cores} cores. A median from 40 "
-        "to 50 ms usually means that TCP waits, not the service: the service sends an answer in two parts, such as "
+        "half of the answers took {p50} ms or longer, although the service used less than half a core. A median from "
+        "40 to 50 ms usually means that TCP waits, not the service: the service sends an answer in two parts, such as "
         "head and body. Its kernel keeps the second part until the first is confirmed (Nagle's algorithm), and the "
         "client's kernel confirms it only after 40 ms or more (delayed ACK). Send each answer in one part, or set "
         "TCP_NODELAY. More blocks do not change this",
-        p50=milliseconds(p50_ns), cores=hundredths(cores),
+        p50=whole(p50_ns / 1e6),
     )  # fmt: skip
 
 
