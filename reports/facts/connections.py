@@ -1,17 +1,17 @@
 """What connections did to the figures: closed connections, requests that were sent twice, and delays by TCP. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf
 from operator import attrgetter
 from statistics import median
 
-from core.messages import NOTHING, Message, listed, message, plural
+from core.messages import NOTHING, Message, listed, message
 from core.request_plan import Request, RequestPlan
 from core.result import CellResult, Run
 from core.saved import SavedPlan
 from reports.document.values import whole
 from reports.facts.cells import grouped
-from reports.facts.figures import cpu_ns, median_of, requests_per_connection
+from reports.facts.figures import cpu_ns, median_of, replaced, requests_per_connection
 from reports.facts.measures import is_open
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
@@ -25,9 +25,8 @@ def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
     """Return notes on connections that a user's service closed, on requests sent twice, and on delays by TCP."""
     service = SavedPlan.from_json(run.plan).user_service
     by_note: dict[Message, list[str]] = {}
-    good = (cell for cell in cells if cell.status == "ok")
-    for arm, of_arm in grouped(good, attrgetter("arm")).items():
-        found = [*_closed(of_arm, service.requests), *_resent(of_arm)] if service else []
+    for arm, of_arm in _good(cells).items():
+        found = [_closed(of_arm, service.requests), _resent(of_arm)] if service else []
         for note in filter(None, [*found, _delay(of_arm)]):
             by_note.setdefault(note, []).append(arm)
     return [message("{arms}: {note}", arms=listed(arms), note=note) for note, arms in by_note.items()]
@@ -35,28 +34,31 @@ def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
 
 def delay_by_tcp(cells: Sequence[CellResult]) -> Message:
     """Return a note if TCP probably delayed most answers of an arm in *cells*; NOTHING otherwise."""
-    arms = grouped((cell for cell in cells if cell.status == "ok"), attrgetter("arm"))
-    return next(filter(None, map(_delay, arms.values())), NOTHING)
+    return next(filter(None, map(_delay, _good(cells).values())), NOTHING)
 
 
-def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Iterator[Message]:
-    """Yield how many answers the service sent on a connection before it closed the connection, if they are few."""
+def _good(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
+    """Return the cells that are ok, by arm."""
+    return grouped((cell for cell in cells if cell.status == "ok"), attrgetter("arm"))
+
+
+def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Message:
+    """Return how many answers the service sent on a connection before it closed the connection, if they are few."""
     answers = median(requests_per_connection(cell) or inf for cell in cells)
     if answers >= FEW_ANSWERS or any(map(_asks_to_close, plan.requests)):
-        return
+        return NOTHING
     note = message("the service closed the connection after about {count} answers", count=whole(answers))
     if answers < ABOUT_ONE:
         note = message("the service closed the connection after every answer")
     is_at_rate = any(is_open(cell.params) for cell in cells)
     if is_at_rate or plan.think_time_s or any(map(_may_be_idle, cells)):
         note = message("{note}, or while it was idle", note=note)
+    contains = message("Throughput contains the time to connect, but latency does not")
     if is_at_rate:
-        yield message(
-            "{note}. Latency contains the time to connect, because it is measured from the time when a request was due",
-            note=note,
+        contains = message(
+            "Latency contains the time to connect, because it is measured from the time when a request was due"
         )
-    else:
-        yield message("{note}. Throughput contains the time to connect, but latency does not", note=note)
+    return message("{note}. {contains}", note=note, contains=contains)
 
 
 def _asks_to_close(request: Request) -> bool:
@@ -67,29 +69,27 @@ def _asks_to_close(request: Request) -> bool:
 
 def _may_be_idle(cell: CellResult) -> bool:
     """Return whether connections may have ended only between the slices of a cell, when they were idle."""
-    replaced = sum(client.get("reconnects", 0) for client in cell.clients)
     connections = sum(client.get("connections", 0) for client in cell.clients)
-    return 0 < replaced <= cell.turns.get("slices", 0) * connections
+    return 0 < replaced(cell) <= cell.turns.get("slices", 0) * connections
 
 
-def _resent(cells: Sequence[CellResult]) -> Iterator[Message]:
-    """Yield how many requests were sent twice, if any were."""
+def _resent(cells: Sequence[CellResult]) -> Message:
+    """Return how many requests were sent twice, if any were."""
     resent = sum(client.get("resent", 0) for cell in cells for client in cell.clients)
-    if resent:
-        yield plural(
-            "{count} of {all} requests was sent twice, because the service closed a kept connection instead of "
-            "answering. Its latency contains both attempts",
-            "{count:,} of {all} requests were sent twice, because the service closed a kept connection instead of "
-            "answering. Their latency contains both attempts",
-            count=resent, all=whole(sum(cell.answered for cell in cells)),
-        )  # fmt: skip
+    if not resent:
+        return NOTHING
+    return message(
+        "the service closed kept connections instead of answering. So {count} of {all} requests had to be sent twice, "
+        "and their latency contains both attempts",
+        count=whole(resent), all=whole(sum(cell.answered for cell in cells)),
+    )  # fmt: skip
 
 
 def _delay(cells: Sequence[CellResult]) -> Message:
     """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others."""
-    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), cells)
-    cores = median_of(_cores, cells)
-    if p50_ns is None or round(p50_ns) not in DELAYED_ACK_NS or cores is None or cores >= MOST_IDLE_CORES:
+    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), cells) or 0
+    cores = median_of(lambda cell: (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1), cells) or inf
+    if round(p50_ns) not in DELAYED_ACK_NS or cores >= MOST_IDLE_CORES:
         return NOTHING
     return message(
         "half of the answers took {p50} ms or longer, although the service used less than half a core. A median from "
@@ -99,8 +99,3 @@ def _delay(cells: Sequence[CellResult]) -> Message:
         "TCP_NODELAY. More blocks do not change this",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip
-
-
-def _cores(cell: CellResult) -> float | None:
-    spent_ns = cpu_ns(cell.services)
-    return spent_ns / cell.wall_ns if spent_ns is not None and cell.services and cell.wall_ns else None

@@ -114,10 +114,14 @@ def requests_per_s(cell: CellResult) -> float:
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
+def replaced(cell: CellResult) -> int:
+    """Return how often a client went on with another connection than the one of its last answer."""
+    return sum(client.get("reconnects", 0) for client in cell.clients)
+
+
 def requests_per_connection(cell: CellResult) -> float | None:
-    """Return the answers for each time that a client went on with another connection; None if it never did."""
-    replaced = sum(client.get("reconnects", 0) for client in cell.clients)
-    return cell.answered / replaced if replaced else None
+    """Return the answers for each connection that was replaced; None if all were kept."""
+    return cell.answered / replaced(cell) if replaced(cell) else None
 
 
 def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:

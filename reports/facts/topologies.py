@@ -138,35 +138,21 @@ class Claim:
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scaling:
-    """A comparison, under one arm, of a number of processes and threads with the one that has the fewest threads.
-
-    ratio: throughput of *place* divided by that of *base*, or why it is not known
-    """
-
-    label: Message
-    base: MeasuredShape
-    place: MeasuredShape
-    ratio: Estimate | Message
+Scaling = tuple[Message, MeasuredShape, MeasuredShape, Estimate | Message]  # setting, base, another place, their ratio
 
 
-def scalings(run: Run, cells: Cells, doubt: Message) -> list[Scaling]:
-    """Return how the throughput of a user's service grows with its processes and threads, under each arm.
+def scalings(run: Run, cells: Cells, doubt: Message) -> Iterator[Scaling]:
+    """Yield, for each arm of a user's service, the fewest processes and threads, more of them, and their ratio.
 
     doubt: why no measurements of the run can be compared, or NOTHING
     """
     swept = cells.series((SERVICES, WORKERS)) if run.plan.get("own") else []
-    found = []
     for each, label in zip(swept, labels(swept), strict=True):
         for places in grouped(_places(each).get(NO_LOAD, ()), attrgetter("arm")).values():
             base, *others = sorted(places, key=lambda place: place.processes * place.threads)
+            below = _measured(base, NO_LOAD, each.bad)
             for place in others:
-                if place.shape != base.shape:
-                    below, above = (_measured(one, NO_LOAD, each.bad) for one in (base, place))
-                    ratio = checked_ratio(below, above, doubt)
-                    found.append(Scaling(label=label, base=base, place=place, ratio=ratio))
-    return found
+                yield label, base, place, checked_ratio(below, _measured(place, NO_LOAD, each.bad), doubt)
 
 
 def topologies(cells: Cells) -> list[Topology]:

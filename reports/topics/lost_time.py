@@ -34,8 +34,14 @@ LOCKS = "docs/why.md#contended-locks"
 STOPS = "docs/why.md#stop-the-world-pauses"
 COLLECTIONS = "docs/why.md#garbage-collections"
 COUNTS = "docs/why.md#reference-counts"
-OF_FILES = {"asyncio/": "docs/why.md#event-loops", "logging/": "docs/why.md#logging"}  # by the start of a file's name
-OF_OWNERS = {"": "", "-": "", "?": "", **dict.fromkeys(LOCK_TYPES, "docs/why.md#python-locks")}  # - and ?: unknown
+OF_FILES = {  # by the start of a file's name; nothing helps against the lock of a thread pool
+    "asyncio/": "docs/why.md#event-loops", "logging/": "docs/why.md#logging", "concurrent/futures/": "",
+}  # fmt: skip
+OF_OWNERS = {  # - and ?: unknown
+    **dict.fromkeys(("", "-", "?", "_queue.SimpleQueue"), ""),
+    **dict.fromkeys(LOCK_TYPES, "docs/why.md#python-locks"),
+}
+WRAPPERS = "threading.py", "queue.py"
 OF_OBJECTS, OF_EXTENSIONS = "docs/why.md#locks-of-objects", "docs/why.md#mutexes-of-extensions"
 INTERPRETER = re.compile(r"\[(lib)?python")
 
@@ -161,8 +167,8 @@ def _page_of_owner(owner: str) -> str:
 
 
 def _file(line: Profile) -> str:
-    """Return the file of the innermost Python frame of an entry of a lock profile; empty if it is not known."""
-    return next((str(frame["file"]) for frame in line["stack"]), "")
+    """Return the file of the innermost frame of an entry of a lock profile, outside of WRAPPERS; empty if unknown."""
+    return next((str(frame["file"]) for frame in line["stack"] if frame["file"] not in WRAPPERS), "")
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:

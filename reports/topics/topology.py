@@ -161,17 +161,16 @@ def _claim_clause(claim: Claim) -> Message:
 
 def _scaling_sentence(one: Scaling) -> Message:
     """Return a sentence that compares two numbers of processes and threads under the same arm."""
-    if isinstance(one.ratio, Estimate):
+    label, base, place, ratio = one
+    shown = {"shape": place.shape, "base": base.shape}
+    if isinstance(ratio, Estimate):
+        times = estimate(ratio, hundredths)
         found = message(
-            "{shape} (processes x threads) has {ratio} times the throughput of {base}.",
-            shape=one.place.shape, ratio=estimate(one.ratio, hundredths), base=one.base.shape,
-        )  # fmt: skip
+            "{shape} (processes x threads) has {ratio} times the throughput of {base}.", ratio=times, **shown
+        )
     else:
-        found = message(
-            "no comparison of {shape} (processes x threads) with {base}: {reason}.",
-            shape=one.place.shape, base=one.base.shape, reason=one.ratio,
-        )  # fmt: skip
-    return traced(about(found, one.label, one.place.arm), of_cells((*one.base.cells, *one.place.cells)))
+        found = message("no comparison of {shape} (processes x threads) with {base}: {reason}.", reason=ratio, **shown)
+    return traced(about(found, label, place.arm), of_cells((*base.cells, *place.cells)))
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:

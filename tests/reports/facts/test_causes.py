@@ -37,8 +37,9 @@ LOCKS: dict[str, Any] = {
 OFTEN: dict[str, Any] = {"stops": 500, "stopping_ns": 20 * MS}
 
 
-def waiting_for(owner: str, file: str = "app.py") -> dict[str, Any]:
-    return {**LOCKS["contended"][0], "owner": owner, "stack": [{**RLOCK, "file": file}]}
+def waiting_for(owner: str, *files: str) -> dict[str, Any]:
+    stack = [{**RLOCK, "file": file} for file in files or ["app.py"]]
+    return {**LOCKS["contended"][0], "owner": owner, "stack": stack}
 
 
 def stopped_by(file: str) -> dict[str, Any]:
@@ -116,6 +117,9 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
         ({"contended": [waiting_for("?")]}, [""]),
         ({"contended": [waiting_for("_thread.RLock", "logging/__init__.py")]}, ["logging"]),
         ({"contended": [waiting_for("dict", "logging/__init__.py")]}, ["logging"]),
+        ({"contended": [waiting_for("_queue.SimpleQueue", "concurrent/futures/thread.py")]}, [""]),
+        ({"contended": [waiting_for("_thread.lock", "threading.py", "concurrent/futures/thread.py")]}, [""]),
+        ({"contended": [waiting_for("_thread.lock", "threading.py", "app.py")]}, ["python-locks"]),
         ({"contended": [waiting_for("_thread.lock", "asyncio/events.py")]}, ["event-loops"]),
         ({"contended": [], "stopping": [stopped_by("asyncio/runners.py")], **OFTEN}, ["event-loops"]),
         ({"contended": [], "stopping": [stopped_by("functools.py")], **OFTEN}, ["stop-the-world-pauses"]),
