@@ -52,9 +52,12 @@ def differ(one: Shape, other: Shape) -> bool:
 
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """Return a list with one confound if the arms had different numbers of processes or threads, else []."""
+    """Return a list with one confound if the arms had different numbers of processes or threads, else [].
+
+    One block does not show whether the numbers vary within an arm.
+    """
     one, other = map(measured_shape, cells)
-    if one is None or other is None or not differ(one, other):
+    if min(map(len, cells)) < FEWEST_BLOCKS or one is None or other is None or not differ(one, other):
         return []
     return [
         message(
@@ -66,6 +69,7 @@ def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Se
 
 SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
 MANY_THREADS = 25
+FEWEST_BLOCKS = 2
 NO_LOAD = -1
 
 

@@ -168,7 +168,7 @@ def _page_of_owner(owner: str) -> str:
 
 def _file(line: Profile) -> str:
     """Return the file of the innermost frame of an entry of a lock profile, outside of WRAPPERS; empty if unknown."""
-    return next((str(frame["file"]) for frame in line["stack"] if frame["file"] not in WRAPPERS), "")
+    return next((str(frame["file"]) for frame in line.get("stack", ()) if frame["file"] not in WRAPPERS), "")
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:

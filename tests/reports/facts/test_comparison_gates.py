@@ -292,6 +292,8 @@ def threaded(arm: str, threads: Sequence[int], processes: int = 1) -> list[CellR
         ([15, 15, 15, 3, 15, 15, 15, 15], [1] * 8, ""),  # a thread per connection, not all of them busy
         ([15] * 8, [1, 9, 1, 1, 1, 1, 1, 1], ""),
         ([15] * 8, [8] * 8, ""),
+        ([15] * 2, [1] * 2, "3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)"),
+        ([15], [1], ""),  # they may vary, too
     ],
 )
 def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(
