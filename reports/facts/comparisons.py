@@ -17,6 +17,7 @@ from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan, Until
 from reports.facts.cells import Key, Row, Setting, grouped, of_cells, runtimes
+from reports.facts.connections import connection_notes, delay_by_tcp
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -267,7 +268,8 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
     if not_judged:
         return replace(verdict, verdict="unjudged", p=None, why=not_judged, obstacle=NOTHING, blocks_needed=None)
     if not needed:
-        return verdict
+        delay = delay_by_tcp(pair.cells) if verdict.verdict == "inconclusive" else NOTHING
+        return replace(verdict, why=delay, obstacle=delay, blocks_needed=None) if delay else verdict
     why = message(
         "one of the two compared measurements was timed for less than {least_s:g} s in total: use --blocks "
         "{blocks} or a longer --duration",
@@ -302,6 +304,7 @@ def _comparison(
             *full(used, in_use, cells),
             *disturbances(cells),
             *background(cells),
+            *connection_notes(cells, run),
             *_far_slower(pair),
             *[DEPENDENT] * depends(of_blocks),
         ],

@@ -12,7 +12,7 @@ from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.result import CellResult
 from reports.document.model import Column, Form
-from reports.document.values import hundredths, microseconds, seconds, whole
+from reports.document.values import hundredths, microseconds, seconds, tenths, whole
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by row_name; None if unknown
@@ -114,6 +114,16 @@ def requests_per_s(cell: CellResult) -> float:
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
+def replaced(cell: CellResult) -> int:
+    """Return how often a client went on with another connection than the one of its last answer."""
+    return sum(client.get("reconnects", 0) for client in cell.clients)
+
+
+def requests_per_connection(cell: CellResult) -> float | None:
+    """Return the answers for each connection that was replaced; None if all were kept."""
+    return cell.answered / replaced(cell) if replaced(cell) else None
+
+
 def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:
     """Return the total CPU time of *processes*, user plus system, in ns; None if any of them is unknown."""
     return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
@@ -199,6 +209,20 @@ FIGURES = (
         lambda cell: requests_per_s(cell) or None,
         MORE,
         Shown("requests_per_s", whole, "Requests/s", 3, message("per s"), message("requests")),
+    ),
+    Figure(
+        "requests_per_connection",
+        "answered requests for each connection that a client replaced; empty if it kept all connections",
+        requests_per_connection,
+        MORE,
+        Shown(
+            "requests_per_connection",
+            tenths,
+            "Requests per connection",
+            11,
+            message("per connection"),
+            message("requests"),
+        ),
     ),
     Figure("calc_ns", "time that handlers calculated, over all requests", lambda cell: cell.calc_ns or None),
     *(

@@ -23,6 +23,8 @@ MOST_SATURATION = 0.8
 MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25
 MOST_IDLE = 0.01  # share of a core that an arm may use between its slices
+LEAST_IDLE_NS = 500_000_000  # of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
+TICK_NS = 10_000_000  # of the clock that counts CPU time on many machines
 GIL_AND_JIT = {"GIL": ("gil_enabled_ready", "gil_enabled_end"), "JIT": ("jit_enabled_ready", "jit_enabled_end")}
 NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
 
@@ -172,12 +174,18 @@ def _otherwise(cell: CellResult) -> list[Message]:
 
 
 def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
-    """Return how many CPU cores each runtime or service used between its time slices, when it had no requests."""
-    in_turns = (cell for cell in cells if cell.turns.get("idle_ns"))
-    return {
-        arm: sum(cell.turns["idle_cpu_ns"] for cell in of_arm) / sum(cell.turns["idle_ns"] for cell in of_arm)
-        for arm, of_arm in grouped(in_turns, attrgetter("arm")).items()
-    }
+    """Return how many CPU cores each runtime or service used between its time slices, when it had no requests.
+
+    It is unknown for a runtime or service that was idle for less than LEAST_IDLE_NS. CPU time of one clock tick counts
+    as none.
+    """
+    found = {}
+    for arm, of_arm in grouped((cell for cell in cells if cell.turns), attrgetter("arm")).items():
+        idle_ns = sum(cell.turns.get("idle_ns", 0) for cell in of_arm)
+        cpu_ns = sum(cell.turns.get("idle_cpu_ns", 0) for cell in of_arm)
+        if idle_ns >= LEAST_IDLE_NS:
+            found[arm] = cpu_ns / idle_ns if cpu_ns > TICK_NS else 0.0
+    return found
 
 
 def background(cells: Sequence[CellResult]) -> list[Message]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
+from operator import attrgetter
 from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
-from reports.facts.cells import Cells, Series, memory_bytes, number, of_cells, runtimes
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, of_cells, runtimes
 from reports.facts.gates import checked_ratio
 from reports.facts.settings import labels
 from reports.statistics.stats import Estimate, paired_ratio
@@ -21,13 +22,18 @@ def shape_text(shape: Shape) -> str:
 
 
 def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
-    """Return the median numbers of processes and threads that the services of *cells* had; None if unknown."""
-    counted = [
-        served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
-    ]
-    if not counted:
+    """Return the median numbers of processes and threads that the services of *cells* had.
+
+    None if they are unknown, or if they differ between *cells*, as with a service that starts a thread per connection.
+    """
+    counted = [[one["threads"] for each in cell.services for one in each.get("workers", ())] for cell in cells]
+    processes, threads = [], []
+    for of_cell in filter(None, counted):
+        processes.append(len(of_cell))
+        threads.append(median_low(of_cell))
+    if not threads or differ((min(processes), min(threads)), (max(processes), max(threads))):
         return None
-    return median_low(map(len, counted)), median_low(one["threads"] for served in counted for one in served)
+    return median_low(processes), median_low(threads)
 
 
 def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
@@ -46,9 +52,12 @@ def differ(one: Shape, other: Shape) -> bool:
 
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """Return a list with one confound if the arms had different numbers of processes or threads, else []."""
+    """Return a list with one confound if the arms had different numbers of processes or threads, else [].
+
+    One block does not show whether the numbers vary within an arm.
+    """
     one, other = map(measured_shape, cells)
-    if one is None or other is None or not differ(one, other):
+    if min(map(len, cells)) < FEWEST_BLOCKS or one is None or other is None or not differ(one, other):
         return []
     return [
         message(
@@ -60,6 +69,7 @@ def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Se
 
 SERVICES, WORKERS, LOAD = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE", "CALC_TARGET"
 MANY_THREADS = 25
+FEWEST_BLOCKS = 2
 NO_LOAD = -1
 
 
@@ -130,6 +140,23 @@ class Claim:
     def cells(self) -> tuple[CellResult, ...]:
         """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
+
+
+Scaling = tuple[Message, MeasuredShape, MeasuredShape, Estimate | Message]  # setting, base, another place, their ratio
+
+
+def scalings(run: Run, cells: Cells, doubt: Message) -> Iterator[Scaling]:
+    """Yield, for each arm of a user's service, the fewest processes and threads, more of them, and their ratio.
+
+    doubt: why no measurements of the run can be compared, or NOTHING
+    """
+    swept = cells.series((SERVICES, WORKERS)) if run.plan.get("own") else []
+    for each, label in zip(swept, labels(swept), strict=True):
+        for places in grouped(_places(each).get(NO_LOAD, ()), attrgetter("arm")).values():
+            base, *others = sorted(places, key=lambda place: place.processes * place.threads)
+            below = _measured(base, NO_LOAD, each.bad)
+            for place in others:
+                yield label, base, place, checked_ratio(below, _measured(place, NO_LOAD, each.bad), doubt)
 
 
 def topologies(cells: Cells) -> list[Topology]:

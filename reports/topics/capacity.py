@@ -9,6 +9,7 @@ from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
 from reports.facts.cells import grouped, memory_bytes
+from reports.facts.connections import connection_notes
 from reports.facts.figures import cpu_ns, requests_per_s
 from reports.facts.settings import parameter_values
 from reports.statistics.verdict import WORDS
@@ -171,6 +172,8 @@ def _cautions(view: View) -> Iterator[Message]:
                 "probes do not show where between these rates the capacity lies.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
+    for note in connection_notes(view.run.cells, view.run):
+        yield message("{note}.", note=note)
     if view.others and view.others.is_busy:
         yield message(
             "The machine was busy: {others}. Repeat the search while other programs do not run.",

@@ -9,7 +9,7 @@ from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import whole
 from reports.facts.cells import STATES, line_id, reasons
-from reports.facts.figures import SHOWN, Figure, Shown
+from reports.facts.figures import SHOWN, Figure, Shown, requests_per_connection
 from reports.facts.settings import value_text, varying
 from reports.view import View
 
@@ -21,13 +21,15 @@ TITLE = message("All cells (single measurements) of the run")
 def section(view: View) -> Section:
     """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
     names = varying(view.rows)
+    replaced = any(map(requests_per_connection, view.run.cells))
+    figures = [pair for pair in SHOWN if replaced or pair[0].read is not requests_per_connection]
     cols = [
         col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
         col("System", "system"),
         col("Block", lambda cell: str(cell.block), whole),
         *(_parameter(name, view) for name in names),
         col("Status", lambda cell: STATES[cell.status]),
-        *starmap(_figure, SHOWN),
+        *starmap(_figure, figures),
         col("Reason", lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
         col("Cell", "cell_id"),
     ]

@@ -3,6 +3,7 @@
 Each row has the most that could be gained without this cost, and a link to the paragraph of docs/why.md about it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from reports.document.model import Section
 from reports.document.shapes import Col, col, table
 from reports.document.values import milliseconds, percent, tenths
 from reports.facts.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
+from reports.facts.causes import LOCKS as LOCK_TYPES
 from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
 from reports.topics.pauses import DELAYED, pauses
 from reports.topics.waits import Profile, settings, waits
@@ -32,12 +34,22 @@ LOCKS = "docs/why.md#contended-locks"
 STOPS = "docs/why.md#stop-the-world-pauses"
 COLLECTIONS = "docs/why.md#garbage-collections"
 COUNTS = "docs/why.md#reference-counts"
+OF_FILES = {  # by the start of a file's name; nothing helps against the lock of a thread pool
+    "asyncio/": "docs/why.md#event-loops", "logging/": "docs/why.md#logging", "concurrent/futures/": "",
+}  # fmt: skip
+OF_OWNERS = {  # - and ?: unknown
+    **dict.fromkeys(("", "-", "?", "_queue.SimpleQueue"), ""),
+    **dict.fromkeys(LOCK_TYPES, "docs/why.md#python-locks"),
+}
+WRAPPERS = "threading.py", "queue.py"
+OF_OBJECTS, OF_EXTENSIONS = "docs/why.md#locks-of-objects", "docs/why.md#mutexes-of-extensions"
+INTERPRETER = re.compile(r"\[(lib)?python")
 
 
 class Cause(NamedTuple):
     """A cause of lost time in a measured service.
 
-    page: the paragraph that says what may help
+    page: the paragraph that says what may help; empty if none does
     gain: how much throughput can rise at most if only this time is saved, as a share; None if unknown
     """
 
@@ -69,8 +81,8 @@ def section(view: View) -> Section:
 
 def _sentence(one: Cause) -> Message:
     """Return a cause as text, with its largest possible gain and the page that says what may help."""
-    found, helps = message("{found}.", found=one.found), message("What may help: {page}.", page=one.page)
-    return chained([found, gain_words(one.gain), helps], SENTENCES)
+    helps = message("What may help: {page}.", page=one.page) if one.page else NOTHING
+    return chained([message("{found}.", found=one.found), gain_words(one.gain), helps], SENTENCES)
 
 
 def causes(view: View) -> list[Cause]:
@@ -102,7 +114,8 @@ def _waiting(view: View) -> Iterator[Cause]:
                     place=f"{wait.place} in {wait.function}",
                     share=percent(wait.share.value),
                 )
-                yield Cause(found, LOCKS, bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)))
+                gain = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
+                yield Cause(found, _page_of_file(wait.file, LOCKS), gain)
 
 
 def _of_locks(view: View) -> Iterator[Cause]:
@@ -118,7 +131,8 @@ def _of_locks(view: View) -> Iterator[Cause]:
                     place=_place(line),
                     share=percent(line["share"]),
                 )
-                yield Cause(found, LOCKS, bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]))
+                gain = bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]])
+                yield Cause(found, _page_of_file(_file(line), _page_of_owner(line["owner"])), gain)
         per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
         for line in _sampled(profile["stopping"])[:1]:
             if share >= NOTABLE_SHARE and per_request >= OFTEN:
@@ -129,7 +143,8 @@ def _of_locks(view: View) -> Iterator[Cause]:
                     times=tenths(per_request),
                     place=_place(line),
                 )
-                yield Cause(found, STOPS, bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None))
+                page = _page_of_file(_file(line), STOPS)
+                yield Cause(found, page, bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None))
         counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
         if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
             found = message(
@@ -137,6 +152,23 @@ def _of_locks(view: View) -> Iterator[Cause]:
                 runtime=runtime, share=percent(counted),
             )  # fmt: skip
             yield Cause(found, COUNTS)
+
+
+def _page_of_file(file: str, otherwise: str) -> str:
+    """Return the paragraph about a module of the standard library that causes lost time, or else *otherwise*."""
+    return next((page for start, page in OF_FILES.items() if file.startswith(start)), otherwise)
+
+
+def _page_of_owner(owner: str) -> str:
+    """Return the paragraph about a contended lock, by the owner of its mutex as a lock profile names it."""
+    if owner.startswith("["):
+        return "" if INTERPRETER.match(owner) else OF_EXTENSIONS
+    return OF_OWNERS.get(owner, OF_OBJECTS)
+
+
+def _file(line: Profile) -> str:
+    """Return the file of the innermost frame of an entry of a lock profile, outside of WRAPPERS; empty if unknown."""
+    return next((str(frame["file"]) for frame in line.get("stack", ()) if frame["file"] not in WRAPPERS), "")
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:

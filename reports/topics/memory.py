@@ -13,6 +13,7 @@ import numpy as np
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
 from core.result import CellResult
+from core.runtime import RuntimeName
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
@@ -39,11 +40,16 @@ LEAST_PART_BYTES = 2**17
 FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
-    "objects": message("Python objects"),
+    "objects": message("Python's allocator"),
     "c_heap": message("malloc"),
     "stacks": message("thread stacks"),
     "files": message("programs and libraries"),
 }
+ALLOCATORS = message(
+    "The builds divide memory differently. A default build takes Python objects of more than 512 bytes from malloc, "
+    "and a free-threaded build takes all objects from Python's allocator. So only a default build can use memory again "
+    "for Python objects that a library has given back to malloc."
+)
 MOMENTS: Mapping[str, Message] = {
     "start": message("when the Python interpreter has started"),
     "listening": message("before any client connected"),
@@ -320,6 +326,8 @@ def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
                 other=one,
                 parts=listed(parts, COMMA),
             )
+            if len({RuntimeName(name).free_threaded for name in (one, other)}) > 1:
+                yield ALLOCATORS
 
 
 def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
@@ -374,9 +382,9 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
         groups.items(),
         caption=message(
             "Sizes are proportional set sizes (PSS) in MiB. They come from one extra measurement per runtime, which "
-            "other tables and charts do not include. Python objects: all memory that does not belong to malloc, thread "
-            "stacks, programs or libraries. It is mostly memory of Python's own allocator. Memory in use and free "
-            "memory: numbers that Python's allocator reports. The allocator of a free-threaded build does not report "
-            "them."
+            "other tables and charts do not include. Python's allocator: all memory that does not belong to malloc, "
+            "thread stacks, programs or libraries. It is mostly memory of Python's own allocator. On a default build, "
+            "Python objects of more than 512 bytes are in malloc. Memory in use and free memory: numbers that Python's "
+            "allocator reports. The allocator of a free-threaded build does not report them."
         ),
     )

@@ -5,7 +5,8 @@ from reports.document.model import Column, Datum, Form, Line, Section, Strip, Ta
 from reports.document.values import round_values
 from reports.facts.cells import STATES, Row, has_same_work, of_cells, reference
 from reports.facts.comparisons import confounds_of
-from reports.facts.figures import ROW_COLUMNS, pooled
+from reports.facts.connections import connection_notes
+from reports.facts.figures import ROW_COLUMNS, pooled, requests_per_connection
 from reports.facts.measures import THROUGHPUT, loop_words
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
@@ -28,11 +29,13 @@ def section(view: View) -> Section:
     The terminal does not show the table if the experiment has a presentation of its own (plan.view).
     """
     absent, lacking = absent_sentences(view), _unmeasured(view)
-    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
+    cautions = [message("{note}.", note=note) for note in connection_notes(view.run.cells, view.run)]
+    texts = (*_failure_sentences(view), *cautions, *lacking, *absent)
+    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *texts)
     return Section(
         "results",
         TITLE,
-        sentences=(*lacking, *missing_runtimes(view), *absent),
+        sentences=(*cautions, *lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
         notes=table_notes(view),
         terminal=() if view.plan.view else brief,
@@ -45,7 +48,11 @@ def table(view: View, *, is_brief: bool = False) -> Table:
     is_brief: for the terminal; a row without figures shows its state instead of the reason
     """
     has_beside = any(cell.beside for cell in view.run.cells)
-    wanted = {"ratio_to_first_runtime": _has_several_arms(view), "beside_cpu_ns_per_request": has_beside}
+    wanted = {
+        "ratio_to_first_runtime": _has_several_arms(view),
+        "beside_cpu_ns_per_request": has_beside,
+        "requests_per_connection": any(map(requests_per_connection, view.ok_cells)),
+    }
     shown = {name: one for name, one in ROW_COLUMNS.items() if wanted.get(name, True)}
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     most = ROOM * THROUGHPUT.most(view.rows)

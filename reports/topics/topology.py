@@ -18,10 +18,12 @@ from reports.facts.topologies import (
     NO_LOAD,
     Claim,
     MeasuredShape,
+    Scaling,
     Topology,
     claims,
     loop_share,
     measured_shape,
+    scalings,
     shape_text,
     topologies,
 )
@@ -39,9 +41,11 @@ SHAPES, RATE = message("processes x threads"), message("requests/s")
 def section(view: View) -> Section:
     """Return the report's section that compares one process of many threads with many processes, by load."""
     every = topologies(view.cells)
-    claimed = claims(view.run, every, view.machine.available_cores, doubt(view.comparisons))
+    doubted = doubt(view.comparisons)
+    claimed = claims(view.run, every, view.machine.available_cores, doubted)
+    scaled = [] if claimed else [*map(_scaling_sentence, scalings(view.run, view.cells, doubted))]
     lines = (
-        *([_not_compared_sentence(every)] if every and not claimed else []),
+        *([_not_compared_sentence(every)] if every and not (claimed or scaled) else scaled),
         *(traced(_claim_sentence(claim), of_cells(claim.cells)) for claim in claimed),
         *_lower_bound_sentences(claimed, view.machine.available_cores),
         *_shape_sentences(every),
@@ -153,6 +157,20 @@ def _claim_clause(claim: Claim) -> Message:
     if absent:
         clause = listed([clause, *absent], SEMICOLON)
     return clause
+
+
+def _scaling_sentence(one: Scaling) -> Message:
+    """Return a sentence that compares two numbers of processes and threads under the same arm."""
+    label, base, place, ratio = one
+    shown = {"shape": place.shape, "base": base.shape}
+    if isinstance(ratio, Estimate):
+        times = estimate(ratio, hundredths)
+        found = message(
+            "{shape} (processes x threads) has {ratio} times the throughput of {base}.", ratio=times, **shown
+        )
+    else:
+        found = message("no comparison of {shape} (processes x threads) with {base}: {reason}.", reason=ratio, **shown)
+    return traced(about(found, label, place.arm), of_cells((*base.cells, *place.cells)))
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:

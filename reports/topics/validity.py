@@ -14,6 +14,7 @@ from reports.document.values import percent
 from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command, resume_command
 from reports.facts.comparisons import Comparison, answering, confounds_of, looks_at
+from reports.facts.connections import delay_by_tcp
 from reports.facts.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
@@ -55,6 +56,7 @@ STATES = {
     UNKNOWN: message("? not known"),
 }
 NOT_RECORDED = message("not recorded in any measurement")
+NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total")
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
@@ -253,7 +255,7 @@ def _check_idle(view: View) -> Check:
         "each runtime or service used at most {share:.1%} of a core while not measured",
         share=max(used.values(), default=0.0),
     )
-    return _result(listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_RECORDED)
+    return _result(listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_IDLE)
 
 
 def _check_quiet(view: View) -> Check:
@@ -424,7 +426,7 @@ def noise_sentences(view: View) -> Iterator[Message]:
         "{seconds:.1f} s contributes {within}; longer measurements reduce this, too.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
-    if design and not view.plan.view:
+    if design and not view.plan.view and not delay_by_tcp(view.run.cells):
         command = f"{command_line(view.run, '--duration', '--blocks')} {design.flags}"
         yield design_words(design, WORTH_FINDING, command)
 

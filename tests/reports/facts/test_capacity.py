@@ -18,6 +18,7 @@ from core.messages import NOTHING, message
 from core.objective import Objective, Wanted
 from core.record import Others
 from core.result import CellResult, Run
+from core.user_service import Command, UserService
 from lab.places import REPOSITORY
 from reports.facts.capacity import Ratio, capacities, counted, ratios, wanted
 from reports.statistics.capacity import Crossing, Loop, Probe, bracket
@@ -417,3 +418,15 @@ def test_searches_of_simulated_queues_stay_below_saturation_and_enclose_theory(
     assert all(probe.rate < servers / mean_s for one in found for probe in one.probes)
     assert sum(abs(one.rate / truth - 1) < 0.05 for one in known) >= 3
     assert sum(one.low <= truth <= one.high for one in known) >= 3
+
+
+def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_its_connections() -> None:
+    def closing(cell: CellResult) -> CellResult:
+        return replace(cell, clients=[{**cell.clients[0], "reconnects": cell.answered // 20}])
+
+    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",), change=closing)
+    run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}")).to_json()
+    said = [ENGLISH.text(note) for note in section(View(run)).sentences]
+    assert any(
+        "after about 20 answers, or while it was idle. Latency contains the time to connect" in note for note in said
+    )

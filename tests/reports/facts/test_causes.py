@@ -34,6 +34,18 @@ LOCKS: dict[str, Any] = {
 }
 
 
+OFTEN: dict[str, Any] = {"stops": 500, "stopping_ns": 20 * MS}
+
+
+def waiting_for(owner: str, *files: str) -> dict[str, Any]:
+    stack = [{**RLOCK, "file": file} for file in files or ["app.py"]]
+    return {**LOCKS["contended"][0], "owner": owner, "stack": stack}
+
+
+def stopped_by(file: str) -> dict[str, Any]:
+    return {**STOPPING[0], "stack": [{**RLOCK, "file": file}]}
+
+
 def run(cpu_ms: int, **changes: Any) -> Run:
     """Six blocks, in which service and client use twice *cpu_ms* each."""
     cells = [measured(cell_of("2", "3.14t"), block, [999 * MS], cpu_ns=cpu_ms * MS) for block in range(1, 7)]
@@ -87,7 +99,7 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
     for view, gain in ((useful, "25.0%"), (full, "2.0%")):
         bounded = f"{found}. Saving only this time would raise throughput by at most {gain}."
         (sentence,) = map(str, lost_time.section(view).terminal)
-        assert sentence == f"{bounded} What may help: docs/why.md#contended-locks."
+        assert sentence == f"{bounded} What may help: docs/why.md#python-locks."
     assert "by at most" not in str(locks.section(useful).sentences[0])
     assert "by at most 2.0%" in str(locks.section(full).sentences[0])
 
@@ -95,7 +107,22 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
 @pytest.mark.parametrize(
     ("changes", "about"),
     [
-        ({}, ["contended-locks"]),
+        ({}, ["python-locks"]),
+        ({"contended": [waiting_for("dict")]}, ["locks-of-objects"]),
+        ({"contended": [waiting_for("functools._lru_cache_wrapper")]}, ["locks-of-objects"]),
+        ({"contended": [waiting_for("[_extension.so]")]}, ["mutexes-of-extensions"]),
+        ({"contended": [waiting_for("[libpython3.14t.so.1.0]")]}, [""]),
+        ({"contended": [waiting_for("[python3.14t]")]}, [""]),
+        ({"contended": [waiting_for("-")]}, [""]),
+        ({"contended": [waiting_for("?")]}, [""]),
+        ({"contended": [waiting_for("_thread.RLock", "logging/__init__.py")]}, ["logging"]),
+        ({"contended": [waiting_for("dict", "logging/__init__.py")]}, ["logging"]),
+        ({"contended": [waiting_for("_queue.SimpleQueue", "concurrent/futures/thread.py")]}, [""]),
+        ({"contended": [waiting_for("_thread.lock", "threading.py", "concurrent/futures/thread.py")]}, [""]),
+        ({"contended": [waiting_for("_thread.lock", "threading.py", "app.py")]}, ["python-locks"]),
+        ({"contended": [waiting_for("_thread.lock", "asyncio/events.py")]}, ["event-loops"]),
+        ({"contended": [], "stopping": [stopped_by("asyncio/runners.py")], **OFTEN}, ["event-loops"]),
+        ({"contended": [], "stopping": [stopped_by("functools.py")], **OFTEN}, ["stop-the-world-pauses"]),
         ({"contended": [{**LOCKS["contended"][0], "samples": 19}]}, []),
         ({"contended": [{**LOCKS["contended"][0], "share": 0.019}]}, []),
         ({"contended": [], "count_share": 0.02, "cpu_samples": 1000}, ["reference-counts"]),
@@ -108,6 +135,9 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
 def test_a_cause_is_listed_if_its_share_is_notable_and_its_page_has_a_paragraph(
     changes: dict[str, Any], about: list[str]
 ) -> None:
-    assert [cause.page.partition("#")[2] for cause in lost_time.causes(View(run(400, **changes)))] == about
+    view = View(run(400, **changes))
+    assert [cause.page.partition("#")[2] for cause in lost_time.causes(view)] == about
     heads = {line[4:].lower().replace(" ", "-") for line in WHY.read_text().splitlines() if line.startswith("### ")}
-    assert {*about} <= heads
+    assert {*about} <= {*heads, ""}
+    said = " ".join(map(str, lost_time.section(view).terminal))
+    assert said.count("What may help: docs/why.md#") == len([*filter(None, about)])

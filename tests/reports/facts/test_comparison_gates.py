@@ -9,6 +9,7 @@ import pytest
 from core.messages import message
 from core.result import CellResult, Run, Status
 from reports.facts.comparisons import Comparison, compare, from_first_to_last, is_decided, regressions, widest
+from reports.facts.gates import background, idle_cores
 from reports.statistics.significance import Looks
 from reports.statistics.verdict import Word, judge_family
 from reports.topics.validity import section
@@ -240,3 +241,64 @@ def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdic
     one = only(sliced("3.11", [5000] * 8, [500] * 8, 3000) + sliced("3.14", [2500] * 8, [500] * 8, 1))
     assert one.verdict == "invalid"
     assert "use --duration 6" in str(one.why)
+
+
+def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
+    """Two blocks that idled and used CPU time for so long together."""
+    turns: Any = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
+    return [timed(arm, block, 1000, turns=turns) for block in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("idle_ms", "cpu_ms", "cores"),
+    [
+        (4.2, 8.4, None),  # 201 % of a core, from a window of 4 ms
+        (499, 400, None),
+        (500, 10, 0),  # one tick of the clock
+        (500, 11, 0.022),
+        (5000, 20, 0.004),
+    ],
+)
+def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
+    idle_ms: float, cpu_ms: float, cores: float | None
+) -> None:
+    cells = idling("3.14t", idle_ms, cpu_ms)
+    assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
+    assert bool(background(cells)) is ((cores or 0) > 0.01)
+
+
+def test_validity_says_that_no_runtime_was_idle_for_long_enough() -> None:
+    run = run_of(idling("3.14t", 4, 8), runtimes=["3.14t"])
+    run.plan["method"] = {"slices": True, "duration_s": 1.0}
+    lines = section(View(run)).tables[0].lines
+    (line,) = [line for line in lines if "use no CPU" in str(line[0])]
+    assert "state unknown" in str(line[1])
+    assert "no runtime or service was idle for 0.5 s" in str(line[2].words)
+
+
+def threaded(arm: str, threads: Sequence[int], processes: int = 1) -> list[CellResult]:
+    """A block for each number of threads per process."""
+    cells = []
+    for cell, count in zip(steady(arm, 2000, blocks=len(threads)), threads, strict=True):
+        worker: Any = {"connections": 4, "loops": [], "threads": count, "cpu_ns": [1] * count}
+        cells.append(replace(cell, services=[{**cell.services[0], "workers": [worker] * processes}]))
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("default", "free", "confound"),
+    [
+        ([15] * 8, [1] * 8, "3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)"),
+        ([15, 15, 15, 3, 15, 15, 15, 15], [1] * 8, ""),  # a thread per connection, not all of them busy
+        ([15] * 8, [1, 9, 1, 1, 1, 1, 1, 1], ""),
+        ([15] * 8, [8] * 8, ""),
+        ([15] * 2, [1] * 2, "3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)"),
+        ([15], [1], ""),  # they may vary, too
+    ],
+)
+def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(
+    default: list[int], free: list[int], confound: str
+) -> None:
+    one = only([*threaded("3.14", default), *threaded("3.14t", free)], ("3.14", "3.14t"))
+    shapes = [str(said) for said in one.confounds if "processes x threads" in str(said)]
+    assert shapes == ([confound] if confound else [])

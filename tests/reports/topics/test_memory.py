@@ -88,11 +88,12 @@ def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
     run.profiles = [profile("3.14", 6, in_use=5 * MIB, free=MIB), profile("3.14t", 16.5)]
     run.profiles += [{**profile("3.14", 1), "kind": "perf"}, {**profile("3.14", 1), "moments": {}}]
     said = made(run)
-    (difference,) = map(str, said.sentences)
+    difference, why = map(str, said.sentences)
     assert difference.endswith(
         "after the load test, the first service uses 19.5 MiB under 3.14t and 9.0 MiB under 3.14. The difference by "
-        "part: Python objects +10.5 MiB."
+        "part: Python's allocator +10.5 MiB."
     )
+    assert "A default build takes Python objects of more than 512 bytes from malloc" in why
     lines = said.tables[1].lines
     assert [str(line[1].words) for line in lines[:4]] == [
         "when the Python interpreter has started",

@@ -9,6 +9,7 @@ import pytest
 from config.load import load_experiment
 from core.messages import verbatim
 from core.result import CellResult, Run, Status
+from core.user_service import Command, UserService
 from reports.document.model import Section
 from reports.topics.topology import section
 from reports.view import View
@@ -168,3 +169,42 @@ def test_a_place_that_ran_as_another_shape_is_shown_and_compared_as_that() -> No
         in sentences(run)
     )
     assert [line[1:3] for line in tables(run)[0] if "3.14t" in line[0]] == [["2 x 1", "1 x 2"], ["1 x 2", "1 x 2"]]
+
+
+def test_a_place_whose_threads_vary_is_shown_as_it_was_configured() -> None:
+    cells = []
+    for cell in measured_cells(RATES):
+        served_by: Any = [{"connections": 8, "loops": [], "threads": 3 * cell.block, "cpu_ns": []}]
+        cells.append(replace(cell, services=[{**cell.services[0], "workers": served_by}]))
+    assert not any("but ran as" in sentence for sentence in sentences(run_of(cells)))
+
+
+def of_service(rates: Rates, *failed: CellResult) -> Run:
+    """A run of a user's service, which has no CALC_TARGET."""
+    cells = [
+        replace(cell, params={name: value for name, value in cell.params.items() if name != "CALC_TARGET"})
+        for cell in (*measured_cells(rates), *failed)
+    ]
+    run = topology_run(*cells)
+    run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}")).to_json()
+    return run
+
+
+def test_the_threads_of_one_runtime_are_compared_with_each_other() -> None:
+    """1300 / 1000 and 1500 / 1000."""
+    ratios = "3.14t: 1 x {} (processes x threads) has {} times the throughput of 1 x 1."
+    said = sentences(of_service({("3.14t", 1, 1): 1000, ("3.14t", 1, 2): 1300, ("3.14t", 1, 4): 1500}))
+    assert said == [ratios.format(2, "1.30 (1.30 - 1.30)"), ratios.format(4, "1.50 (1.50 - 1.50)")]
+
+
+def test_the_processes_of_one_runtime_are_compared_although_there_is_no_other_build() -> None:
+    said = sentences(of_service({("3.14t", 2, 1): 2000, ("3.14t", 1, 2): 1000}))
+    assert said == ["3.14t: 1 x 2 (processes x threads) has 0.50 (0.50 - 0.50) times the throughput of 2 x 1."]
+
+
+def test_a_failed_cell_withholds_the_ratio_of_its_threads() -> None:
+    (failed,) = measured_cells({("3.14t", 1, 2): 1300}, blocks=(3,))
+    rates = {("3.14t", 1, 1): 1000.0, ("3.14t", 1, 2): 1300.0}
+    bad = replace(failed, block=4, status="failed", reason=verbatim("it hung up"))
+    (sentence,) = sentences(of_service(rates, bad))
+    assert "no comparison of 1 x 2 (processes x threads) with 1 x 1: 1 of 7 measurements failed: it hung up" in sentence

@@ -1,0 +1,101 @@
+"""What connections did to the figures: closed connections, requests that were sent twice, and delays by TCP. Pure."""
+
+from collections.abc import Sequence
+from math import inf
+from operator import attrgetter
+from statistics import median
+
+from core.messages import NOTHING, Message, listed, message
+from core.request_plan import Request, RequestPlan
+from core.result import CellResult, Run
+from core.saved import SavedPlan
+from reports.document.values import whole
+from reports.facts.cells import grouped
+from reports.facts.figures import cpu_ns, median_of, replaced, requests_per_connection
+from reports.facts.measures import is_open
+
+FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
+ABOUT_ONE = 1.5
+SWITCHING = 101  # the client itself closes a connection after this status
+DELAYED_ACK_NS = range(39_500_000, 50_000_000)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
+MOST_IDLE_CORES = 0.5
+
+
+def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
+    """Return notes on connections that a user's service closed, on requests sent twice, and on delays by TCP."""
+    service = SavedPlan.from_json(run.plan).user_service
+    by_note: dict[Message, list[str]] = {}
+    for arm, of_arm in _good(cells).items():
+        found = [_closed(of_arm, service.requests), _resent(of_arm)] if service else []
+        for note in filter(None, [*found, _delay(of_arm)]):
+            by_note.setdefault(note, []).append(arm)
+    return [message("{arms}: {note}", arms=listed(arms), note=note) for note, arms in by_note.items()]
+
+
+def delay_by_tcp(cells: Sequence[CellResult]) -> Message:
+    """Return a note if TCP probably delayed most answers of an arm in *cells*; NOTHING otherwise."""
+    return next(filter(None, map(_delay, _good(cells).values())), NOTHING)
+
+
+def _good(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
+    """Return the cells that are ok, by arm."""
+    return grouped((cell for cell in cells if cell.status == "ok"), attrgetter("arm"))
+
+
+def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Message:
+    """Return how many answers the service sent on a connection before it closed the connection, if they are few."""
+    answers = median(requests_per_connection(cell) or inf for cell in cells)
+    if answers >= FEW_ANSWERS or any(map(_asks_to_close, plan.requests)):
+        return NOTHING
+    note = message("the service closed the connection after about {count} answers", count=whole(answers))
+    if answers < ABOUT_ONE:
+        note = message("the service closed the connection after every answer")
+    is_at_rate = any(is_open(cell.params) for cell in cells)
+    if is_at_rate or plan.think_time_s or any(map(_may_be_idle, cells)):
+        note = message("{note}, or while it was idle", note=note)
+    contains = message("Throughput contains the time to connect, but latency does not")
+    if is_at_rate:
+        contains = message(
+            "Latency contains the time to connect, because it is measured from the time when a request was due"
+        )
+    return message("{note}. {contains}", note=note, contains=contains)
+
+
+def _asks_to_close(request: Request) -> bool:
+    """Return whether a connection ends after the answer to *request* because of the request, not of the service."""
+    values = [str(value).lower() for name, value in request.headers.items() if name.lower() == "connection"]
+    return "close" in values or request.expect_status == SWITCHING
+
+
+def _may_be_idle(cell: CellResult) -> bool:
+    """Return whether connections may have ended only between the slices of a cell, when they were idle."""
+    connections = sum(client.get("connections", 0) for client in cell.clients)
+    return 0 < replaced(cell) <= cell.turns.get("slices", 0) * connections
+
+
+def _resent(cells: Sequence[CellResult]) -> Message:
+    """Return how many requests were sent twice, if any were."""
+    resent = sum(client.get("resent", 0) for cell in cells for client in cell.clients)
+    if not resent:
+        return NOTHING
+    return message(
+        "the service closed kept connections instead of answering. So {count} of {all} requests had to be sent twice, "
+        "and their latency contains both attempts",
+        count=whole(resent), all=whole(sum(cell.answered for cell in cells)),
+    )  # fmt: skip
+
+
+def _delay(cells: Sequence[CellResult]) -> Message:
+    """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others."""
+    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), cells) or 0
+    cores = median_of(lambda cell: (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1), cells) or inf
+    if round(p50_ns) not in DELAYED_ACK_NS or cores >= MOST_IDLE_CORES:
+        return NOTHING
+    return message(
+        "half of the answers took {p50} ms or longer, although the service used less than half a core. A median from "
+        "40 to 50 ms usually means that TCP waits, not the service: the service sends an answer in two parts, such as "
+        "head and body. Its kernel keeps the second part until the first is confirmed (Nagle's algorithm), and the "
+        "client's kernel confirms it only after 40 ms or more (delayed ACK). Send each answer in one part, or set "
+        "TCP_NODELAY. More blocks do not change this",
+        p50=whole(p50_ns / 1e6),
+    )  # fmt: skip
