@@ -197,14 +197,12 @@ FAIL_IF_SLOWER = Option(
 )
 WARMUP = Option(
     "--warmup W",
-    "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0.2s, or 10% for your own service). In "
-    "the rows of a plan, the default is 0.",
+    "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0.2s, in a plan 0, own service 10%).",
     _named(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    "Seconds of each measurement (default: 1, or 2 for your own service). 0 means a fixed number of requests, which is "
-    "the default in the rows of a plan.",
+    "Seconds of each measurement (default: 1, in a plan 0, own service 2). 0 means a fixed number of requests.",
     _named(parse_duration),
     field="duration_s",
 )
