@@ -283,6 +283,8 @@ def test_a_broken_result_or_one_with_a_broken_plan_ends_with_2_and_names_the_fil
 def test_a_folder_that_holds_a_run_or_cannot_be_made_is_not_written_to(complaint: Complaint, tmp_path: Path) -> None:
     before = (saved_run(tmp_path) / FILE_NAME).read_bytes()
     assert f"{tmp_path} already holds a run" in complaint("--system", "1", *OWN, "--out", str(tmp_path))
+    before_its_import = complaint("--app", "no_such_module:app", *OWN, "--out", str(tmp_path))
+    assert f"{tmp_path} already holds a run" in before_its_import
     assert (tmp_path / FILE_NAME).read_bytes() == before
     inside_a_file = str(tmp_path / FILE_NAME / "run")
     assert inside_a_file in complaint("--system", "1", *OWN, "--out", inside_a_file)
