@@ -1,6 +1,6 @@
 """Find the commands of `python runner.py COMMAND`. The main() of a command's module returns the exit status.
 
-The modules chosen, output, project and surroundings are no commands. The command run has no word of its own.
+The modules chosen, estimate, output, project and surroundings are no commands. The command run has no word of its own.
 """
 
 import importlib

@@ -9,9 +9,19 @@ from commands.output import output
 from config.flags import plan_from, value_of
 from config.options import Flags
 from config.plan import Plan
-from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
+from config.plan_options import (
+    BLOCKS,
+    CLIENTS,
+    DURATION,
+    FAIL_IF_SLOWER,
+    INTERPRETER,
+    PROFILE,
+    REQUIRE,
+    RESUME,
+    UNTIL,
+)
 from core.errors import BadInput
-from core.messages import AND, listed, message
+from core.messages import AND, NOTHING, listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
@@ -32,6 +42,7 @@ def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
     The topology `cores` uses the core count of the services' host. Raises BadInput.
     """
     plan = plan_from(given)
+    expect_search(plan, given)
     with opened(plan) as spread:
         yield plan_from(given, spread.cores) if spread else plan, spread
 
@@ -39,6 +50,26 @@ def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
 def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
     """Return the connected hosts of the plan, or None if everything runs on this machine. Raises BadInput."""
     return HostCluster(plan.layout, plan.method) if plan.layout else nullcontext()
+
+
+def expect_search(plan: Plan, given: Flags) -> None:
+    """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
+    if plan.price and not plan.objectives:
+        raise BadInput("--price shows the cost of the capacity that --slo measures. Add --slo, or remove --price.")
+    is_profiled = given.get("profile") is not None
+    ignored = {
+        BLOCKS: given.get("blocks") is not None,
+        UNTIL: bool(plan.until),
+        FAIL_IF_SLOWER: bool(plan.fail_if_slower),
+        DURATION: not plan.method.duration_s,
+        PROFILE: is_profiled,
+    }
+    if plan.objectives and (flags_given := [option.flag for option, is_given in ignored.items() if is_given]):
+        raise BadInput(
+            "--slo chooses the rates, durations and number of measurements itself{profile}. Remove {flags}.",
+            profile=message(", and it cannot profile the service") if is_profiled else NOTHING,
+            flags=listed(flags_given, AND),
+        )
 
 
 def choose_runtimes(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
+from commands.estimate import cell_seconds, no_verdict, run_time, search_time
 from commands.output import output
 from commands.project import complete_from_project
 from config import flags
@@ -14,11 +15,10 @@ from config.plan import Plan
 from config.plan_options import JSON, parse_margin
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import NOTHING, message, plural
+from core.messages import NOTHING, SENTENCES, chained, message
 from core.method import placement
 from core.result import load
 from lab.machine import host
-from reports.document.values import duration
 
 if TYPE_CHECKING:
     from reports.document.model import Table
@@ -30,9 +30,6 @@ POWER = Option(
     parse_margin,
 )
 FROM = Option("--from RUN", "The saved run whose repeated measurements show the noise, for the estimate of --power.")
-COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
-CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
-PROCESS_OVERHEAD_S = 0.03
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -80,14 +77,8 @@ def _print(plan: Plan) -> None:
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
-    total = message(
-        "A run would take about {time}: {cells} x {blocks}, {requests:,} requests. This is a rough estimate.",
-        cells=plural("{count} measurement", "{count} measurements", count=len(plan.cells())),
-        blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
-        requests=plan.blocks * sum(cell.requests for cell in plan.cells()),
-        time=duration(plan_seconds(plan, cores)),
-    )
-    console.print(f"\n{output.text(total)}", highlight=False)
+    time = search_time(plan) if plan.objectives else run_time(plan, cores)
+    console.print(f"\n{output.text(chained([time, no_verdict(plan, cores)], SENTENCES))}", highlight=False)
     if plan.aa and not (plan.method.is_pinned or plan.layout or plan.user_service or plan.view):
         advice = message("Process placement on {cores} cores: {advice}", cores=cores, advice=placement(cores))
         console.print(output.text(advice), highlight=False, soft_wrap=True)
@@ -99,30 +90,13 @@ def cell_table(plan: Plan, cores: int) -> "Table":
     from reports.facts.settings import parameter_values, varying
 
     cells, names = plan.cells(), varying(plan.cells())
-    columns: tuple[Col[Cell], ...] = (
+    columns: list[Col[Cell]] = [
         col("measurement", "cell_id", rank=1),
         col("system", "system"),
         col("runtime", "runtime"),
         col("parameters", lambda cell: parameter_values(cell.params, names)),
-        col("requests", "requests", "{:,}".format),
         col("est. time", lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
-    )
+    ]
+    if not plan.method.duration_s:  # with a duration, the number of requests is unknown
+        columns.insert(4, col("requests", "requests", "{:,}".format))
     return table(message("the plan"), columns, [(NOTHING, cells)])
-
-
-def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
-    """Return the estimated time in seconds to measure *cell*, one setting of *plan*, on *cores* cores.
-
-    The time is the start and end of the processes, and the duration or else the CPU time of services and clients.
-    """
-    processes = cell.num_api_services + cell.num_clients
-    request_us = plan.systems[cell.system].request_cpu_us + cell.calc_target * COUNT_US
-    computing_s = cell.requests * request_us * 1e-6 / min(cores, processes)
-    timed_s = plan.method.duration_s or max(computing_s, cell.paced_s)
-    return timed_s + CELL_OVERHEAD_S + processes * PROCESS_OVERHEAD_S / cores
-
-
-def plan_seconds(plan: Plan, cores: int) -> float:
-    """Return the estimated time of all blocks (repetitions) of *plan* in seconds, without the time for the report."""
-    block_s = sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
-    return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

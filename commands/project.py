@@ -1,24 +1,28 @@
 """Fill in missing flags of a user's service from its project, and print each choice with its reason."""
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from commands.chosen import expect_search
+from commands.estimate import no_verdict
 from config.beside import PLACES, WITH
-from config.flags import value_of
+from config.flags import plan_from, value_of
 from config.load import load_experiment
 from config.options import Flags, parsed
 from config.plan import Plan
 from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
-from config.user_service.flags import plan_from_service_flags, service_from
+from config.user_service.flags import service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
-from core.messages import AND, Message, Value, listed, message
+from core.messages import AND, NOTHING, Message, Value, chained, listed, message
+from core.method import cores_usable
 from core.program import ROOT
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import GIL, NATIVE, RuntimeName
 from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.project import packages
@@ -42,17 +46,15 @@ def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
         return filled
     if flags.get("quiet"):
         note = _no_note
-    _expect_complete(flags)
+    draft = _draft(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
     method = load_experiment(flags[EXPERIMENT.name]).runtimes if flags.get(EXPERIMENT.name) else ()
-    filled["runtime"] = flags["runtime"] or ",".join(method) or _runtimes(flags, note)
+    filled["runtime"] = flags["runtime"] or ",".join(method) or _runtimes(flags, draft, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
         note("Request: GET / (change it with --request)")
-    if BLOCKS.name in flags and not (
-        flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
-    ):
+    if _ends_by_default(flags):
         filled[UNTIL.name] = UNTIL_DECIDED
         note("End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)")
     return filled
@@ -62,14 +64,25 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
     """Print nothing, for --quiet."""
 
 
-def _expect_complete(flags: Flags) -> None:
-    """Raise BadInput for flags that are wrong for every project, before any package or runtime is installed."""
+def _ends_by_default(flags: Flags) -> bool:
+    """Return whether *flags* are for a run, and none of them says when the run ends."""
+    return BLOCKS.name in flags and not any(flags[option.name] for option in (BLOCKS, UNTIL, EXPERIMENT, SLO))
+
+
+def _draft(flags: Flags) -> Plan:
+    """Return the plan for a project that has only the application. Raises BadInput.
+
+    Therefore, flags that are wrong for every project are refused before any package or runtime is installed.
+    """
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
-    plan = plan_from_service_flags({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
-    if plan:
-        expect_python(plan, flags)
+    if _ends_by_default(flags):
+        usual[UNTIL.name] = UNTIL_DECIDED
+    plan = plan_from({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
+    expect_search(plan, flags)
+    expect_python(plan, flags)
+    return plan
 
 
 def expect_python(plan: Plan, flags: Flags) -> None:
@@ -101,21 +114,35 @@ def _requirements(flags: Flags, note: Note) -> str | None:
     return requirements_file("", needed.entries) or None
 
 
-def _runtimes(flags: Flags, note: Note) -> str:
-    """Return the names of the default and free-threaded builds of one Python version. Install missing builds."""
-    if flags.get("hosts"):
-        return ",".join(PAIRS[0])
-    given = value_of(INTERPRETER, flags, {})
-    there = interpreters.find([name for pair in PAIRS for name in pair], given)
-    pair = max(PAIRS, key=lambda names: sum(name in there for name in names))
-    missing = [name for name in pair if name not in there]
+def _runtimes(flags: Flags, draft: Plan, note: Note) -> str:
+    """Return the names of the builds of one Python version to compare. Install missing builds.
+
+    The builds are the default and the free-threaded build, and between them the free-threaded build with its GIL on if
+    the run has enough blocks (repetitions) for a verdict on three runtimes.
+    """
+    pair, missing = PAIRS[0], list[RuntimeName]()
+    if not flags.get("hosts"):
+        there = interpreters.find([*itertools.chain(*PAIRS)], value_of(INTERPRETER, flags, {}))
+        pair = max(PAIRS, key=lambda names: sum(name in there for name in names))
+        missing = [name for name in pair if name not in there]
     for line in interpreters.install(missing):
         note(line)
+    names: tuple[RuntimeName, ...] = (pair[0], RuntimeName(f"{pair[1]}+{GIL}"), pair[1])
+    against = NOTHING
+    if draft.objectives:
+        against = message("a search takes minutes for each runtime")
+    elif no_verdict(replace(draft, runtimes=names), cores_usable()):
+        against = message("this run is too short for verdicts on three runtimes")
+    left_out = message("{name} is left out, because {reason}", name=names[1], reason=against)
+    if against or BLOCKS.name not in flags:
+        names = pair
+    said = [listed(names, last=AND)]
+    if against and BLOCKS.name in flags:
+        said.append(left_out)
     if missing:
-        note("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND))
-    else:
-        note("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND))
-    return ",".join(pair)
+        said.append(message("uv installs {missing}", missing=listed(missing, last=AND)))
+    note("Runtimes: {names} (change them with --runtime)", names=chained(said))
+    return ",".join(names)
 
 
 def _choose_server(flags: Flags, note: Note) -> Flags:

@@ -9,7 +9,8 @@ from typing import Any
 
 import commands
 from commands import stress
-from commands.chosen import choose_runtimes, opened, planned, without_absent
+from commands.chosen import choose_runtimes, expect_search, opened, planned, without_absent
+from commands.estimate import search_time
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, output
 from commands.project import complete_from_project
 from commands.report import Written, show, write
@@ -20,7 +21,7 @@ from config.options import Flags, Given, given_flags
 from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
-from core.messages import AND, listed, message, plural
+from core.messages import message, plural
 from core.program import PROGRAM
 from core.result import Run
 from core.saved import SavedPlan, Until
@@ -30,7 +31,7 @@ from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
 from lab.run.beside import standing
 from lab.run.cell_run import Bench
-from lab.run.experiment import RunInProgress, carry_out, search_capacity, search_s
+from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.limits import require_limits
 from lab.run.runs import (
@@ -73,6 +74,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _begin(given: Flags, arguments: Sequence[str]) -> int:
     """Measure and report a new run. Return the exit status."""
+    if given["out"]:
+        expect_no_run(Path(given["out"]))  # before anything is installed
     asked = complete_from_project(given, output.note)
     with planned(asked) as (wanted, spread):
         require_limits(wanted.method)
@@ -82,7 +85,6 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
         if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
             output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
         _expect_end(plan)
-        _expect_search(plan, asked)
         if asked["stress"]:
             stress.with_two_arms(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
@@ -109,7 +111,7 @@ def _resume(given: Flags, parser: flags.Parser) -> int:
             run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
         )
         plan = extended(Plan.from_json(stored), run, given["blocks"])
-        _expect_search(plan, given)
+        expect_search(plan, given)
         with opened(plan) as spread:
             plan, runtimes, _ = choose_runtimes(plan, given, spread)
             profiles = _profiles(given, spread)
@@ -196,24 +198,6 @@ def _epilog() -> str:
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
 
 
-def _expect_search(plan: Plan, given: Flags) -> None:
-    """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
-    if plan.price and not plan.objectives:
-        raise BadInput("--price shows the cost of the capacity that --slo measures. Add --slo, or remove --price.")
-    ignored = {
-        options.BLOCKS: given["blocks"] is not None,
-        options.UNTIL: bool(plan.until),
-        options.FAIL_IF_SLOWER: bool(plan.fail_if_slower),
-        options.PROFILE: given["profile"] is not None,
-        options.DURATION: not plan.method.duration_s,
-    }
-    if plan.objectives and (flags_given := [option.flag for option, is_given in ignored.items() if is_given]):
-        raise BadInput(
-            "--slo chooses the rates and durations itself, and it cannot profile the service. Remove {flags}.",
-            flags=listed(flags_given, AND),
-        )
-
-
 def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
@@ -284,25 +268,20 @@ def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
 
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
-    from reports.document.values import duration
     from reports.terminal.progress import display
 
     try:
         until, objectives = order.plan.until, order.plan.objectives
         if objectives:
-            fast, slow = (duration(search_s(order.plan, rate)) for rate in (1000, 100))
-            output.note(
-                "The search for the capacity with {objectives} takes about {fast} if the services reach 1,000 "
-                "requests/s, and {slow} if they reach 100 requests/s.",
-                objectives=", ".join(one.text for one in objectives),
-                fast=fast,
-                slow=slow,
-            )
+            output.note(search_time(order.plan))
         cells = [entry.cell for entry in order.plan.entries()]
         is_open_ended = bool(until or objectives)
+        limit_s = max(0.0, until.seconds - run.spent_ns.get("cells", 0) / 1e9)
         with (
             standing(order.plan, order.runtimes) as beside,
-            display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress,
+            display(
+                cells, quiet=quiet, open_ended=is_open_ended, limit_s=limit_s, language=output.language
+            ) as progress,
         ):
             under_way = RunInProgress(order, run, sandbox, progress, beside)
             if objectives:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config import hosts, plan_options
+from config import hosts
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Flags, Given, Option, given_flags, parsed_flags
 from config.plan import Plan, Row, Values, find_systems, parse_values
@@ -18,7 +18,8 @@ from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
-from core.messages import AND, NOTHING, Message, as_message, listed, message, verbatim
+from core.messages import AND, NOTHING, OR, Message, as_message, listed, message, verbatim
+from core.method import Method
 from core.program import PROGRAM, VERSION
 from systems import built_in
 
@@ -37,6 +38,11 @@ RARE = {
 } - {*MOST_USED}
 # Errors of argparse, declared here so that they are collected for translation
 ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
+# The flags that set what other tools call by these words
+MEANT = dict.fromkeys(
+    ("--threads", "--workers", "--processes", "--concurrency", "--users"),
+    ("--topology", "--num-connections-per-client"),
+)
 REQUIRED = "the following arguments are required: "
 
 
@@ -146,12 +152,20 @@ class Parser(argparse.ArgumentParser):
             raise self.wrong(problem) from None
         if unknown:
             flag = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
-            near = did_you_mean(flag, self._option_string_actions)
-            raise self.wrong(message("Unknown arguments: {words}", words=" ".join(unknown)), near)
+            raise self.wrong(message("Unknown arguments: {words}", words=" ".join(unknown)), self._near(flag))
         given = [option.flag for option in given_flags(self._exclusive, vars(flags))]
         if given[1:]:
             raise self.wrong(message("Only one of {flags} can be given", flags=listed(given, last=AND)))
         return vars(flags)
+
+    def _near(self, flag: str) -> Message:
+        """Return which flag is probably meant by the unknown *flag*, or NOTHING."""
+        known = self._option_string_actions
+        meant = [name for name in MEANT.get(flag, ()) if name in known]
+        meant = meant or [name for name in known if flag and name.startswith(f"{flag}-")]
+        if meant:
+            return message("Did you mean {name}? ", name=listed(meant, last=OR))
+        return did_you_mean(flag, known)
 
     def error(self, message: str) -> Any:
         raise self.wrong(_problem(message))
@@ -243,7 +257,7 @@ def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     else:
         experiment = load_experiment(flags["experiment"], cores)
         plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="")
-    values = parsed_flags((plan_options.RUNTIMES, *MEASURING, *hosts.OPTIONS), flags)
+    values = parsed_flags((*INTERPRETERS, *MEASURING, *OUTPUT, *OF_A_RUN, *hosts.OPTIONS), flags)
     return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
 
@@ -268,6 +282,8 @@ def _chosen(flags: Flags, cores: int | None) -> Plan:
         )
     is_default = file is None and experiment is None
     plan = load_plan(Path(file), cores) if file is not None else load_experiment(experiment, cores)
+    if is_default and (flags.get("num_requests_per_client") or flags.get("scale")):
+        plan = replace(plan, method=Method())  # the number of requests ends a measurement, not a duration
     if names is None or (names == "all" and not is_default):
         return plan
     systems = {system.key: system for system in find_systems(names)}

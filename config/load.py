@@ -25,6 +25,7 @@ from experiments import plans
 FOLDER = Path(__file__).parent
 KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 TOPOLOGY = (WORKERS, THREADS)
+BLOCKS = 12  # enough for a verdict on each of 72 comparisons (reports.statistics.significance)
 CLOSED_LOOP_S = 2.0
 CONNECTIONS_OF_A_SEARCH = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 64}
 
@@ -118,6 +119,7 @@ def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
         name=path.stem,
         rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
         runtimes=DEFAULT_RUNTIMES,
+        blocks=BLOCKS,
     )
 
 

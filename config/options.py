@@ -265,15 +265,24 @@ def given_flags(options: Iterable[Option], flags: Flags) -> list[Option]:
 
 
 def parsed(
-    options: Iterable[Option], given: Flags, folder: Path, public: frozenset[str] = frozenset()
+    options: Iterable[Option],
+    given: Flags,
+    folder: Path,
+    public: frozenset[str] = frozenset(),
+    *,
+    flagged: bool = False,
 ) -> dict[str, Any]:
-    """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises BadInput."""
-    known = by_key(options)
-    return {
-        known[key].field: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
-        for key, value in given.items()
-        if key in known and (parse := known[key].parse)
-    }
+    """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises BadInput.
+
+    flagged: whether the values come from flags, so that errors name the flags
+    """
+    known, values = by_key(options), {}
+    for key, value in given.items():
+        if key in known and (parse := known[key].parse):
+            option = known[key]
+            name = option.flag if flagged and option.flag else key
+            values[option.field] = parse(Given(value=value, name=name, folder=folder, public=public, mask=option.mask))
+    return values
 
 
 def parsed_flags(options: Iterable[Option], flags: Flags) -> Flags:

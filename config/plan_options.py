@@ -94,7 +94,7 @@ def parse_names(given: Given) -> tuple[str, ...]:
 
 def parse_slo(given: Given) -> tuple[Objective, ...]:
     """Parse objectives such as 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
-    return given.items(_read(Objective.parse), "a list of objectives, such as p99<50ms")
+    return given.items(_named(Objective.parse), "a list of objectives, such as p99<50ms")
 
 
 def parse_limit_cpus(given: Given) -> float:
@@ -139,6 +139,11 @@ def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
     return lambda given: parse(str(given.value))
 
 
+def _named(parse: Callable[[str, str], Kind]) -> Callable[[Given], Kind]:
+    """Return a parser for a function whose errors name the flag or key."""
+    return lambda given: parse(str(given.value), given.name)
+
+
 def _profiles(given: Given) -> tuple[str, ...]:
     return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=PROFILES)
 
@@ -171,7 +176,7 @@ INTERPRETER = Option(
 )
 BLOCKS = Option(
     "--blocks N",
-    "The number of blocks (default: 3, or 8 for your own service). A block measures every runtime at "
+    "The number of blocks (default: 12, or 8 for your own service). A block measures every runtime at "
     "every setting once.",
     whole(1, MAX_BLOCKS),
     beside_resume=True,
@@ -192,13 +197,13 @@ FAIL_IF_SLOWER = Option(
 )
 WARMUP = Option(
     "--warmup W",
-    "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0, or 10% for your own service).",
-    _read(Warmup.parse),
+    "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0.2s, in a plan 0, own service 10%).",
+    _named(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    "Seconds of each measurement (default: 0, or 2 for your own service). 0 means a fixed number of requests.",
-    _read(parse_duration),
+    "Seconds of each measurement (default: 1, in a plan 0, own service 2). 0 means a fixed number of requests.",
+    _named(parse_duration),
     field="duration_s",
 )
 AA = Option(
@@ -306,7 +311,7 @@ METHOD = (
     Option(
         "--price PRICES",
         "With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'.",
-        _read(Price.parse),
+        _named(Price.parse),
     ),
     WITH,
     PREPARE,

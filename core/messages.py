@@ -122,6 +122,7 @@ def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
     return listed((part for part in messages if part), joint)
 
 
+_END = re.compile(r"[^\s./][.。]$")  # of a sentence, but not of a path such as ../.
 LONGEST_TEXT = 1 << 16  # characters that arguments may add to a text; a file could repeat one without end
 
 
@@ -153,6 +154,9 @@ def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message
     if not args:
         return template
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
+    for name, text in texts.items():
+        if isinstance(text, str) and _END.search(text) and re.search(rf"\{{{name}\}}[.。]", template):
+            texts[name] = text[:-1]  # the template has the full stop
     if template == "{text}":  # the template of every name and path; this is much faster than the formatter
         return str(texts["text"])[:LONGEST_TEXT]
     return _PlainFields().vformat(template, (), texts)

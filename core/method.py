@@ -27,12 +27,16 @@ class Warmup:
     seconds: float = 0.0
 
     @classmethod
-    def parse(cls, text: str) -> "Warmup":
-        """Parse a warm-up: '10%' of the requests, a time such as '0.5s', or '0' for none. Raises BadInput."""
+    def parse(cls, text: str, name: str = "warmup") -> "Warmup":
+        """Parse a warm-up: '10%' of the requests, a time such as '0.5s', or '0' for none. Raises BadInput.
+
+        name: of the flag or key, for the error
+        """
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
         if match is None or float(match[1]) > {"s": LONGEST_S, "%": 100, None: 0}[match[2]]:
             raise BadInput(
-                "warmup is {value}. It must be a share of the requests such as 10%, a time such as 0.5s, or 0.",
+                "{name} is {value}. It must be a share of the requests such as 10%, a time such as 0.5s, or 0.",
+                name=name,
                 value=text,
             )
         number = float(match[1])
@@ -128,12 +132,16 @@ def size_text(size_bytes: int) -> str:
     return next(whole, f"{size_bytes / 1e9:.3g} GB")
 
 
-def parse_duration(text: str) -> float:
-    """Parse a duration in seconds from '2', '2s' or '0.5'; 0 means no duration. Raises BadInput."""
+def parse_duration(text: str, name: str = "duration") -> float:
+    """Parse a duration in seconds from '2', '2s' or '0.5'; 0 means no duration. Raises BadInput.
+
+    name: of the flag or key, for the error
+    """
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
     if match is None or float(match[1]) > LONGEST_S:
         raise BadInput(
-            "duration is {value}. It must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
+            "{name} is {value}. It must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
+            name=name,
             value=text,
             limit_s=LONGEST_S,
         )

@@ -6,6 +6,7 @@ from math import ceil, sqrt
 
 from core.cell import Cell
 from core.errors import BadInput
+from core.messages import NOTHING, message
 
 CLOSED, PICK, SCAN, SEARCH = "closed", "pick", "scan", "search"
 LONGEST_S = 40.0  # longest probe, unless an objective demands more
@@ -29,8 +30,11 @@ class Objective:
     latency_ns: int = 0
 
     @classmethod
-    def parse(cls, text: str) -> "Objective":
-        """Parse an objective such as 'p99<50ms' or 'errors<0.1%'. Raises BadInput."""
+    def parse(cls, text: str, name: str = "slo") -> "Objective":
+        """Parse an objective such as 'p99<50ms' or 'errors<0.1%'. Raises BadInput.
+
+        name: of the flag or key, for the error
+        """
         short = text.replace(" ", "")
         if (match := _LATENCY.fullmatch(short)) and 0 < float(match["percentile"]) < 100:
             latency_ns = round(float(match["limit"]) * _UNIT_NS[match["unit"]])
@@ -38,10 +42,14 @@ class Objective:
                 return cls(text=short, share=round(1 - float(match["percentile"]) / 100, 9), latency_ns=latency_ns)
         if (match := _ERRORS.fullmatch(short)) and 0 < float(match["percent"]) < 100:
             return cls(text=short, share=float(match["percent"]) / 100)
+        units = ", ".join(_UNIT_NS) if _LATENCY.fullmatch(f"{short}s") else "%"
+        lacks_unit = _LATENCY.fullmatch(f"{short}s") or _ERRORS.fullmatch(f"{short}%")
         raise BadInput(
-            "slo is {value!r}; it must be a latency percentile such as p99<50ms, or a share of errors such as "
-            "errors<0.1%. Separate several objectives with commas.",
+            "{name} is {value!r}{unit}; it must be a latency percentile such as p99<50ms, or a share of errors such "
+            "as errors<0.1%. Separate several objectives with commas.",
+            name=name,
             value=text,
+            unit=message(" without a unit ({units})", units=units) if lacks_unit else NOTHING,
         )
 
 
@@ -89,13 +97,17 @@ class Price:
     period: str
 
     @classmethod
-    def parse(cls, text: str) -> "Price":
-        """Parse prices such as 'core=25/month, gb=3/month'. Raises BadInput."""
+    def parse(cls, text: str, name: str = "price") -> "Price":
+        """Parse prices such as 'core=25/month, gb=3/month'. Raises BadInput.
+
+        name: of the flag or key, for the error
+        """
         match = _PRICE.fullmatch(text.strip())
         if not match:
             raise BadInput(
-                "price is {value!r}; it must be the price of a core and of a GB or GiB for the same period, such "
+                "{name} is {value!r}; it must be the price of a core and of a GB or GiB for the same period, such "
                 "as 'core=25/month, gb=3/month'.",
+                name=name,
                 value=text,
             )
         size_bytes = 10**9 if match[3].lower() == "gb" else 2**30

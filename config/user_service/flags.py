@@ -26,7 +26,7 @@ def plan_from_service_flags(flags: Flags) -> Plan | None:
     given = service_from(flags)
     subject = next((subject for key, subject in STARTS.items() if key in given), Subject.SYSTEMS)
     refuse(subject, [(option.flag, option) for option in given_flags((*CHOICE, RUNTIMES, *OPTIONS), flags)])
-    return None if subject is Subject.SYSTEMS else user_service_plan(given, Path.cwd())
+    return None if subject is Subject.SYSTEMS else user_service_plan(given, Path.cwd(), flagged=True)
 
 
 def service_from(flags: Flags) -> Flags:
@@ -109,7 +109,7 @@ def restore_secrets(
 
 def secrets_in_flags(flags: Flags) -> list[Secret]:
     """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
-    values = parsed(SERVICE, service_from(flags), Path.cwd())
+    values = parsed(SERVICE, service_from(flags), Path.cwd(), flagged=True)
     return _secrets(values, request_plan(values))
 
 

@@ -40,17 +40,18 @@ PORTS = {"http": "80", "https": "443", "tcp": ""}
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
-def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None) -> Plan:
+def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None, *, flagged: bool = False) -> Plan:
     """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
 
     given: texts by KEYS
     folder: the folder that relative paths refer to
     defaults: values of parameters, which override DEFAULTS
+    flagged: whether the texts come from flags
     """
     expect_keys(message("service"), given, KEYS)
     subject = _subject(given)
     refuse(subject, [(key, KEYS[key]) for key in given])
-    values = parsed(SERVICE, given, folder)
+    values = parsed(SERVICE, given, folder, flagged=flagged)
     protocol, requests = values.get("protocol", HTTP), request_plan(values)
     expect_sendable(requests, protocol)
     start = _start(subject, values, folder)

@@ -198,7 +198,7 @@ def _requests(given: Given) -> tuple[Request, ...] | RequestPlan:
         return load_requests(Path(given.file()))
     if not isinstance(given.value, list) or not given.value:
         raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
-    return tuple(_request(request, given.folder) for request in given.value)
+    return tuple(_request(request, given) for request in given.value)
 
 
 FILE = applying(
@@ -281,7 +281,7 @@ def _expect_values(plan: RequestPlan) -> None:
         )
 
 
-def _request(given: Any, folder: Path) -> Request:
+def _request(given: Any, listed_in: Given) -> Request:
     given = {"request": given} if isinstance(given, str) else given
     if not isinstance(given, dict) or "request" not in given:
         shown = {str(key): HIDDEN for key in given} if isinstance(given, dict) else given
@@ -292,7 +292,7 @@ def _request(given: Any, folder: Path) -> Request:
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
     public = _public(Given(value=given.get("public", []), name="public"))
-    values = parsed(REQUEST, given, folder, public)
+    values = parsed(REQUEST, given, listed_in.folder, public, flagged=listed_in.name.startswith("--"))
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 

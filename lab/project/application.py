@@ -1,5 +1,6 @@
 """Find a project's application, and import it with the interpreter that will serve it to know if it is WSGI or ASGI."""
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ _MARK = "gilscope-application:"
 # A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes (scope, receive, send).
 # A function without required arguments is a factory that returns an application.
 _LOOK = f"""
-import importlib, inspect, json, sys
+import importlib, inspect, json, os, sys, traceback
 
 def required(call):
     try:
@@ -40,20 +41,50 @@ def interface(value):
         return "asgi"
     return {{2: "wsgi", 3: "asgi"}}.get(required(value), "")
 
+class Absent(Exception):
+    pass
+
 def look(module, name):
-    value = importlib.import_module(module)
+    try:
+        value = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if f"{{module}}.".startswith(f"{{error.name}}."):
+            raise Absent(error.name) from None
+        raise
     for part in name.removesuffix("()").split("."):
+        if not hasattr(value, part):
+            raise Absent(f"{{module}}:{{part}}")
         value = getattr(value, part)
     factory = name.endswith("()") or (inspect.isfunction(value) and not interface(value) and not required(value))
     value = value() if factory else value
     kind = type(value)
     return {{"interface": interface(value), "factory": factory, "kind": kind.__module__ + "." + kind.__qualname__}}
 
+def failure(error):
+    syntax = isinstance(error, SyntaxError)
+    places = [("", 0), *((frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__))]
+    places = [(error.filename, error.lineno)] if syntax else places
+    files = [place for place in places if os.path.isfile(place[0] or "")]
+    file, line = ([place for place in files if inside(place[0])] or files or places)[-1]
+    text = error.msg if syntax else str(error)
+    missing = error.name.partition(".")[0] if isinstance(error, ModuleNotFoundError) and error.name else ""
+    return {{
+        "error": type(error).__name__ + ": " + text, "syntax": syntax,
+        "file": file if files else "", "line": line or 0,
+        "missing": "" if os.path.exists(missing) or os.path.exists(missing + ".py") else missing,
+    }}
+
+def inside(file):
+    path = os.path.relpath(file)
+    return not path.startswith("..") and "site-packages" not in path
+
 sys.path.insert(0, "")
 try:
     seen = look(*sys.argv[1].split(":"))
+except Absent as error:
+    seen = {{"absent": str(error)}}
 except BaseException as error:
-    seen = {{"error": type(error).__name__ + ": " + str(error)}}
+    seen = failure(error)
 print("\\n{_MARK}" + json.dumps(seen), flush=True)
 """
 
@@ -63,13 +94,20 @@ class Application:
     """A description of a WSGI or ASGI application.
 
     interface: wsgi, asgi, or "" if it is neither; factory: whether the name is a function that returns the application
-    kind: its class, such as flask.app.Flask; error: why it could not be imported, "" if it could
+    kind: its class, such as flask.app.Flask
+    absent: the MODULE or MODULE:NAME that does not exist; error: why it could not be imported; "" if it could
+    file, line: where the error is; syntax: whether it is a syntax error; missing: the module that is not installed
     """
 
     interface: Literal["wsgi", "asgi", ""] = ""
     factory: bool = False
     kind: str = ""
+    absent: str = ""
     error: str = ""
+    file: str = ""
+    line: int = 0
+    syntax: bool = False
+    missing: str = ""
 
 
 def find_application(folder: Path) -> str:
@@ -103,8 +141,14 @@ def inspect_application(name: str, python: Path, folder: Path, variables: Mappin
         raise _unusable(
             name, message("the importing process {ending}; the end of its output: {output}", ending=how, output=tail)
         )
+    if seen.absent:
+        module, _, part = seen.absent.partition(":")
+        absent = message("there is no module {module} in {folder}", module=module, folder=folder)
+        if part:
+            absent = message("{module} has no {part}", module=module, part=part)
+        raise _unusable(name, absent)
     if seen.error:
-        raise _unusable(name, verbatim(seen.error[:TAIL_BYTES]))
+        raise _import_error(name, seen, folder)
     return seen
 
 
@@ -114,6 +158,23 @@ def _report(output: str) -> Application | None:
         return msgspec.json.decode(output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application)
     except (msgspec.DecodeError, IndexError):
         return None
+
+
+def _import_error(name: str, seen: Application, folder: Path) -> BadInput:
+    """Return the error for an application that exists, but raises an error when it is imported."""
+    remedy = message("Correct this error. If it depends on a variable or a database, use --env or --with.")
+    if seen.syntax:
+        remedy = message("Correct this file.")
+    elif seen.missing:
+        remedy = message(
+            "Add the package of {module} to the project's requirements.txt or pyproject.toml.", module=seen.missing
+        )
+    reason = verbatim(seen.error[:TAIL_BYTES].rstrip("."))
+    if seen.file:
+        path = os.path.relpath(seen.file, folder)
+        file = seen.file if path.startswith("..") else path
+        reason = message("{file}, line {line}: {error}", file=file, line=seen.line, error=reason)
+    return BadInput("{app} cannot be imported: {reason}. {remedy}", app=name, reason=reason, remedy=remedy)
 
 
 def _unusable(name: str, reason: Message) -> BadInput:

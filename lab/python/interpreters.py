@@ -136,7 +136,21 @@ def missing(runtime: str) -> Message:
             others=listed(others, AND),
             exact=exact,
         )
+    if not _is_offered(exact):
+        return message(
+            "Runtime {name} was not found, and uv does not offer CPython {exact}. Name another runtime, or give the "
+            "path of its interpreter with: --interpreter {exact}=PATH",
+            name=name,
+            exact=exact,
+        )
     return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
+
+
+def _is_offered(name: str) -> bool:
+    """Return whether uv can install the interpreter *name*, such as 3.14t; True if there is no uv to ask."""
+    program = uv.find()
+    command = [str(program), "python", "list", "--only-downloads", "--all-versions", name]
+    return program is None or trusted_output(command, QUERY_TIMEOUT_S) != ""
 
 
 def refused(names: Iterable[str]) -> list[Message]:

@@ -460,7 +460,9 @@ class CellRun(ExitStack):
                 **(self._instruments[number].variables if is_inside else {}),
             }
             name = _name(role, number + 1, count)
-            started.append(self.children.start(name, str(runtime.name), command, variables, place))
+            child = self.children.start(name, str(runtime.name), command, variables, place)
+            child.is_observer = is_service and self._already_runs
+            started.append(child)
         return started
 
     def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:

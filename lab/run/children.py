@@ -142,7 +142,10 @@ class Child:
     noted: keys that the orchestrator adds to its result: the program that a native child runs, and JIT states
     result: the content of its last line, once that was checked (lab.run.contract), with the keys in *noted*
     idle_ns: the CPU time that it and its descendants used between its time slices
+    is_observer: whether it only observes a service that the user runs
     """
+
+    is_observer = False
 
     def __init__(
         self, name: Message, runtime: str, command: Sequence[str], place: Place, variables: Mapping[str, str]
@@ -251,6 +254,8 @@ class Child:
         with suppress(ChildFailed):
             while self.line():
                 pass
+        if self._failure and self.is_observer:
+            return replace(self._failure, code=when.code)
         why = self._failure or self.last_lines() or message("The child wrote nothing to stderr.")
         return replace(chained([how, why], SENTENCES), code=when.code)
 

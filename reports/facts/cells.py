@@ -65,7 +65,7 @@ class Row(Setting, SavedRow):
     """A row of the results table: the measurements (cells) of one setting under one runtime (arm), in all blocks.
 
     cells:   the measured cells, in the order in which they ran
-    planned: the number of blocks in the plan
+    planned: the number of blocks in the plan, or of the blocks that began if the run may end before all blocks
     first:   the cells of the same setting under the first runtime, to which the ratio refers
     """
 
@@ -176,7 +176,8 @@ class Cells:
     def __init__(self, run: Run) -> None:
         plan = SavedPlan.from_json(run.plan)
         self.run = run
-        self.planned = plan.blocks
+        begun = max((cell.block for cell in run.cells), default=0)
+        self.planned = begun if plan.until else plan.blocks
         self.arms = list(dict.fromkeys([*runtimes(run), *(cell.arm for cell in run.cells)]))
         self.settings = {setting_key(row.system, row.params): row for row in plan.rows}
         self._blocks: dict[tuple[Key, str], dict[int, CellResult]] = {}

@@ -57,7 +57,8 @@ class QuietDisplay(ExitStack):
     """A display that is open during a run and prints a line for each cell that is not ok, and nothing else.
 
     cells: the cells that will be measured; lines show the parameters that vary between cells of one system
-    open_ended: whether the run may end before all of its blocks, so that the remaining time is unknown
+    open_ended: whether the run may end before all of its blocks
+    limit_s: the time after which an open-ended run ends; 0 if unknown
     clock: returns the current time in s
     """
 
@@ -70,31 +71,37 @@ class QuietDisplay(ExitStack):
         cells: Iterable[Cell] = (),
         *,
         open_ended: bool = False,
+        limit_s: float = 0.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__()
         self._console = console
         self._language = language
-        self._open_ended = open_ended
+        self._open_ended, self._limit_s = open_ended, limit_s
         self._clock = clock
         self._failures = 0
         self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
-        self._done, self._total, self._ended_s = 0, 0, 0.0
+        self._done, self._total = 0, 0
+        self._due_s: float | None = None  # when the run is expected to end
         self._telling = {system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()}
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Record that a measurement (cell) starts after *done* of *total* measurements have ended.
 
-        The first *done* of a resumed run is above 0.
+        The first *done* of a resumed run is above 0. The expected end changes only here, because measurements that
+        alternate in slices end together.
         """
         self._done, self._total = done, total
-        if self._began is None:
-            self._ended_s = self._clock()
-            self._began = done, self._ended_s
+        now_s = self._clock()
+        first, began_s = self._began = self._began or (done, now_s)
+        if self._open_ended:
+            self._due_s = began_s + self._limit_s if self._limit_s else None
+        elif done > first:
+            self._due_s = now_s + (now_s - began_s) / (done - first) * (total - done)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Record that *done* measurements (cells) are completed now, and show the last of them."""
-        self._done, self._total, self._ended_s = done, total, self._clock()
+        self._done, self._total = done, total
         self._failures += result.status != "ok"
         self._show(result)
 
@@ -104,12 +111,11 @@ class QuietDisplay(ExitStack):
             self._print(cell_line(result), self._values(result.system, result.params))
 
     def left(self) -> Message:
-        """Return the time until all cells are completed; empty if unknown. It falls while a cell runs."""
-        first, began_s = self._began or (self._done, 0.0)
-        if self._open_ended or self._done <= first:
+        """Return the time until the run ends; empty if unknown. It falls while a cell runs."""
+        if self._due_s is None:
             return NOTHING
-        expected_s = (self._ended_s - began_s) / (self._done - first) * (self._total - self._done)
-        return time_left(max(0.0, expected_s - (self._clock() - self._ended_s)))
+        left = time_left(max(0.0, self._due_s - self._clock()))
+        return message("at most {left}", left=left) if self._open_ended else left
 
     def place(self) -> Message:
         """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
@@ -192,13 +198,19 @@ class LiveDisplay(QuietDisplay):
 
 
 def display(
-    cells: Iterable[Cell] = (), *, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH
+    cells: Iterable[Cell] = (),
+    *,
+    quiet: bool = False,
+    open_ended: bool = False,
+    limit_s: float = 0.0,
+    language: Language = ENGLISH,
 ) -> QuietDisplay:
     """Return the kind of display that suits standard error, which may be a terminal.
 
     quiet:      whether to show only cells that are not ok
-    open_ended: whether the run may end before all of its blocks, so that the remaining time is unknown
+    open_ended: whether the run may end before all of its blocks
+    limit_s:    the time after which an open-ended run ends; 0 if unknown
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, language, cells, open_ended=open_ended)
+    return kind(console, language, cells, open_ended=open_ended, limit_s=limit_s)

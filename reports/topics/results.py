@@ -120,10 +120,7 @@ def _failure_sentences(view: View) -> list[Message]:
 
 
 def _unmeasured(view: View) -> list[Message]:
-    planned = blocks = view.plan.blocks
-    if view.plan.until:  # with --until, a run may end after any block
-        blocks = max((cell.block for cell in view.run.cells), default=0)
-    count = sum(max(0, row.planned * blocks // planned - len(row.cells)) for row in view.rows)
+    count = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
     lacking = plural(
         "{count} planned measurement has not been made. Use --resume to make this measurement.",
         "{count} planned measurements have not been made. Use --resume to make these measurements.",

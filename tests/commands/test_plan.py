@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from commands.plan import cell_seconds, plan_seconds
+from commands.estimate import blocks_possible, cell_seconds, fewest_blocks_of, no_verdict, plan_seconds, run_time
 from commands.plan import main as plan_command
+from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_experiment
 from config.plan import Plan, Row
 from core.cell import Cell
+from core.messages import message
 from core.runtime import RuntimeName
 from lab.machine import host
 from systems import find
@@ -73,3 +75,71 @@ def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
     both = 2 * (seconds(cell("1"), 2) + seconds(cell("3"), 2))
     assert plan_seconds(plan, 2) == pytest.approx(both)
     assert plan_seconds(replace(plan, blocks=5), 2) == pytest.approx(5 * both)
+
+
+def planned(*words: str) -> Plan:
+    parser = Parser("plan", message("a test"))
+    add_run_flags(parser)
+    return plan_from(parser.parse(words))
+
+
+OWN = ("--service-command", "{python} {port}", "--runtime", "3.14,3.14t")
+
+
+@pytest.mark.parametrize(
+    ("words", "ends"),
+    [
+        (("--until", "verdict,3min"), "when every comparison has a verdict or after 3 min"),
+        (("--until", "3%", "--blocks", "30"), "when every interval is at most 3 % wide or after 30 blocks"),
+        (("--until", "10min"), "after 10 min"),
+    ],
+)
+def test_a_run_without_a_fixed_end_says_when_it_ends_and_no_number_of_blocks_or_requests(
+    words: tuple[str, ...], ends: str
+) -> None:
+    said = str(run_time(planned(*OWN, *words), 2))
+    assert said.startswith(f"A run would end {ends}. A block of 2 measurements would take about ")
+    assert "10000" not in said
+    assert "requests" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "fewest"),
+    [
+        ((*OWN, "--blocks", "5"), 6),
+        ((*OWN, "--blocks", "5", "--aa"), 6),  # A/A is no comparison that gets a verdict
+        (("--system", "1", "--runtime", "3.11,3.14,3.14t+gil,3.14t", "--blocks", "3"), 8),
+        (
+            ("--system", "4", "--num-multi-socket", "1,5,10", "--blocks", "3"),
+            10,
+        ),  # 4 steps of 3 settings and their mean
+        (("--experiment", "quick", "--blocks", "3"), 9),  # it judges 9 of its comparisons
+    ],
+)
+def test_a_plan_with_too_few_blocks_for_any_verdict_says_how_many_it_needs(words: tuple[str, ...], fewest: int) -> None:
+    few = planned(*words)
+    assert fewest_blocks_of(few) == fewest
+    assert f"cannot give a verdict: its comparisons need at least {fewest} blocks" in str(no_verdict(few, 2))
+    assert not no_verdict(replace(few, blocks=fewest), 2)
+
+
+def test_a_run_that_is_too_short_for_a_verdict_says_so() -> None:
+    assert not no_verdict(planned(*OWN, "--until", "verdict,3min"), 2)
+    short = planned(*OWN, "--until", "verdict,20s")
+    assert f"there will be only {blocks_possible(short, 2)}" in str(no_verdict(short, 2))
+
+
+@pytest.mark.parametrize("words", ["", "--system all", "--system 4 --num-multi-socket 1,5,10", "--experiment quick"])
+def test_the_defaults_of_gilscopes_own_systems_give_a_verdict(words: str) -> None:
+    assert not no_verdict(planned(*words.split()), 2)
+
+
+def test_gilscopes_own_systems_are_measured_by_time_unless_a_number_of_requests_is_given() -> None:
+    assert planned("--system", "4").method.duration_s == 1
+    assert planned("--system", "4", "--num-requests-per-client", "10").method.duration_s == 0
+    assert planned("--scale", "0.1").method.duration_s == 0
+    assert planned("--scale", "0.1", "--duration", "2").method.duration_s == 2
+
+
+def test_one_runtime_needs_no_blocks_for_a_verdict() -> None:
+    assert fewest_blocks_of(planned("--system", "4", "--runtime", "3.14t", "--blocks", "1")) == 0

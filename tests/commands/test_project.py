@@ -54,11 +54,11 @@ def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list
 @pytest.mark.parametrize(
     ("names", "chosen", "missing"),
     [
-        (("3.14", "3.14t"), "3.14,3.14t", []),
-        (("3.14", "3.14t", "3.15", "3.15t"), "3.14,3.14t", []),
-        (("3.14", "3.15", "3.15t"), "3.15,3.15t", []),
-        (("3.15t",), "3.15,3.15t", ["3.15"]),
-        (("3.11",), "3.14,3.14t", ["3.14", "3.14t"]),
+        (("3.14", "3.14t"), "3.14,3.14t+gil,3.14t", []),
+        (("3.14", "3.14t", "3.15", "3.15t"), "3.14,3.14t+gil,3.14t", []),
+        (("3.14", "3.15", "3.15t"), "3.15,3.15t+gil,3.15t", []),
+        (("3.15t",), "3.15,3.15t+gil,3.15t", ["3.15"]),
+        (("3.11",), "3.14,3.14t+gil,3.14t", ["3.14", "3.14t"]),
     ],
 )
 def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
@@ -68,6 +68,28 @@ def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
     filled, notes = found("--service-command", "{python} {port}")
     assert (filled["runtime"], asked) == (chosen, missing)
     assert any("uv installs" in note for note in notes) == bool(missing)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--blocks", "8"), ""),
+        (("--blocks", "7"), "too short for verdicts on three runtimes"),
+        (("--until", "verdict,20s"), "too short for verdicts on three runtimes"),
+        (("--until", "verdict"), ""),
+        (("--topology", "2x1,1x2,1x8", "--service-command", "{python} {port} {threads}"), "too short"),
+        (("--slo", "p99<50ms"), "a search takes minutes for each runtime"),
+    ],
+)
+def test_the_free_threaded_build_with_its_gil_is_measured_where_time_allows(
+    words: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_runtimes(("3.14", "3.14t"), monkeypatch)
+    filled, notes = found("--service-command", "{python} {port}", *words)
+    assert filled["runtime"] == ("3.14,3.14t" if why else "3.14,3.14t+gil,3.14t")
+    (told,) = (note for note in notes if note.startswith("Runtimes: "))
+    assert ("3.14t+gil is left out, because " in told) == bool(why)
+    assert why in told
 
 
 def test_a_server_that_fits_the_application_and_its_packages_are_chosen_and_a_plan_can_be_made_of_it(
@@ -108,6 +130,13 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
         (("--app", "shop:wsgi", "--request", "get /"), "request"),
         (("--service-command", "serve"), "does not say where to listen"),
         (("--app", "shop:wsgi", "--runtime", "native"), "--runtime is native"),
+        (("--app", "shop:wsgi", "--blocks", "0"), "--blocks is 0"),
+        (("--app", "shop:wsgi", "--duration", "abc"), "--duration is abc"),
+        (("--app", "shop:wsgi", "--seed", "x"), "--seed is x"),
+        (("--app", "shop:wsgi", "--slo", "p99<50"), "--slo is 'p99<50' without a unit"),
+        (("--app", "shop:wsgi", "--slo", "p99<50ms", "--blocks", "1"), r"itself\. Remove --blocks"),
+        (("--app", "shop:wsgi", "--num-clients", "x"), "NUM_CLIENTS is x"),
+        (("--app", "shop:wsgi", "--server", "gunicron"), "--server is gunicron"),
     ],
 )
 def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(

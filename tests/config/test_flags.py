@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config.flags import Parser, add_plan_flags, plan_from, value_of
+from config.flags import Parser, add_run_flags, plan_from, value_of
 from config.load import load_experiment
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, MAX_BLOCKS, REQUIRE
@@ -19,7 +19,7 @@ from tests.config import planning
 
 def parsed(*arguments: str) -> dict[str, Any]:
     parser = Parser("test", message("a test"))
-    add_plan_flags(parser)
+    add_run_flags(parser)
     return parser.parse(arguments)
 
 
@@ -75,11 +75,11 @@ BAD_FLAGS = {
     "--num-clients 1,x": "NUM_CLIENTS is x; it must be a whole number",
     "--num-clients=": "NUM_CLIENTS is",
     "--num-max-conns 0": "or none",
-    "--duration 1e3": "duration is 1e3",
-    "--warmup 5": "warmup is 5",
+    "--duration 1e3": "--duration is 1e3",
+    "--warmup 5": "--warmup is 5",
     "--until 0%": "until is 0%",
     **{
-        f"--system 2 --slo={text}": f"slo is {text!r}; it must be"
+        f"--system 2 --slo={text}": f"--slo is {text!r}"
         for text in (
             "p99",
             "p99<0ms",
@@ -100,11 +100,20 @@ BAD_FLAGS = {
     "--cpus 0": "--cpus is 0; it must be a number of cores from 0.01 to",
     "--cpus 99999": "--cpus is 99999",
     "--memory 512": "--memory is 512; it must be a size with one of the units GiB, GB, MiB, MB",
-    "--price core=25/month": "price is 'core=25/month'",
+    "--price core=25/month": "--price is 'core=25/month'",
     **{
         f"--system 2 --fail-if-slower={text}": f"--fail-if-slower is {text}; it must be"
         for text in ("", "5", "0.05", "0%", "-5%", "1001%", "five%", "5%%", "nan%", "1e1%", "٥%")
     },
+    "--system 2 --slo=p99<50": "without a unit (us, ms, s)",
+    "--system 2 --slo=errors<1": "without a unit (%)",
+    "--threads 4": "Did you mean --topology or --num-connections-per-client?",
+    "--num-requests 100": "Did you mean --num-requests-per-client?",
+    "--block 1": "Did you mean --blocks?",
+    "--app a:b --server gunicron": "--server is gunicron",
+    "--app a:b --server gunicorn --request get": "--request is get",
+    "--app a:b --server gunicorn --expect-status 20": "--expect-status is 20",
+    "--service-command x --service-port x": "--service-port is x",
     "--nope": "test --help",
     "--num-client 5": "--num-client",
     "stray": "stray",

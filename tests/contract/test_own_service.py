@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lab.python import uv
-from lab.run.cell_run import Bench
+from lab.run.cell_run import NOT_READY, Bench
 from lab.run.runtimes import Runtime
 from reports.facts.topologies import measured_shape
 from tests.conftest import runtime_or_skip
@@ -98,6 +98,15 @@ def test_a_command_that_does_not_start_or_answer_rightly_says_why(
     assert result.status == "failed"
     assert [part for part in parts if part not in str(result.reason)] == []
     assert "Traceback" not in str(result.reason)
+
+
+def test_a_service_that_should_already_run_is_told_by_its_address_alone(folder: Path, bench: Bench) -> None:
+    result = measured(folder, bench, "native", {"targets": {"gone": "http://127.0.0.1:1/"}})
+    said = str(result.reason)
+    assert said.startswith("The service at http://127.0.0.1:1/ does not ")
+    assert said.endswith("Start the service first.")
+    assert "exited" not in said
+    assert result.reason.code == NOT_READY
 
 
 def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, folder: Path, port: int) -> None:

@@ -63,6 +63,20 @@ def test_a_language_translates_messages_within_messages_and_rows_of_them() -> No
     assert ENGLISH.text(listed([])) == ""
 
 
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        (message("leave {flag} out.", flag="--x"), "failed: leave --x out."),
+        ("no full stop", "failed: no full stop."),
+        (message("in {folder}", folder=".."), "failed: in ..."),  # a path keeps its points
+        ("at ./.", "failed: at ./.."),
+    ],
+)
+def test_a_sentence_within_a_sentence_brings_no_second_full_stop(end: str | Message, text: str) -> None:
+    assert str(message("failed: {end}.", end=end)) == text
+    assert str(message("{end} More.", end="This ends.")) == "This ends. More."
+
+
 def test_what_a_catalog_lacks_or_has_broken_is_english() -> None:
     assert CHINESE.text(message("no such {thing}", thing="x")) == "no such x"
     assert CHINESE.text(message("broken {seed}", seed=7)) == "broken 7"

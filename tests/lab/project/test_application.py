@@ -74,12 +74,37 @@ def test_an_application_is_known_by_how_it_is_called(line: str, tmp_path: Path) 
 def test_what_cannot_be_looked_at_is_refused_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(MODULE)
     for name, reason in (
-        ("shop:none", "AttributeError: module 'shop' has no"),
+        ("shop:none", r"shop has no none\. Give the application as MODULE:NAME"),
         ("shop:dies()", "exited with status 3"),
-        ("none:app", r"No module named 'none'.*--directory"),
+        ("none:app", r"there is no module none in .*--directory"),
+        ("shop.none:app", r"there is no module shop\.none in "),
     ):
         with pytest.raises(BadInput, match=reason):
             inspect_application(name, Path(sys.executable), tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "remedy"),
+    [
+        ("import json\nimport nowhere.at_all\n", "web.py, line 2: ModuleNotFoundError", "package of nowhere to the"),
+        ("x = 1\n\ndef f(:\n", "web.py, line 3: SyntaxError: ", "Correct this file"),
+        ("import os\nos.environ['NO_SUCH']\n", "web.py, line 2: KeyError: 'NO_SUCH'", "use --env or --with"),
+        ("import json\njson.loads('')\n", "web.py, line 2: JSONDecodeError", "Correct this error"),
+        ("import shop.none\n", "web.py, line 1: ModuleNotFoundError", "Correct this error"),
+    ],
+)
+def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(
+    text: str, said: str, remedy: str, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.py").write_text(MODULE)
+    (tmp_path / "web.py").write_text(text)
+    (tmp_path / "top.py").write_text("from web import app\n")
+    for name in ("web:app", "top:app"):
+        with pytest.raises(BadInput) as caught:
+            inspect_application(name, Path(sys.executable), tmp_path, {})
+        assert said in str(caught.value)
+        assert remedy in str(caught.value)
+        assert "MODULE:NAME" not in str(caught.value)
 
 
 DEFINITIONS = {

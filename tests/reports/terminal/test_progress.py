@@ -81,7 +81,7 @@ def test_a_cell_without_clients_is_idle() -> None:
 
 def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:
     assert plain([failed(), ok()], 12).splitlines() == [
-        f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  2 min left  cells not ok: 1",
+        f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  cells not ok: 1",
         "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  cells not ok: 1",
     ]
 
@@ -151,6 +151,25 @@ def test_what_is_left_takes_as_long_as_what_is_behind_and_counts_down(
         shown.cell_ended(ok(), last, total)
         shown.cell_started(CELL, 1, last, total)
     assert str(shown.left()) == left
+
+
+def test_the_time_left_does_not_jump_when_measurements_that_alternate_in_slices_end_together() -> None:
+    clock = [0.0]
+    shown = QuietDisplay(terminal(io.StringIO()), clock=lambda: clock[0])
+    seen = []
+    for block in range(6):  # 4 measurements end together every 20 s
+        shown.cell_started(CELL, block + 1, 4 * block, 24)
+        clock[0] += 20.0
+        for done in range(4):
+            shown.cell_ended(ok(), 4 * block + done + 1, 24)
+            seen.append(str(shown.left()))
+    assert seen == [""] * 4 + [f"{left} s left" for left in (80, 60, 40, 20, 0) for _ in range(4)]
+
+
+def test_a_run_with_a_limit_says_how_long_it_lasts_at_most() -> None:
+    shown = QuietDisplay(terminal(io.StringIO()), open_ended=True, limit_s=180.0, clock=iter([0.0, 100.0]).__next__)
+    shown.cell_started(CELL, 1, 0, 40_000)
+    assert str(shown.left()) == "at most 80 s left"
 
 
 def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:

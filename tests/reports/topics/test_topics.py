@@ -23,7 +23,9 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
     run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
     run.plan["until"] = {"verdict": True, "width": 0.0, "seconds": 180.0}
     assert not results.section(View(run)).sentences
+    assert not [what for what, _ in validity._gaps(View(run)) if "planned cell" in str(what)]
     run.cells.pop()
+    assert "1 planned cell (a measurement)" in [str(what) for what, _ in validity._gaps(View(run))]
     assert [str(line) for line in results.section(View(run)).sentences] == [
         "1 planned measurement has not been made. Use --resume to make this measurement."
     ]

@@ -1,0 +1,121 @@
+"""Estimate how long a plan takes, and whether its blocks (repetitions) are enough for a verdict."""
+
+from math import ceil
+
+from config.plan import Plan
+from config.plan_options import MAX_BLOCKS
+from core.cell import Cell
+from core.messages import NOTHING, OR, Message, listed, message, plural
+from core.result import CellResult, Run
+from lab.run.cell_run import identity
+from lab.run.experiment import search_s
+from reports.document.values import duration
+
+COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
+CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
+PROCESS_OVERHEAD_S = 0.03
+
+
+def run_time(plan: Plan, cores: int) -> Message:
+    """Return how long a run of *plan* takes, or when it ends."""
+    cells = plural("{count} measurement", "{count} measurements", count=len(plan.entries()))
+    if not plan.until:
+        return message(
+            "A run would take about {time}: {cells} x {blocks}. This is a rough estimate.",
+            cells=cells,
+            blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
+            time=duration(plan_seconds(plan, cores)),
+        )
+    until = plan.until
+    ends = {
+        message("when every comparison has a verdict"): until.verdict,
+        message("when every interval is at most {width:.3g} % wide", width=until.width * 100): until.width,
+        message("after {time}", time=duration(until.seconds)): until.seconds,
+        message("after {count} blocks", count=plan.blocks): plan.blocks < MAX_BLOCKS,
+    }
+    return message(
+        "A run would end {ends}. A block of {cells} would take about {time}. This is a rough estimate.",
+        ends=listed([end for end, is_set in ends.items() if is_set], last=OR),
+        cells=cells,
+        time=duration(block_seconds(plan, cores)),
+    )
+
+
+def search_time(plan: Plan) -> Message:
+    """Return how long the search of *plan* for the highest rate takes."""
+    fast, slow = (duration(search_s(plan, rate)) for rate in (1000, 100))
+    return message(
+        "The search for the capacity with {objectives} takes about {fast} if the services reach 1,000 "
+        "requests/s, and {slow} if they reach 100 requests/s.",
+        objectives=", ".join(one.text for one in plan.objectives),
+        fast=fast,
+        slow=slow,
+    )
+
+
+def no_verdict(plan: Plan, cores: int) -> Message:
+    """Return that *plan* measures too few blocks for any verdict, or NOTHING if it measures enough."""
+    fewest, possible = fewest_blocks_of(plan), blocks_possible(plan, cores)
+    if possible >= fewest:
+        return NOTHING
+    return message(
+        "This plan cannot give a verdict: its comparisons need at least {fewest} blocks, but there will be only "
+        "{possible}. Give --blocks {fewest}, or compare fewer runtimes or settings.",
+        fewest=fewest,
+        possible=possible,
+    )
+
+
+def fewest_blocks_of(plan: Plan) -> int:
+    """Return the fewest blocks with which a comparison of throughput can get a verdict; 0 if none is planned."""
+    from reports.facts.pairs import pairs
+    from reports.statistics.significance import SHARES, fewest_blocks, fewest_blocks_anytime
+
+    if plan.objectives or (plan.view and not plan.user_service) or any(cell.rate for cell in plan.cells()):
+        return 0
+    run = Run(
+        run_id="",
+        started_at="",
+        seed=0,
+        command=[],
+        plan=plan.to_json(),
+        machine={},
+        runtimes={name: {} for name in plan.runtimes},
+        cells=[CellResult(**identity(entry, 1), status="ok") for entry in plan.entries()],
+    )
+    steps = [pair.step.name for pair in pairs(run) if pair.step.name != "aa"]
+    judged = {*steps} & {*plan.judged_steps} or {*steps}
+    family = sum(step in judged for step in steps) / SHARES["throughput"]
+    least = fewest_blocks_anytime if plan.until.looks else fewest_blocks
+    return least(family) if family else 0
+
+
+def blocks_possible(plan: Plan, cores: int) -> int:
+    """Return the largest number of blocks that a run of *plan* can measure on *cores* cores; it is an estimate."""
+    if not plan.until.seconds:
+        return plan.blocks
+    return min(plan.blocks, ceil(plan.until.seconds / block_seconds(plan, cores)))
+
+
+def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
+    """Return the estimated time in seconds to measure *cell*, one setting of *plan*, on *cores* cores.
+
+    The time is the start and end of the processes, the warm-up, and the duration or else the CPU time of services and
+    clients.
+    """
+    processes = cell.num_api_services + cell.num_clients
+    request_us = plan.systems[cell.system].request_cpu_us + cell.calc_target * COUNT_US
+    computing_s = cell.requests * request_us * 1e-6 / min(cores, processes)
+    timed_s = plan.method.duration_s or max(computing_s, cell.paced_s)
+    warmup = plan.method.warmup
+    return timed_s * (1 + warmup.share) + warmup.seconds + CELL_OVERHEAD_S + processes * PROCESS_OVERHEAD_S / cores
+
+
+def block_seconds(plan: Plan, cores: int) -> float:
+    """Return the estimated time of one block (repetition) of *plan* in seconds."""
+    return sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
+
+
+def plan_seconds(plan: Plan, cores: int) -> float:
+    """Return the estimated time of all blocks (repetitions) of *plan* in seconds, without the time for the report."""
+    return plan.blocks * block_seconds(plan, cores)
