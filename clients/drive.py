@@ -23,6 +23,7 @@ from core.system import Caller, System, loaded
 from core.work import Refused, decode
 
 ANSWER_DEADLINE_S = 30.0
+TIMEOUT = "timeout"
 PROBE_EVERY = 64  # one of 64 requests asks when its handler began
 
 
@@ -30,16 +31,18 @@ class CallTally(Tally):
     """The counts of the answers that a client received from the calculation endpoint /calc.
 
     expected: the `msg` of a right answer
+    is_stuck: whether a request has timed out, after which no other is sent
     first_wrong: the first request that got no right answer, with what it got and what was expected
     waiting: time from sending a request until its handler began, for one request in PROBE_EVERY
     """
 
-    __slots__ = ("_expected", "calc_ns", "first_wrong", "waiting")
+    __slots__ = ("_expected", "calc_ns", "first_wrong", "is_stuck", "waiting")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST, expected: str = "") -> None:
         super().__init__(service_id, slowest)
         self._expected = expected
         self.first_wrong: dict[str, str] = {}
+        self.is_stuck = False
         self.calc_ns = 0
         self.waiting = Histogram()
 
@@ -60,6 +63,7 @@ class CallTally(Tally):
     def fail(self, number: int, failed: CallFailed) -> None:
         """Count the request *number*, which got no usable answer."""
         self.errors[failed.code] += 1
+        self.is_stuck = failed.code == TIMEOUT
         if failed.reason:
             self.note(number, failed.reason, "a whole answer")
 
@@ -154,7 +158,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
             if channel is not None:
                 drop(channel)
             failures += 1
-            if failures == GIVE_UP_AFTER or failed.code == "timeout":
+            if failures == GIVE_UP_AFTER or tally.is_stuck:
                 break
             continue
         begun_ns = due_ns or start
@@ -270,6 +274,9 @@ class WorkerThreads:
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
         """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed, return the due times."""
+        if task.tally.is_stuck:
+            task.tally.errors[TIMEOUT] += 1
+            return None
         if not self._pace.rate:
             if perf_counter_ns() < until_ns:  # a request of the lead may have lasted longer
                 call(task, requests, until_ns)
