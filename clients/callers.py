@@ -115,32 +115,25 @@ ConnectNs = Callable[[int], None]
 
 
 def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
-    """Return a function that makes an object for each client, which keeps one connection to a service's first socket.
+    """Return a function that makes an object for each client, which connects to a service's first socket.
 
-    channel: opens the connection
+    The object keeps its connection. Only if a system reads REUSE_CLIENT and it is false, each request opens a new one.
+    channel: opens a connection
     """
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-        return CachedCaller(channel, addresses[0], connect_ns)
+        kind = CachedCaller if cell.reuse_client else FreshCaller
+        return kind(channel, addresses[0], connect_ns)
 
     return caller
 
 
-http_caller = cached_caller(HttpChannel)
+http_caller, framed_caller = cached_caller(HttpChannel), cached_caller(FramedChannel)
 
 
 def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
     """Return the policy that opens a connection for each request, for messages in the format of core.wire."""
     return FreshCaller(FramedChannel, addresses[0], connect_ns)
-
-
-def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return an object that opens a client's connections to a service, for messages in the format of core.wire.
-
-    If REUSE_CLIENT is true (the default), the connection is kept. Otherwise each request opens a new connection.
-    """
-    kind = CachedCaller if cell.reuse_client else FreshCaller
-    return kind(FramedChannel, addresses[0], connect_ns)
 
 
 def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:

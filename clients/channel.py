@@ -1,4 +1,4 @@
-"""Channels: blocking connections from a client to a service. Requests and answers are frames or HTTP/1.1 messages.
+"""Channels: blocking connections from a client to a service, whose answers are frames, HTTP/1.1 or anything else.
 
 Source of the parser of HTTP responses: RFC 9112, sections 6.3 and 9.3.
 """
@@ -6,10 +6,16 @@ Source of the parser of HTTP responses: RFC 9112, sections 6.3 and 9.3.
 import json
 import re
 import socket
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from time import monotonic
+from typing import Any
 
 from core.cell import Cell
-from core.limits import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES
-from core.wire import Frames, frame
+from core.limits import MAX_ANSWER_BYTES, MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES
+from core.system import MORE
+from core.wire import HEADER, frame
 from core.work import calc_request
 
 HEAD_END = b"\r\n\r\n"
@@ -101,12 +107,19 @@ class KnownHeads:
 
 
 READ_BYTES = 64 * 1024
+SHOWN_BYTES = 60  # how much is shown of an answer that cannot be read
+
+
+def shown(data: bytes) -> str:
+    """Return the first bytes of an answer as text, with escape sequences."""
+    rest = f"... ({len(data)} bytes)" if len(data) > SHOWN_BYTES else ""
+    return f"`{data[:SHOWN_BYTES].decode('latin-1').encode('unicode_escape').decode()}`{rest}"
 
 
 class CallFailed(Exception):
     """The error that is raised if a request gets no usable answer.
 
-    code: connect, closed, reset, extra, garbled or tls
+    code: connect, closed, reset, timeout, extra, garbled, encode or tls
     reason: the cause in words, if it is known
     was_kept: whether the service closed a connection that it had kept, before any byte of the answer
     """
@@ -142,27 +155,58 @@ def _connect_unix(path: str, deadline_s: float | None) -> socket.socket:
     return sock
 
 
-class _Channel:
-    """The base class of FramedChannel and HttpChannel. It sends and reads bytes, and closes the connection."""
+class StreamChannel:
+    """A connection whose answers have no common format. A function finds the answer in the bytes that have arrived.
 
-    __slots__ = ("sock",)
+    decode: returns the answer that the bytes are, or MORE if its last bytes are missing. May raise CallFailed
+    deadline_s: how long to wait for the first bytes of an answer, and then for all others; None for no limit
+    """
 
-    def __init__(self, address: str) -> None:
-        self.sock = connect(address)
+    __slots__ = ("_deadline_s", "_decode", "sock")
 
-    def _send(self, message: bytes) -> None:
+    def __init__(self, address: str, decode: Callable[[bytes], Any], deadline_s: float | None = None) -> None:
+        self.sock = connect(address, deadline_s)
+        self._decode = decode
+        self._deadline_s = deadline_s
+
+    def ask(self, message: bytes) -> Any:
+        """Send one request, and return its answer as decode() returned it. Raises CallFailed."""
         try:
             self.sock.sendall(message)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the service has closed the connection, but its last answer can still be read
+        except TimeoutError as error:
+            raise CallFailed("timeout", f"no answer, and the request was not read in {self._deadline_s:g} s") from error
+        data = self._read()
+        answer = self._decode(data)
+        return self._rest(data) if answer is MORE else answer
 
-    def _read(self) -> bytes:
+    def _rest(self, data: bytes) -> Any:
+        """Read the rest of an answer that begins with *data*, and return the answer. Raises CallFailed."""
+        until_s = monotonic() + (self._deadline_s or 0.0)
+        answer: Any = MORE
+        while answer is MORE:
+            if len(data) > MAX_BODY_BYTES:
+                raise CallFailed("garbled", f"{shown(data)}, which does not end")
+            if self._deadline_s:
+                left_s = until_s - monotonic()
+                if left_s <= 0:
+                    raise _incomplete("timeout", data)
+                self.sock.settimeout(left_s)
+            data += self._read(data)
+            answer = self._decode(data)
+        if self._deadline_s:
+            self.sock.settimeout(self._deadline_s)
+        return answer
+
+    def _read(self, begun: bytes = b"") -> bytes:
+        """Return the next bytes of an answer that begins with *begun*. Raises CallFailed."""
         try:
-            data = self.sock.recv(READ_BYTES)
+            data = self.sock.recv(max(READ_BYTES, len(begun)))
         except OSError as error:
-            raise CallFailed("reset") from error
+            raise _incomplete("timeout" if isinstance(error, TimeoutError) else "reset", begun) from error
         if not data:
-            raise CallFailed("closed")
+            raise _incomplete("closed", begun)
         return data
 
     def close(self) -> None:
@@ -170,61 +214,60 @@ class _Channel:
         self.sock.close()
 
 
-class FramedChannel(_Channel):
+def _incomplete(code: str, begun: bytes) -> CallFailed:
+    return CallFailed(code, f"{shown(begun)}, which is incomplete ({code})" if begun else "")
+
+
+def frame_body(data: bytes) -> Any:
+    """Return the body of the frame *data* (core.wire), or MORE if its last bytes are missing. Raises CallFailed."""
+    if len(data) < HEADER.size:
+        return MORE
+    (size,) = HEADER.unpack_from(data)
+    if not 0 <= size <= MAX_ANSWER_BYTES:
+        raise CallFailed("garbled", f"{shown(data)}, which is not a frame")
+    return _whole(data, HEADER.size, size)
+
+
+def http_body(heads: KnownHeads, data: bytes) -> Any:
+    """Return the body of the HTTP response *data*, or MORE if its last bytes are missing. Raises CallFailed.
+
+    The response must have a Content-Length.
+    """
+    end, start = split_head(data)
+    if not end and len(data) <= MAX_HEAD_BYTES:
+        return MORE
+    length = None
+    with suppress(BadHead):
+        length = heads.read(data[:end]).length
+    if length is None or length > MAX_ANSWER_BYTES:
+        raise CallFailed("garbled", f"{shown(data)}, which is not HTTP with a Content-Length")
+    return _whole(data, start, length)
+
+
+def _whole(data: bytes, start: int, size: int) -> Any:
+    """Return the body, the *size* bytes from *start*, or MORE if some are missing. Raises CallFailed."""
+    missing = start + size - len(data)
+    if missing < 0:
+        raise CallFailed("extra", f"{shown(data)}, which goes on after its end")
+    return MORE if missing else data[start:]
+
+
+class FramedChannel(StreamChannel):
     """A channel that sends and receives frames in the format of core.wire."""
 
-    __slots__ = ("_frames",)
+    __slots__ = ()
 
     def __init__(self, address: str) -> None:
-        self.sock = connect(address)
-        self._frames = Frames(MAX_ANSWER_BYTES)
-
-    def ask(self, message: bytes) -> bytes:
-        """Send one frame, and return the body of the answer's frame. Raises CallFailed."""
-        self._send(message)
-        bodies = self._frames.feed(self._read())
-        while not bodies:
-            if self._frames.refused_bytes is not None:
-                raise CallFailed("garbled")
-            bodies = self._frames.feed(self._read())
-        if len(bodies) > 1 or self._frames.partial or self._frames.refused_bytes is not None:
-            raise CallFailed("extra")
-        return bodies[0]
+        super().__init__(address, frame_body)
 
 
-class HttpChannel(_Channel):
+class HttpChannel(StreamChannel):
     """A channel for HTTP/1.1 with keep-alive. Answers must have a Content-Length."""
 
-    __slots__ = ("_heads",)
+    __slots__ = ()
 
     def __init__(self, address: str) -> None:
-        super().__init__(address)
-        self._heads = KnownHeads()
-
-    def ask(self, message: bytes) -> bytes:
-        """Send one HTTP request, and return the body of its response. Raises CallFailed."""
-        self._send(message)
-        data = self._read()
-        end, start = split_head(data)
-        while not end:
-            if len(data) > MAX_HEAD_BYTES:
-                raise CallFailed("garbled")
-            data += self._read()
-            end, start = split_head(data)
-        try:
-            length = self._heads.read(data[:end]).length
-        except BadHead:
-            raise CallFailed("garbled") from None
-        if length is None or length > MAX_ANSWER_BYTES:
-            raise CallFailed("garbled")
-        missing = start + length - len(data)
-        while missing > 0:
-            more = self._read()
-            data += more
-            missing -= len(more)
-        if missing < 0:
-            raise CallFailed("extra")
-        return data[start:]
+        super().__init__(address, partial(http_body, KnownHeads()))
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:

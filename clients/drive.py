@@ -2,12 +2,16 @@
 
 import threading
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from clients.channel import CallFailed
+from clients.callers import cached_caller
+from clients.channel import CallFailed, StreamChannel
+from clients.own_protocol import ANSWER_LIMIT_S, OwnProtocol
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
 from clients.tally import MOST, Tally, shared, time_at_edges
 from clients.workers import GIVE_UP_AFTER, numbers
@@ -19,19 +23,26 @@ from core.system import Caller, System, loaded
 from core.work import Refused, decode
 
 ANSWER_DEADLINE_S = 30.0
+TIMEOUT = "timeout"
 PROBE_EVERY = 64  # one of 64 requests asks when its handler began
 
 
 class CallTally(Tally):
     """The counts of the answers that a client received from the calculation endpoint /calc.
 
+    expected: the `msg` of a right answer
+    is_stuck: whether a request has timed out, after which no other is sent
+    first_wrong: the first request that got no right answer, with what it got and what was expected
     waiting: time from sending a request until its handler began, for one request in PROBE_EVERY
     """
 
-    __slots__ = ("calc_ns", "waiting")
+    __slots__ = ("_expected", "calc_ns", "first_wrong", "is_stuck", "waiting")
 
-    def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
+    def __init__(self, service_id: int = 0, slowest: int = MOST, expected: str = "") -> None:
         super().__init__(service_id, slowest)
+        self._expected = expected
+        self.first_wrong: dict[str, str] = {}
+        self.is_stuck = False
         self.calc_ns = 0
         self.waiting = Histogram()
 
@@ -45,16 +56,28 @@ class CallTally(Tally):
     def merge(self, other: "CallTally") -> None:  # type: ignore[override]
         """Add the counts of *other* to the counts of this object."""
         super().merge(other)
+        self.first_wrong = self.first_wrong or other.first_wrong
         self.calc_ns += other.calc_ns
         self.waiting.merge(other.waiting)
 
-    def check(self, body: bytes, expected: str, sent_ns: int) -> bool:
-        """Count the answer to the request that was sent at *sent_ns*. Return whether the answer is right."""
+    def fail(self, number: int, failed: CallFailed) -> None:
+        """Count the request *number*, which got no usable answer."""
+        self.errors[failed.code] += 1
+        self.is_stuck = failed.code == TIMEOUT
+        if failed.reason:
+            self.note(number, failed.reason, "a whole answer")
+
+    def note(self, number: int, got: str, expected: str) -> None:
+        """Save what the request *number* got, if it is the first one without a right answer."""
+        self.first_wrong = self.first_wrong or {"request": f"request {number}", "got": got, "expected": expected}
+
+    def check(self, body: Any, number: int, sent_ns: int) -> bool:
+        """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the answer is right."""
         self.answered += 1
         try:
             answer = decode(body)
             code = answer["code"]
-            if code == 200 and answer["msg"] == expected:
+            if code == 200 and answer["msg"] == self._expected:
                 self.calc_ns += answer["calc_ns"]
                 if "begun_ns" in answer:
                     self.waiting.record(max(0, answer["begun_ns"] - sent_ns))
@@ -71,21 +94,38 @@ class CallTally(Tally):
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """Return the client's counts. The key `waiting` is missing if no answer says when its handler began."""
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
-        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
+        wrong = {"first_wrong": self.first_wrong} if self.first_wrong else {}
+        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting | wrong
+
+
+class OwnTally(CallTally):
+    """The counts of the answers in a protocol of the user's own."""
+
+    __slots__ = ("_protocol",)
+
+    def __init__(self, protocol: OwnProtocol, service_id: int, slowest: int) -> None:
+        super().__init__(service_id, slowest)
+        self._protocol = protocol
+
+    def check(self, body: Any, number: int, sent_ns: int) -> bool:
+        """Count the answer to request *number*. Return whether the answer is right."""
+        self.answered += 1
+        if fault := self._protocol.fault(body, number):
+            self.wrong += 1
+            self.note(number, fault, "an answer that check() accepts")
+        return not fault
 
 
 @dataclass(kw_only=True)
 class Task:
-    """The requests of one client to one service: the message to send, the expected answer, and the counts.
+    """The requests of one client to one service: its connections, the bytes to send, and the counts.
 
-    probe: the message that also asks when its handler began
+    encode: returns the bytes of the request with a number. Raises CallFailed
     asked: how many requests have been sent so far, over all slices
     """
 
     caller: Caller
-    message: bytes
-    probe: bytes
-    expected: str
+    encode: Callable[[int], bytes]
     tally: CallTally
     asked: int = 0
 
@@ -95,11 +135,11 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
 
     No request starts after *until_ns*, but each request is awaited.
     With a schedule, each request is sent when it is due. Its latency counts from the due time, even if it is sent late.
-    After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
+    After GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not sent.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
-    message, probe, expected, tally = task.message, task.probe, task.expected, task.tally
+    encode, tally = task.encode, task.tally
     slowest, turn = tally.slowest, tally.slices.turn
     failures, due_ns, slice_end_ns, first, number = 0, 0, 0, task.asked, task.asked - 1
     for number in numbers(requests, first):
@@ -109,15 +149,16 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
         channel = None
         try:
             channel = take()
+            message = encode(number)
             start = clock()
-            body = channel.ask(message if number % PROBE_EVERY else probe)
+            answer = channel.ask(message)
             end = clock()
         except CallFailed as failed:
-            task.tally.errors[failed.code] += 1
+            tally.fail(number, failed)
             if channel is not None:
                 drop(channel)
             failures += 1
-            if failures == GIVE_UP_AFTER:
+            if failures == GIVE_UP_AFTER or tally.is_stuck:
                 break
             continue
         begun_ns = due_ns or start
@@ -129,7 +170,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
             slice_end_ns = turn(begun_ns, tally.answered)
         tally.own_ns += start - tally.last_ns
         tally.last_ns, failures = end, 0
-        if check(body, expected, start):
+        if check(answer, number, start):
             give(channel)
         else:
             drop(channel)
@@ -233,6 +274,9 @@ class WorkerThreads:
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
         """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed, return the due times."""
+        if task.tally.is_stuck:
+            task.tally.errors[TIMEOUT] += 1
+            return None
         if not self._pace.rate:
             if perf_counter_ns() < until_ns:  # a request of the lead may have lasted longer
                 call(task, requests, until_ns)
@@ -252,6 +296,7 @@ class CallerClient:
 
     Creating the client opens all connections that are kept. They stay open until the process ends.
     addresses: for every service, the addresses of its sockets
+    limit_s: how long to wait for an answer in a protocol of the user's own
     """
 
     def __init__(
@@ -261,14 +306,13 @@ class CallerClient:
         client_id: int,
         addresses: list[list[str]],
         method: Method = Method(),  # noqa: B008 - frozen
+        limit_s: float = ANSWER_LIMIT_S,
     ) -> None:
         self._method = method
         self._cell = cell
         self._client_id = client_id
         turns = [(client_id + number) % len(addresses) for number in range(len(addresses))]
-        self._tasks = [
-            _task(system, cell, client_id, addresses[turn], CallTally(turn, shared(len(turns)))) for turn in turns
-        ]
+        self._tasks = [self._task(system, addresses[turn], turn, shared(len(turns)), limit_s) for turn in turns]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
         self._rate = cell.rate
@@ -301,10 +345,36 @@ class CallerClient:
         counted = {"uncounted": sum(running.uncounted), "connections": self._threads}
         return result | counted | ({} if self._rate else at_edges)
 
+    def close(self) -> None:
+        """Close the connection to each service, before the process ends."""
+        for task in self._tasks:
+            with suppress(CallFailed):
+                task.caller.drop(task.caller.take())
+
+    def _task(self, system: System, sockets: list[str], service_id: int, slowest: int, limit_s: float) -> Task:
+        """Return the task for the requests to one service. Connections that are kept are open."""
+        cell = self._cell
+        if system.decode:
+            own = OwnProtocol(system)
+            tally: CallTally = OwnTally(own, service_id, slowest)
+            caller = cached_caller(partial(StreamChannel, decode=own.decode, deadline_s=limit_s))
+            encode = own.encode
+        else:
+            tally = CallTally(service_id, slowest, expected=str(cell.calc_target))
+            caller, message = loaded(system.caller), loaded(system.message)
+            plain, probe = message(cell, False), message(cell, True)
+
+            def encode(number: int) -> bytes:
+                return plain if number % PROBE_EVERY else probe
+
+        calling = caller(cell, self._client_id, sockets, tally.connect.record)
+        calling.open()
+        return Task(caller=calling, encode=encode, tally=tally)
+
     def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
         stuck = running.run(deadline_s)
         finished_ns = perf_counter_ns()
-        total = CallTally()
+        total = CallTally()  # of answers in a protocol of the user's own, too
         for task in self._tasks:
             total.merge(task.tally)
         total.errors += Counter(timeout=stuck)
@@ -325,16 +395,3 @@ class CallerClient:
             sliced = Sliced(part, begins_ns)
         pace = Pace(self._rate, self._method.poisson)
         return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, sliced)
-
-
-def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:
-    message = loaded(system.message)
-    caller = loaded(system.caller)(cell, client_id, sockets, tally.connect.record)
-    caller.open()
-    return Task(
-        caller=caller,
-        message=message(cell, False),
-        probe=message(cell, True),
-        expected=str(cell.calc_target),
-        tally=tally,
-    )

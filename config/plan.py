@@ -34,6 +34,8 @@ def find_system(name: str, folder: Path = Path()) -> System:
         return find(name)
     path = (folder / name).absolute()
     system = load_system(path)
+    if system.command:
+        service.check_command(system.command, has_environment=True)
     for other in built_in():
         for taken in sorted({other.key, other.name} & {system.key, system.name}):
             raise BadInput(

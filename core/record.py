@@ -149,8 +149,8 @@ class Client(Usage, total=False):
     rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
     sent_bytes, received_bytes: for native clients: bytes of requests and of answers
     said: for a client that runs another load generator: the `seconds` and `percentiles_ms` that the generator printed
-    first_wrong: for the clients of a user's service: the first answer that was not as expected: `request`, `got` and
-        `expected`, in words
+    first_wrong: the first answer that was not as expected: `request`, `got` and `expected`, in words. Clients in
+        Python, and all clients of a user's service, write it
     """
 
     client_id: Count

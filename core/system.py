@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from core.user_service import Start
 
 SERVICE, CLIENT = "service", "client"
+RATE, SYSTEMS = "RATE", "systems"
 SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")
-COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
+CALCULATION = ("CALC_TARGET", "PAYLOAD_BYTES")
+COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", *CALCULATION)
 
 
 class Listening(Protocol):
@@ -45,11 +48,20 @@ class Service(Protocol):
         """Set the service's counters to zero after the warm-up. No request is in progress."""
 
 
+class Incomplete(Enum):
+    """A marker for an answer whose last bytes have not arrived. Any other value may be an answer."""
+
+    MORE = "more"
+
+
+MORE = Incomplete.MORE
+
+
 class Channel(Protocol):
     """An open connection to a service, with blocking calls that raise clients.channel.CallFailed."""
 
-    def ask(self, message: bytes) -> bytes:
-        """Send *message*, one encoded request, and return the JSON of its answer."""
+    def ask(self, message: bytes) -> Any:
+        """Send *message*, one encoded request, and return its answer, in the form that the client checks."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -142,12 +154,16 @@ class System:
     reads: names of the parameters that the system reads, in addition to *common*
     service, caller, message, client: functions, or their names as "module:function", which loaded() imports
     service(cell, service_id, folder): returns the listening service; Unix sockets are made in folder
-    command: in place of *service*: a command that starts an HTTP server, with the placeholders of a user's command.
-        It runs in gilscope's folder, under the measured runtime
+    command: in place of *service*: a command that starts a server, with the placeholders of a user's command. It runs
+        under the measured runtime, in the folder of the user's file that declares the system, else in gilscope's
+    encode(request): returns the bytes of the client's request with that number: 0, 1, ...
+    decode(buffer): returns the answer that consists of all bytes in buffer; MORE if its last bytes are missing
+    check(answer, request): returns whether decode()'s answer is right for the request with that number
     caller(cell, client_id, addresses, connect_ns): returns one thread's Caller for the service at *addresses*;
         it passes the time of each connect in the timed region to connect_ns
-    message(cell, begun): returns the request's bytes, once per client; begun asks for begun_ns in the answer
-    client(cell, client_id, addresses, method): returns a complete Client, in place of caller and message
+    message(cell, begun): returns the request's bytes, once per client; begun asks for begun_ns in the answer. caller
+        and message stand in place of encode, decode and check, for services that answer as core.work does
+    client(cell, client_id, addresses, method): returns a complete Client, in place of all of these
     native_service, native_client: programs for a part that has no Python code, and for the runtime `native`
     requirements: file with the packages that the measured runtime needs, or ""
     extensions: gilscope's extension modules that the measured runtime needs
@@ -163,11 +179,14 @@ class System:
     name: str
     number: str = ""
     title: str | Message
-    group: str = "systems"
+    group: str = SYSTEMS
     common: tuple[str, ...] = COMMON
     reads: tuple[str, ...] = ()
     service: ServiceFactory | str | None = None
     command: str = ""
+    encode: Callable[[int], bytes] | None = None
+    decode: Callable[[bytes], Any] | None = None
+    check: Callable[[Any, int], bool] | None = None
     caller: CallerFactory | str | None = None
     message: MessageFactory | str | None = None
     client: ClientFactory | str | None = None
@@ -189,8 +208,14 @@ class System:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Return the names of all parameters that the system reads, in the order of declaration."""
-        return tuple(name for name in PARAMETERS if name in self.common or name in self.reads)
+        """Return the names of all parameters that the system reads, in the order of declaration.
+
+        gilscope's own clients can send at a RATE; experiments declare it where they use it. A protocol of the user's
+        own has no calculation request.
+        """
+        read = {*self.common, *self.reads, *((RATE,) if self.group == SYSTEMS and not self.client else ())}
+        read -= {*(CALCULATION if self.decode else ())}
+        return tuple(name for name in PARAMETERS if name in read)
 
     def takes(self, name: str) -> bool:
         """Return whether a plan may set the parameter *name* for this system."""
@@ -198,7 +223,9 @@ class System:
 
     def has_python(self, role: str) -> bool:
         """Return whether Python code under the measured runtime implements *role*, "service" or "client"."""
-        return self.service is not None if role == SERVICE else bool(self.client or self.caller or self.user_service)
+        if role == SERVICE:
+            return self.service is not None
+        return bool(self.client or self.caller or self.decode or self.user_service)
 
     def program(self, role: str) -> Program | None:
         """Return the native program that implements *role*, or None."""

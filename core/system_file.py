@@ -8,11 +8,15 @@ from pathlib import Path
 from types import ModuleType
 
 from core.errors import BadInput
-from core.messages import message, verbatim
-from core.system import System
+from core.messages import AND, OR, listed, message, verbatim
+from core.system import CLIENT, SERVICE, System
 
 SUFFIX = ".py"
 PATH_KEY = "system_file"  # key of System.child_config with the path, from which children load the file
+SIDES = {
+    SERVICE: (["service"], ["command"]),
+    CLIENT: (["encode", "decode", "check"], ["caller", "message"], ["client"]),
+}
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
@@ -42,9 +46,24 @@ def load_system(path: Path) -> System:
             key=system.key,
             name=system.name,
         )
+    _expect_both_sides(path, system)
     beside = path.parent / system.requirements
     requirements = str(beside) if system.requirements and beside.is_file() else system.requirements
     return replace(system, requirements=requirements, child_config={**system.child_config, PATH_KEY: str(path)})
+
+
+def _expect_both_sides(path: Path, system: System) -> None:
+    """Raise BadInput unless *system* declares one way to serve and one way to call."""
+    for side, ways in SIDES.items():
+        given = [name for way in ways for name in way if getattr(system, name)]
+        if given in ways or (not given and getattr(system, f"native_{side}")):
+            continue
+        raise BadInput(
+            "In {path}, SYSTEM has {given}, but it must have exactly one of these: {ways}. Correct the fields.",
+            path=path,
+            given=listed(given, last=AND) or message("none of its service's or client's fields"),
+            ways=listed([listed(way, last=AND) for way in ways], joint=OR),
+        )
 
 
 def file_of(system: System) -> str:

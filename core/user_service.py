@@ -11,6 +11,7 @@ from core.secret import Text, for_file, from_file
 START_DEADLINE_S = 30.0
 HTTP, HTTP2, FRAMED = "http", "http2", "framed"
 HTTPS = "https"
+OF_SYSTEM = "of_system"  # key of a child's settings: a system's command, whose clients and requests the system declares
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,15 @@ alternatives.
 
 import importlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from core.errors import BadInput
 from core.messages import listed, message
 from core.system import System
+from core.system_file import PATH_KEY, load_system
 from experiments import modules
 
 
@@ -29,6 +32,11 @@ def find(name: str) -> System:
         for system in built_in()
     ]
     raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
+
+
+def system_of(first_line: Mapping[str, Any]) -> System:
+    """Return the system that a child's first line names: the file that declares it, or its key."""
+    return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(first_line["system"])
 
 
 @cache

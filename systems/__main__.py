@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 from core.cell import Cell
@@ -24,10 +23,9 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import ready_and_end, states
-from core.system import CLIENT, SERVICE, ClientFactory, SlicedClient, System, loaded
-from core.system_file import PATH_KEY, load_system
+from core.system import CLIENT, SERVICE, ClientFactory, SlicedClient, loaded
 from services.listeners import Reach
-from systems import find
+from systems import system_of
 
 
 def serve() -> None:
@@ -36,7 +34,7 @@ def serve() -> None:
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
     Reach.address, Reach.peers = first_line.get("address", Reach.address), frozenset(first_line.get("peers", ()))
-    service = loaded(_system(first_line, cell).service)(cell, first_line["service_id"], first_line["folder"])
+    service = loaded(system_of(first_line).service)(cell, first_line["service_id"], first_line["folder"])
     service.start()
     usage, ready = Usage(), states()
     print_ready([listener.address for listener in service.listeners])
@@ -60,7 +58,7 @@ def call() -> None:
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"]) if "method" in first_line else Method()
-    client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
+    client = _client(first_line)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = states()
     print_ready([])
     while (part := parse_release(word := next_command())) is None:
@@ -81,8 +79,8 @@ def call() -> None:
     exit_at_once(STOPPED_EARLY)
 
 
-def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """Return the factory that creates the client for the measurement *cell*.
+def _client(first_line: Mapping[str, Any]) -> ClientFactory:
+    """Return the factory that creates the client of the cell.
 
     It is UserServiceClient for a user's service, else the factory that the system defines, else CallerClient.
     """
@@ -90,17 +88,12 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
         from clients.user_service.client import UserServiceClient
 
         return partial(UserServiceClient, first_line["own"], block=first_line.get("block", 1))
-    system = _system(first_line, cell)
+    system = system_of(first_line)
     if system.client:
         return loaded(system.client)
     from clients.drive import CallerClient
 
     return partial(CallerClient, system)
-
-
-def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
-    """Return the service and client under test, as a System, from the file named on stdin or by the name in *cell*."""
-    return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 
 ROLES = {SERVICE: serve, CLIENT: call}

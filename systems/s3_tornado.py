@@ -8,7 +8,6 @@ SYSTEM = System(
     number="3",
     name="tornado",
     title=message("Tornado"),
-    reads=("RATE",),
     service="services.tornado_app:tornado_service",
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",

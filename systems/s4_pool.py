@@ -17,7 +17,6 @@ SYSTEM = System(
         "SELECTOR",
         "DISPATCH",
         "TRANSPORT",
-        "RATE",
     ),
     service="services.cached:multi_socket_service",
     caller="clients.callers:pool_caller",

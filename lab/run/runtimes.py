@@ -12,7 +12,8 @@ from core.messages import message
 from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
-from core.user_service import Command, UserService
+from core.system_file import file_of
+from core.user_service import OF_SYSTEM, Command, UserService
 from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages, requirements_file
 from lab.native import programs
 from lab.native.wheels import wheel
@@ -162,9 +163,11 @@ class UserServiceRuntime:
 
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings that the service's child gets at its start: the command and its runtime."""
-        server = UserService(name=system.name, start=Command(command=system.command))
-        own = system.child_config.get("own") or {**server.to_json(), "prefix": ""}
-        return {"own": {**own, "variables": self.name.variables, **self._service_config(system)}}
+        folder = str(Path(file_of(system)).parent) if file_of(system) else ""
+        server = UserService(name=system.name, start=Command(command=system.command, directory=folder))
+        own = system.child_config.get("own") or {**server.to_json(), OF_SYSTEM: True}
+        config = {**own, "variables": self.name.variables, **self._service_config(system)}
+        return {**system.child_config, "own": config}
 
     def to_json(self) -> dict[str, Any]:
         """Return the runtime's facts for result.json."""

@@ -29,6 +29,7 @@ from core.child import (
 from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
+from core.user_service import OF_SYSTEM
 from lab.gil.probe import python_process
 from lab.user_service import holders
 from lab.user_service.command import (
@@ -36,6 +37,7 @@ from lab.user_service.command import (
     CommandFailed,
     check_requests,
     end_descendants,
+    one_request,
     probe,
     start_command,
 )
@@ -157,7 +159,10 @@ class StartedService(RunningService):
         """Start the service. Raises CommandFailed if it does not start."""
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.is_asgi = self._own.get("interface") == ASGI
-        check_requests(self._own)
+        if OF_SYSTEM in self._own:
+            self._own[OF_SYSTEM] = one_request(cell)
+        else:
+            check_requests(self._own)
         self.command = start_command(self._own, cell)
         self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
         self.address = self.command.address
@@ -179,7 +184,7 @@ class StartedService(RunningService):
             self._is_stopping = True  # the command will be ended for this failure, so its end is no second failure
             raise
         result = super().result()
-        if not self._own["directory"]:  # a system's command, whose number of threads is known
+        if OF_SYSTEM in self._own:  # its number of threads is known
             result["workers"] = []
         if notices := self.command.notices():
             print(notices, file=sys.stderr)

@@ -5,27 +5,30 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
+from clients.drive import CallerClient
 from clients.user_service.client import PROTOCOLS, connector, prepare, session_of
 from core.beside import filled
+from core.cell import Cell
 from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
-from core.user_service import HTTP2
+from core.user_service import HTTP2, OF_SYSTEM
 from lab.gil.switching import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
+from systems import system_of
 
 LOOPBACK = "127.0.0.1"
 ASK_DEADLINE_S = 5.0
@@ -280,12 +283,38 @@ def check_requests(own: Mapping[str, Any]) -> None:
 
 def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
-    state = _probed(own, address, deadline_s)
+    state = own[OF_SYSTEM](address, deadline_s) if OF_SYSTEM in own else _probed(own, address, deadline_s)
     if own["protocol"] != HTTP2 or state.code == DEAF or not state:
         return state
     return message(
         "{state}; if the service speaks only HTTP/1.1, leave out --protocol http2", code=state.code, state=state
     )
+
+
+def one_request(first_line: Mapping[str, Any]) -> Callable[[str, float], Message]:
+    """Return a function that sends one request to a system's service, as its clients do.
+
+    The function returns what the service at an address fails to do in a number of seconds; NOTHING if it answers.
+    first_line: the first line of the service's child
+    """
+    system = system_of(first_line)
+    cell = replace(Cell.from_json(first_line), num_requests_per_client=1, rate=0)
+
+    def ask(address: str, deadline_s: float) -> Message:
+        try:
+            client = CallerClient(system, cell, 0, [[address]], limit_s=deadline_s)
+        except CallFailed:
+            return message("accept a connection", code=DEAF)
+        result = client.run(2 * deadline_s)
+        client.close()
+        if wrong := result.get("first_wrong"):
+            return message("give {expected} to {request} (it gave {got})", **wrong)
+        if faults := [*result["errors"], *(["wrong"] if result["wrong"] else [])]:
+            code = SLOW if "timeout" in faults else ""
+            return message("answer one request ({faults})", code=code, faults=listed(faults))
+        return NOTHING
+
+    return ask
 
 
 def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:

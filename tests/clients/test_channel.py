@@ -35,7 +35,7 @@ def opened(kind: Kind, pieces: Iterable[bytes | OSError], send_error: OSError | 
     """A channel of *kind* whose socket gives *pieces*, and that socket."""
     scripted = ScriptedSocket(pieces, send_error)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(channel, "connect", lambda address: scripted)
+        patched.setattr(channel, "connect", lambda address, deadline_s: scripted)
         return kind("/scripted"), scripted
 
 

@@ -45,7 +45,7 @@ class Connector:
 def ask(caller: Caller) -> bytes:
     """One request as the drive makes it."""
     channel = caller.take()
-    body = channel.ask(MESSAGE)
+    body: bytes = channel.ask(MESSAGE)
     caller.give(channel)
     return body
 

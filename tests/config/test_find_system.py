@@ -10,7 +10,9 @@ from core.errors import BadInput
 from core.runtime import RuntimeName
 from core.system_file import file_of, load_system
 
-SMALL = 'from core.system import System\nSYSTEM = System(name="small", title="A small one"{more})\n'
+BARE = 'from core.system import System\nSYSTEM = System(name="small", title="A small one"{more})\n'
+SMALL = BARE.replace("{more}", ', service="a:b", caller="a:c", message="a:d"{more}')
+OWN = ", encode=print, decode=print, check=print"
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +69,15 @@ WRONG = {
     SMALL.format(more=', number="9"').replace(
         "small", "pool"
     ): "declares the system 'pool', but gilscope has a system of that name",
+    BARE.format(more=', command="a {port}"' + OWN.replace(", check=print", "")): (
+        ".* SYSTEM has encode and decode, but it must have exactly one of these: encode, decode and check or caller and"
+    ),
+    BARE.format(more=', command="a {port}", caller="a:b", message="a:c"' + OWN): (
+        ".* SYSTEM has encode, decode, check, caller and message, but"
+    ),
+    BARE.format(more=', service="a:b", command="a {port}"' + OWN): ".* SYSTEM has service and command, but it must",
+    BARE.format(more=OWN): ".* SYSTEM has none of its service's or client's fields, but it must .*: service or command",
+    BARE.format(more=', service="a:b"'): ".* SYSTEM has none of",
 }
 
 
@@ -74,8 +85,27 @@ WRONG = {
 def test_what_is_wrong_with_a_file_is_said_with_its_path(tmp_path: Path, content: str, words: str) -> None:
     path = tmp_path / "my_system.py"
     path.write_text(content)
-    with pytest.raises(BadInput, match=f"^{path} {words}"):
+    with pytest.raises(BadInput, match=f"^(In )?{path},? ?{words}"):
         find_system(str(path))
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [("serve", "does not say where to listen"), ("a {prt}", "placeholder {prt}")]
+)
+def test_a_command_that_cannot_be_started_is_refused_at_once(tmp_path: Path, command: str, words: str) -> None:
+    path = tmp_path / "my_system.py"
+    path.write_text(BARE.format(more=f', command="{command}"' + OWN))
+    with pytest.raises(BadInput, match=words):
+        find_system(str(path))
+
+
+def test_clients_of_gilscope_send_at_a_rate_and_only_its_own_protocols_ask_for_a_calculation(tmp_path: Path) -> None:
+    small = find_system(str(written(tmp_path / "a.py"))).parameters
+    (tmp_path / "b.py").write_text(BARE.format(more=', command="a {port}"' + OWN))
+    (tmp_path / "c.py").write_text(BARE.format(more=', service="a:b", client="a:c"'))
+    own, looped = (find_system(str(tmp_path / name)).parameters for name in ("b.py", "c.py"))
+    assert ("RATE" in small, "RATE" in own, "RATE" in looped) == (True, True, False)
+    assert {*small} - {*own} == {"CALC_TARGET", "PAYLOAD_BYTES"}
 
 
 def test_two_files_cannot_declare_the_same_system(tmp_path: Path) -> None:

@@ -105,6 +105,11 @@ def lines_of(who: str) -> list[tuple[str, Any]]:
 
 def system_5() -> str:
     """The file that add-a-system.md shows."""
+    return blocks(DOCS / "add-a-system.md", "python")[1]
+
+
+def redis_system() -> str:
+    """The file with a protocol of its own that add-a-system.md shows first."""
     return blocks(DOCS / "add-a-system.md", "python")[0]
 
 

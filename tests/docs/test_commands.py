@@ -23,6 +23,7 @@ from tests.docs.pages import (
     lines,
     ours,
     outside_system,
+    redis_system,
     run_parser,
     words_of,
 )
@@ -77,6 +78,7 @@ def fill(folder: Path) -> None:
         for text in blocks(page, "yaml"):
             (folder / text.partition("\n")[0].removeprefix("# ")).write_text(text)
     (folder / "my_system.py").write_text(outside_system())
+    (folder / "redis_system.py").write_text(redis_system())
     for name in ("requirements.txt", "our-ca.pem"):
         (folder / name).touch()
     (folder / "tests").symlink_to(REPOSITORY / "tests")

@@ -1,0 +1,238 @@
+"""The file with a protocol of its own that docs/add-a-system.md begins with, against Redis and a server in Python."""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from config.plan import Entry, find_system
+from core.method import Method, Warmup
+from core.result import CellResult, load
+from core.system import System
+from lab.run.cell_run import Bench
+from lab.run.measure import measure, measure_in_slices
+from lab.run.runtimes import Runtime
+from lab.user_service.command import DEAF, one_request
+from tests.conftest import found
+from tests.contract.runs import UNREPORTED, finished, runtime_flags
+from tests.contract.serving import check_ok, small_cell
+from tests.docs.pages import redis_system
+
+SERVER = '''
+"""A server that speaks RESP like Redis, with a thread for each connection, and an answer that may be replaced."""
+import socket, sys, threading, time
+
+values, mode = {}, sys.argv[3:]
+
+def command(file):
+    words = []
+    for _ in range(int(file.readline()[1:])):
+        size = int(file.readline()[1:])
+        words.append(file.read(size + 2)[:-2])
+    return words
+
+def answer(words):
+    if words[0] == b"SET":
+        values[words[1]] = words[2]
+        return b"+OK\\r\\n"
+    value = values.get(words[1])
+    return b"$-1\\r\\n" if value is None else b"$%d\\r\\n%s\\r\\n" % (len(value), value)
+
+def serve(connection):
+    file = connection.makefile("rb")
+    while line := file.peek(1):
+        said = answer(command(file))
+        match mode:
+            case ["wrong"]: said = b"-ERR unknown command\\r\\n"
+            case ["short"]: said = said[:-1]
+            case ["twice"]: said *= 2
+            case ["bytewise"]:
+                for byte in said[:-1]:
+                    connection.sendall(bytes([byte]))
+                    time.sleep(0.0002)
+                said = said[-1:]
+            case ["closes"]:
+                connection.sendall(said[:2])
+                return connection.close(), connection.shutdown(socket.SHUT_RDWR)
+            case ["endless"]:
+                said = b"x" * 100_000
+                while True:
+                    connection.sendall(said)
+            case ["slow"]:
+                while True:
+                    connection.sendall(b"x")
+                    time.sleep(0.05)
+            case ["silent"]: continue
+        connection.sendall(said)
+
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])))
+while True:
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+'''
+COMMAND = "redis-server --bind {host} --port {port} --save '' --appendonly no"
+FEW = tuple(name for name in ("3.11", "3.14", "3.14t") if name in found())
+SIZE = ("--num-api-services", "1", "--num-clients", "2", "--blocks", "1", "--warmup", "10%", "--out", "run")
+
+
+def write(folder: Path, mode: str = "", text: str = "") -> Path:
+    """Write the page's file with the server in Python in place of Redis, and the server. Return the file's path."""
+    file, text = folder / "redis_system.py", text or redis_system()
+    assert COMMAND in text
+    file.write_text(text.replace(COMMAND, f"{{python}} resp_server.py {{host}} {{port}} {mode}"))
+    (folder / "resp_server.py").write_text(SERVER)
+    return file
+
+
+def measured(system: System, runtime: Runtime, bench: Bench, **params: Any) -> CellResult:
+    cell = small_cell(system, runtime, **params)
+    return measure(cell, system, 1, replace(bench, method=Method(warmup=Warmup(share=0.2))))
+
+
+@pytest.mark.parametrize("how", [("--num-requests-per-client", "50"), ("--duration", "1", "--rate", "100")], ids=str)
+def test_the_example_measures_redis(how: tuple[str, ...], short_folder: Path, any_runtime: Runtime) -> None:
+    if not shutil.which("redis-server"):
+        pytest.skip("Redis is not installed; on Debian: apt-get install redis-server")
+    (short_folder / "redis_system.py").write_text(redis_system())
+    flags = ("--system", "redis_system.py", *runtime_flags(any_runtime), *how, *SIZE)
+    done = finished(flags, short_folder, script=UNREPORTED)
+    assert done.status() == 0, done.complained()
+    (cell,) = load(short_folder / "run").cells
+    check_ok(cell)
+    assert cell.answered in ({100} if "50" in how else range(150, 201))
+    assert cell.latency["count"] == cell.answered
+    assert not cell.services[0]["counted"]
+    assert cell.services[0]["pss_bytes"] > 2**20
+
+
+def test_the_same_file_measures_a_server_under_two_runtimes_in_slices(short_folder: Path) -> None:
+    if len(FEW) < 2:
+        pytest.skip("a comparison wants two runtimes")
+    write(short_folder)
+    flags = ("--system", "redis_system.py", "--runtime", ",".join(FEW[-2:]), "--duration", "1", *SIZE)
+    done = finished(flags, short_folder)
+    assert done.status() == 0, done.complained()
+    cells = load(short_folder / "run").cells
+    assert sorted(cell.runtime for cell in cells) == sorted(FEW[-2:])
+    for cell in cells:
+        check_ok(cell)
+        assert cell.turns["slices"] > 1
+        assert cell.answered == sum(cell.turns["answered"]) > 100
+    assert "Redis" in done.said()
+
+
+@pytest.mark.parametrize("runtime", FEW)
+def test_requests_are_checked_one_by_one_at_a_rate_and_with_answers_in_pieces(
+    runtime: str, short_folder: Path, bench: Bench
+) -> None:
+    system = find_system(str(write(short_folder, "bytewise")))
+    method = Method(warmup=Warmup(seconds=0.05), duration_s=0.5, slices=True)
+    cell = small_cell(system, found()[runtime], RATE=50)
+    (result,) = measure_in_slices(
+        [Entry(arm=runtime, cell=cell, system=system)], 1, replace(bench, method=method, paces={}), 7
+    )
+    check_ok(result)
+    assert result.params["RATE"] == 50
+    assert 20 <= result.answered <= 25
+    assert result.latency["min_ns"] > 4 * 200_000  # four pauses of the server in the shortest answer
+
+
+GOT = {
+    "wrong": "(it gave `-ERR unknown command\\r\\n`, for which check(b'-ERR unknown command', 0) returned False)",
+    "short": "a whole answer to request 0 (it gave `+OK\\r`, which is incomplete (timeout))",
+    "twice": "(it gave `+OK\\r\\n+OK\\r\\n`, of which decode() needs only the first bytes)",
+    "closes": "(it gave `+O`, which is incomplete (closed))",
+    "endless": f"(it gave `{'x' * 60}`... (",
+    "slow": "x`, which is incomplete (timeout))",
+    "silent": "answer one request (timeout)",
+}
+
+
+@pytest.mark.parametrize("mode", GOT)
+def test_a_first_answer_that_is_not_right_is_shown_within_the_limit(
+    mode: str, short_folder: Path, any_runtime: Runtime, port: int
+) -> None:
+    cell = small_cell(system := find_system(str(write(short_folder))), any_runtime, RATE=100)
+    ask, limit_s = one_request({**cell.to_json(), **system.child_config}), 3.0 if mode == "endless" else 0.5
+    with subprocess.Popen([sys.executable, "resp_server.py", "127.0.0.1", str(port), mode], cwd=short_folder) as server:
+        try:
+            began_s = monotonic()
+            while (state := ask(f"127.0.0.1:{port}", limit_s)).code == DEAF:
+                assert server.poll() is None
+                began_s = monotonic()
+            assert monotonic() - began_s < 2 * limit_s
+        finally:
+            server.kill()
+    assert GOT[mode] in str(state)
+
+
+def test_a_server_that_answers_wrongly_is_given_up_before_its_clients_start(
+    short_folder: Path, bench: Bench, any_runtime: Runtime
+) -> None:
+    result = measured(find_system(str(write(short_folder, "wrong"))), any_runtime, bench)
+    assert result.status == "failed"
+    assert GOT["wrong"] in str(result.reason)
+    assert "in 5 s" in str(result.reason)
+    assert "resp_server.py 127.0.0.1" in str(result.reason)
+
+
+CHECK, KEY, LINE = "    return answer == (", "    key = ", "    line, line_end"
+AT_3 = "    if request == 3:\n"
+FAULTS = {  # a line of the example, what stands before it, and the error
+    "wrong": (
+        CHECK,
+        "    if request == 3:\n        return None\n",
+        "`$5\\r\\nkey:1\\r\\n`, for which check(b'key:1', 3) returned",
+    ),
+    "check fails": (CHECK, "    1 / (3 - request)\n", "for which check(b'key:1', 3) failed: ZeroDivisionError"),
+    "encode fails": (KEY, "    1 / (3 - request)\n", "encode(3) failed: ZeroDivisionError"),
+    "encode is text": (
+        KEY,
+        "    if request == 3:\n        return 'PING'\n",
+        "encode(3) returned 'PING', not bytes",
+    ),
+    "decode fails": (LINE, "    1 / (b'key:1' not in buffer)\n", "`, for which decode() failed: ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_function_that_fails_is_named_with_the_bytes(
+    fault: str, short_folder: Path, bench: Bench, any_runtime: Runtime
+) -> None:
+    line, before, got = FAULTS[fault]
+    text = redis_system()
+    assert text.count(line) == 1
+    system = find_system(str(write(short_folder, text=text.replace(line, before + line))))
+    result = measured(system, any_runtime, bench)
+    assert result.status == "failed"
+    assert got in str(result.reason)
+
+
+def test_a_system_with_its_own_caller_and_a_command_is_called_by_that_caller(
+    short_folder: Path, bench: Bench, any_runtime: Runtime
+) -> None:
+    (short_folder / "server.py").write_text(
+        "import sys\nfrom multiprocessing.connection import Listener\n"
+        "listener = Listener((sys.argv[1], int(sys.argv[2])))\n"
+        "while True:\n"
+        "    connection = listener.accept()\n"
+        "    try:\n"
+        "        while connection.recv_bytes():\n"
+        '            connection.send_bytes(b\'{"code": 200, "msg": "50", "calc_ns": 1}\')\n'
+        "    except EOFError:\n"
+        "        pass\n"
+    )
+    (short_folder / "own.py").write_text(
+        "from core.system import System\n"
+        "SYSTEM = System(name='own', title='Own', command='{python} server.py {host} {port}',\n"
+        "    caller='clients.callers:framed_caller', message='clients.channel:framed_message')\n"
+    )
+    result = measured(find_system(str(short_folder / "own.py")), any_runtime, bench)
+    check_ok(result)
+    assert result.answered == 20
