@@ -163,7 +163,15 @@ def _read_by_uv(folder: Path, file: str, command: Sequence[str], note: Callable[
     if program is None:
         raise BadInput("uv is needed to read {file}, but uv was not found. Install it with: pip install uv", file=file)
     watch = uv.watcher(note, message("Reading {file}", file=file), READ_TIMEOUT_S) if note else None
-    text, failure = uv.run([str(program), *command], READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch)
+
+    def ask(*more: str) -> tuple[str, Message]:
+        words = [str(program), *command, *more]
+        return uv.run(words, READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch)
+
+    text, failure = ask()
+    if failure.code == uv.NETWORK:
+        text, still_failed = ask("--offline")  # uv may have the versions in its cache
+        failure = still_failed and failure
     if failure:
         raise _unreadable(folder / file, failure)
     return text

@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
+from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeName
 from lab.project import packages
 from lab.project.packages import PythonBound, python_bound, read_dependencies
 from lab.python import uv
 from tests.lab.wheels import BACKEND, PROJECT, wheel
 
+NO_NETWORK = message("no network: {symptom}", symptom="unreachable", code=uv.NETWORK)
 NEEDS_UV = pytest.mark.skipif(uv.find() is None, reason="needs uv")
 MANIFEST = """
 [project]
@@ -155,6 +157,23 @@ def test_the_password_of_an_index_is_not_in_the_requirements(monkeypatch: pytest
         "--find-links https://me.example/simple/corp/",
         "flask==3 ; python_version < '3.14'",
     )
+
+
+@NEEDS_UV
+def test_without_a_network_the_cache_of_uv_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same project can be measured again; if the cache has not all, the network is the reason."""
+    answers = iter([("", NO_NETWORK), ("flask==3.1.3\n", NOTHING), ("", NO_NETWORK), ("", message("not in the cache"))])
+    asked: list[list[str]] = []
+
+    def run(command: list[str], *_: object, **__: object) -> tuple[str, Message]:
+        asked.append(command)
+        return next(answers)
+
+    monkeypatch.setattr(uv, "run", run)
+    assert entries(tmp_path, pyproject_toml=MANIFEST) == ("flask==3.1.3",)
+    assert ["--offline" in command for command in asked] == [False, True]
+    with pytest.raises(BadInput, match=r"cannot be read: no network: unreachable\. Check the network"):
+        read_dependencies(tmp_path)
 
 
 @NEEDS_UV
