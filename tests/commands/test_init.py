@@ -23,6 +23,7 @@ from core.errors import BadInput
 from core.secret import revealed
 from core.user_service import App, Command
 from lab.environments import environment
+from lab.project import packages
 from reports.statistics.significance import fewest_blocks
 
 WSGI = "def app(environ, start_response): ...\n"
@@ -74,7 +75,7 @@ def test_an_application_in_a_package_is_found_with_the_server_of_its_interface(h
 def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
-    monkeypatch.setattr(project.packages, "_read_by_uv", lambda *_: "flask==3.1.3\n")
+    monkeypatch.setattr(packages, "_read_by_uv", lambda *_: "flask==3.1.3\n")
     (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["flask>=3"]\n')
     assert init(["plans/shop.yaml"]) == 0
     plan, requirements = here / "plans" / "shop.yaml", here / "plans" / "shop-requirements.txt"
@@ -242,7 +243,7 @@ def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
 
 
 def test_the_plan_names_only_runtimes_that_the_project_accepts(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project.packages, "read_dependencies", lambda *_: None)
+    monkeypatch.setattr(packages, "read_dependencies", lambda *_: None)
     (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.12"\n')
     assert init([]) == 0
     assert load_plan(here / "my-service.yaml").runtimes == tuple(name for name in DEFAULT_RUNTIMES if name != "3.11")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.messages import Value, message
+from core.messages import Value, as_message
 from lab import processes
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages
@@ -233,7 +233,7 @@ def test_an_installation_that_takes_long_prints_the_newest_line_of_its_tool(
     notes: list[str] = []
 
     def note(text: str, **args: Value) -> None:
-        notes.append(str(message(text, **args)))
+        notes.append(str(as_message(text, args)))
         if args["line"] == "Building grpcio":
             (tmp_path / "log.told").touch()
 
