@@ -1,6 +1,6 @@
 """Choose the runtimes of a run: the requested runtimes that are installed. Print a note for each missing runtime."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -31,6 +31,7 @@ from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
 from lab.run.runtimes import AnyRuntime, Runtime, usable
+from lab.user_service.command import unknown_variables
 
 Missing = dict[str, Any]
 
@@ -89,6 +90,7 @@ def choose_runtimes(
     required = value_of(REQUIRE, flags, ())
     arms = tuple(name for name in dict.fromkeys((*plan.runtimes, *required)) if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})
+    _note_variables(plan, [name for name in arms if not name.native])
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
         raise BadInput(
@@ -176,7 +178,7 @@ def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]
                 label=interpreter.label,
                 others=listed(others, AND),
             )
-    return usable(names, found)
+    return usable(names, found, None if flags.get("quiet") else output.note)
 
 
 def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
@@ -194,6 +196,19 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
                     name=name,
                     label=runtime.interpreter.label,
                 )
+
+
+def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
+    """Print which builds do not get a variable of the service, because they do not know it."""
+    command = plan.user_service.command if plan.user_service else None
+    for variable in command.environment if command else ():
+        without = [name for name in names if unknown_variables([variable], name.minor, name.free_threaded)]
+        if without:
+            output.note(
+                "{variable} of --env is not given to {names}: these builds ignore it, or do not start with it.",
+                variable=variable,
+                names=listed(without, AND),
+            )
 
 
 def _on_hosts(names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster) -> dict[str, AnyRuntime]:

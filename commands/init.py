@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from commands.output import output, short
-from commands.project import complete_from_project, expect_python
+from commands.project import accepted, complete_from_project, expect_python
 from config.flags import add_service_flags, value_of
 from config.options import Flags, Option
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
@@ -47,8 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     flags = parser.parse(arguments)
     path = Path(flags["file"])
     _expect_new(path, flags)
-    given = _described(flags, path)
-    plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
+    given, names = _described(flags, path)
+    plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, {RUNTIMES.name: names})
     assert plan.user_service is not None
     expect_python(plan, flags)
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
@@ -69,12 +69,14 @@ def _expect_new(path: Path, flags: Flags) -> None:
         raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=path)
 
 
-def _described(flags: Flags, path: Path) -> dict[str, Any]:
-    """Read the settings of the service from flags and the project. Return them by YAML key. Raises BadInput.
+def _described(flags: Flags, path: Path) -> tuple[dict[str, Any], str]:
+    """Read the settings of the service from flags and the project. Return them by YAML key, and the runtimes.
+
+    Raises BadInput.
 
     A requirements file that is made from the project's pyproject.toml is written beside the plan *path*.
     """
-    known: dict[str, Any] = {"name": path.stem, "runtime": ",".join(DEFAULT_RUNTIMES)}
+    known: dict[str, Any] = {"name": path.stem, "runtime": accepted(flags, DEFAULT_RUNTIMES)}
     filled = {**flags, **{name: flags[name] or value for name, value in known.items()}}
     if not service_from(flags).keys() & STARTS.keys():
         filled["app"] = _find_application(Path(flags["directory"] or "."))
@@ -86,7 +88,7 @@ def _described(flags: Flags, path: Path) -> dict[str, Any]:
         requirements.chmod(0o600)  # a line may have a token
         filled["requirements"] = str(requirements)
     given = service_from(filled)
-    return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}
+    return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}, filled["runtime"]
 
 
 def _find_application(folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ from config.options import Flags, parsed
 from config.plan import Plan
 from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
 from config.user_service.flags import service_from
-from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
+from config.user_service.options import ENVIRONMENT, EXTRA, GROUP, IGNORE_PYTHON
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
 from core.messages import AND, NOTHING, Message, Value, chained, listed, message
 from core.method import cores_usable
 from core.program import ROOT
-from core.runtime import GIL, NATIVE, RuntimeName
+from core.runtime import GIL, NATIVE, OLDEST_MINOR, SWITCHES, RuntimeName
 from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.project import packages
@@ -46,10 +46,12 @@ def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
         return filled
     if flags.get("quiet"):
         note = _no_note
-    draft = _draft(flags)
-    filled["requirements"] = flags["requirements"] or _requirements(flags, note)
+    draft, bound = _draft(flags), _bound(flags)
     method = load_experiment(flags[EXPERIMENT.name]).runtimes if flags.get(EXPERIMENT.name) else ()
-    filled["runtime"] = flags["runtime"] or ",".join(method) or _runtimes(flags, draft, note)
+    filled["runtime"] = flags["runtime"] or ",".join(method) or _runtimes(flags, draft, bound, note)
+    names = value_of(RUNTIMES, filled)
+    _expect_accepted(names, bound)
+    filled["requirements"] = flags["requirements"] or _requirements(flags, names, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
@@ -94,16 +96,46 @@ def expect_python(plan: Plan, flags: Flags) -> None:
         )
 
 
+def _bound(flags: Flags) -> packages.PythonBound:
+    """Return the Python versions that the project accepts. gilscope itself accepts all."""
+    if ROOT.is_relative_to(_folder(flags)) or flags[IGNORE_PYTHON.name]:
+        return packages.PythonBound()
+    return packages.python_bound(_folder(flags))
+
+
+def accepted(flags: Flags, names: Sequence[RuntimeName]) -> str:
+    """Return the runtimes of *names* that the project accepts, separated by commas; all of them if it accepts none."""
+    bound = _bound(flags)
+    return ",".join([name for name in names if bound.accepts(name)] or names)
+
+
+def _expect_accepted(names: Sequence[RuntimeName], bound: packages.PythonBound) -> None:
+    """Raise BadInput if the project does not accept the Python version of a runtime."""
+    if excluded := [name for name in names if not bound.accepts(name)]:
+        raise BadInput(
+            "{file} accepts only Python {bound}, so the project cannot be measured under {names}. Choose other "
+            "runtimes with --runtime, or measure it anyway with {flag}.",
+            file=str(bound.file),
+            bound=bound.text,
+            names=listed(excluded, AND),
+            flag=IGNORE_PYTHON.flag,
+        )
+
+
 def _folder(flags: Flags) -> Path:
     return Path(flags["directory"] or ".").absolute()
 
 
-def _requirements(flags: Flags, note: Note) -> str | None:
-    """Return the project's requirements file. Return None if the project declares no packages or is gilscope itself."""
+def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str | None:
+    """Return the project's requirements file. Return None if the project declares no packages or is gilscope itself.
+
+    names: the runtimes for which the packages are
+    """
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
-    needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
+    oldest = min((name.minor for name in names if not name.native), default=OLDEST_MINOR)
+    needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name], f"3.{oldest}", note)
     if needed is None:
         note("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=folder)
         return None
@@ -111,20 +143,22 @@ def _requirements(flags: Flags, note: Note) -> str | None:
     note(project if needed.installs else message("Packages: from {source}", source=needed.source))
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
-    return requirements_file("", needed.entries) or None
+    return requirements_file("", needed.entries, needed.file) or None
 
 
-def _runtimes(flags: Flags, draft: Plan, note: Note) -> str:
+def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note) -> str:
     """Return the names of the builds of one Python version to compare. Install missing builds.
 
     The builds are the default and the free-threaded build, and between them the free-threaded build with its GIL on if
-    the run has enough blocks (repetitions) for a verdict on three runtimes.
+    the run has enough blocks (repetitions) for a verdict on three runtimes. The project accepts their version.
     """
-    pair, missing = PAIRS[0], list[RuntimeName]()
+    pairs = [pair for pair in PAIRS if bound.accepts(pair[0])] or PAIRS
+    pair, missing = pairs[0], list[RuntimeName]()
     if not flags.get("hosts"):
-        there = interpreters.find([*itertools.chain(*PAIRS)], value_of(INTERPRETER, flags, {}))
-        pair = max(PAIRS, key=lambda names: sum(name in there for name in names))
+        there = interpreters.find([*itertools.chain(*pairs)], value_of(INTERPRETER, flags, {}))
+        pair = max(pairs, key=lambda names: sum(name in there for name in names))
         missing = [name for name in pair if name not in there]
+    _expect_accepted(pair, bound)
     for line in interpreters.install(missing):
         note(line)
     names: tuple[RuntimeName, ...] = (pair[0], RuntimeName(f"{pair[1]}+{GIL}"), pair[1])
@@ -147,11 +181,12 @@ def _runtimes(flags: Flags, draft: Plan, note: Note) -> str:
 
 def _choose_server(flags: Flags, note: Note) -> Flags:
     """Return the application, its server and its interface. The name of an application factory gets a final ()."""
-    python = _python(flags)
+    python = _python(flags, note)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
     nowhere = dict.fromkeys(PLACES, "1")  # the application is only imported here, and connects later
     variables = {key: text for one in value_of(WITH, flags, ()) for key, text in one.variables(nowhere).items()}
-    variables |= {name: revealed(text) for name, text in environment.items()}
+    switches = {switch.variable for switch in SWITCHES.values()}  # some builds do not start with them
+    variables |= {name: revealed(text) for name, text in environment.items() if name not in switches}
     seen = inspect_application(flags["app"], python, _folder(flags), variables)
     if not (flags["interface"] or seen.interface):
         raise BadInput(
@@ -174,13 +209,13 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
     return {"app": app, "server": server, "interface": interface}
 
 
-def _python(flags: Flags) -> Path:
+def _python(flags: Flags, note: Note) -> Path:
     """Return the interpreter of the first runtime for which the project's packages can be installed.
 
     Raises EnvironmentFailed, BadInput.
     """
     names = [name for name in map(RuntimeName, str(flags["runtime"]).split(",")) if name != NATIVE]
-    runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
+    runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})), note)
     failure: EnvironmentFailed | None = None
     for runtime in runtimes.values():
         try:

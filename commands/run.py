@@ -134,6 +134,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     found = _stress(order, sandbox, given) if given["stress"] else 0
+    measured = {cell.runtime for cell in run.cells}
+    absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
+    if absent:
+        output.note("Not measured, although --runtime names it: {names}. The notes above say why.", names=absent)
     missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(
@@ -147,7 +151,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     failed = bool(run.failed_cells)
     if order.plan.objectives:  # then requests may fail because of the rate, but each arm must have a capacity
         failed = bool(written.view.failed_cells) or not all(one.crossing for one in written.view.capacities)
-    return slower or (1 if failed or missing or found or not written.is_complete else 0)
+    return slower or (1 if failed or missing or absent or found or not written.is_complete else 0)
 
 
 def _report_slower(written: Written, share: float) -> int:

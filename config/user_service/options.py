@@ -223,7 +223,14 @@ EXTRA, GROUP = applying(
     Option("--extra NAME", "Also install this extra from the project's pyproject.toml.", key="", repeated=True),
     Option("--group NAME", "Also install this dependency group of the project.", key="", repeated=True),
 )
-OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
+IGNORE_PYTHON = Option(
+    "--ignore-requires-python",
+    "Measure runtimes that the project's requires-python excludes, too.",
+    Given.truth,
+    STARTED,
+    key="",
+)
+OPTIONS = (EXTRA, GROUP, IGNORE_PYTHON, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = by_key(SERVICE)
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -20,7 +20,7 @@ from time import sleep
 from typing import Any
 
 from core.errors import GilscopeError
-from core.messages import AND, Message, listed
+from core.messages import AND, Message, listed, message
 from lab.digests import Digests, text_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import lock_folder, remove_contents
@@ -33,6 +33,7 @@ from lab.python.trust import may_use
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
 LAYOUT = 3  # version of how environments are created; an environment with another version is not used
+Note = Callable[..., None]
 _DIGESTS = Digests()
 RETRY_S, LONGEST_WAIT_S = 0.05, 60.0
 _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
@@ -108,14 +109,18 @@ class Recipe:
 
 
 def _name(path: Path) -> str:
+    """Return the name by which the user knows a file. requirements_file() keeps it at the beginning of its files."""
+    if path.parent == ENVIRONMENTS:
+        return path.name.rpartition("-")[0]
     return f"requirements/{path.name}" if path.parent == REPOSITORY / "requirements" else path.name
 
 
-def environment(recipe: Recipe) -> Path:
+def environment(recipe: Recipe, note: Note | None = None) -> Path:
     """Return the path of an environment's Python. Create the environment first if it does not exist.
 
     A stamp file marks a complete environment, so no process is started to check it. If several runs need the same
     environment at once, one of them creates it and the others wait. No run changes it while this process lives.
+    note: prints every few seconds what is being installed
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
     if reason := may_use(recipe.python):
@@ -125,15 +130,16 @@ def environment(recipe: Recipe) -> Path:
             reason=reason,
         )
     if not (recipe.place in _IN_USE and recipe.is_ready()):
-        _acquire(recipe)
+        _acquire(recipe, note)
     return recipe.python
 
 
-def requirements_file(user_file: str, packages: Sequence[str]) -> str:
+def requirements_file(user_file: str, packages: Sequence[str], source: str = "requirements.txt") -> str:
     """Return the path of a requirements file that names all requirements of *user_file* and all *packages*.
 
     The path is *user_file* itself (or "") if no package is missing there, or else a new file beside the
     environments. The path is "" if there are no requirements. Raises BadInput and EnvironmentFailed.
+    source: the name of the file from which the packages are, if there is no *user_file*; errors name it
     """
     if not user_file and not packages:
         return ""
@@ -151,8 +157,7 @@ def requirements_file(user_file: str, packages: Sequence[str]) -> str:
         )
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
-    stem = Path(user_file or "requirements.txt").stem
-    place = ENVIRONMENTS / f"{stem}-{text_digest(text)[:8]}.txt"
+    place = ENVIRONMENTS / f"{_name(Path(user_file or source))}-{text_digest(text)[:8]}.txt"
     with NamedTemporaryFile("w", encoding="utf-8", dir=ENVIRONMENTS, delete=False) as file:  # mode 0600, for tokens
         file.write(text)
     os.replace(file.name, place)  # atomically, because another run may be reading the file
@@ -174,7 +179,7 @@ def site_packages(python: Path) -> list[Path]:
     return sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
 
 
-def _acquire(recipe: Recipe) -> None:
+def _acquire(recipe: Recipe, note: Note | None) -> None:
     """Take a shared lock on the environment. Create the environment first, unless another run has created it."""
     held = _IN_USE.pop(recipe.place, None)
     if held is not None:
@@ -193,7 +198,7 @@ def _acquire(recipe: Recipe) -> None:
                 continue
             try:
                 if not recipe.is_ready():
-                    _create(recipe, building)
+                    _create(recipe, building, note)
                     _remove_outdated(recipe.place)
             finally:
                 os.close(building)
@@ -216,7 +221,7 @@ def _acquire(recipe: Recipe) -> None:
         )
 
 
-def _create(recipe: Recipe, lock: int) -> None:
+def _create(recipe: Recipe, lock: int, note: Note | None) -> None:
     """Create the environment at its final place, because the scripts in its bin folder contain its path.
 
     The stamp file is written last, because it marks the environment as complete.
@@ -224,16 +229,20 @@ def _create(recipe: Recipe, lock: int) -> None:
     """
     remove_contents(recipe.place)
     variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment()
+    label, name = recipe.label, recipe.interpreter.name
+    doing = message("Installing the packages of {packages} for runtime {name}", packages=label, name=name)
+    watch = uv.watcher(note, doing, MAKE_TIMEOUT_S) if note else None
     for command in _commands(recipe):
-        _, failure = uv.run(command, MAKE_TIMEOUT_S, variables, pass_fds=(lock,))
+        _, failure = uv.run(command, MAKE_TIMEOUT_S, variables, pass_fds=(lock,), watch=watch)
         if failure:
             shutil.rmtree(recipe.place, ignore_errors=True)
+            remedy = uv.remedy(failure, message("Change these packages, or measure without this runtime."))
             raise EnvironmentFailed(
-                "The packages of {packages} could not be installed for runtime {name}: {reason}. "
-                "Check the network and the package index, then run again.",
-                packages=recipe.label,
-                name=recipe.interpreter.name,
+                "The packages of {packages} could not be installed for runtime {name}: {reason}. {remedy}",
+                packages=label,
+                name=name,
                 reason=failure,
+                remedy=remedy,
             )
     (recipe.place / STAMP_FILE).write_text(recipe.stamp)
 

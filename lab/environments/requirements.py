@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from core.errors import BadInput
 from core.messages import Arg, message
@@ -76,7 +77,7 @@ def local_path(entry: str) -> Path | None:
     text = _target(entry)
     if "://" in text or not (text.startswith((".", "/", "~")) or "/" in text):
         return None
-    path = Path(text).expanduser()
+    path = Path(unquote(text) if "file:" in entry else text).expanduser()
     return path if path.exists() else None
 
 
@@ -130,7 +131,10 @@ def locked_entry(package: Mapping[str, Any], folder: Path) -> str:
     if not place:
         return f"{name}=={package['version']}" if "version" in package else ""
     url = place.get("url") or Path(folder, str(place.get("path", ""))).resolve().as_uri()
-    return f"{name} @ {place.get('type', 'git')}+{url}@{place['commit-id']}" if "vcs" in package else f"{name} @ {url}"
+    if "vcs" in package:
+        url = f"{place.get('type', 'git')}+{url}@{place['commit-id']}"
+    folder_in_it = f"#subdirectory={place['subdirectory']}" if "subdirectory" in place else ""
+    return f"{name} @ {url}{folder_in_it}"
 
 
 def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:

@@ -19,7 +19,7 @@ from packaging.markers import Marker
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from core.messages import NOTHING, Message
+from core.messages import NOTHING, Message, message
 from lab import processes
 from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, locked_entry, normalised
@@ -168,11 +168,12 @@ class Trial:
         lock = source.with_name(LOCK)
         failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
         if failure and failure.code != uv.UNSATISFIED:
+            remedy = uv.remedy(failure, message("Check the options of the requirements file."))
             raise EnvironmentFailed(
-                "The versions of {package} could not be listed: {reason}. "
-                "Check the network and the package index, then run again.",
+                "The versions of {package} could not be listed: {reason}. {remedy}",
                 package=entry.partition(">")[0],
                 reason=failure,
+                remedy=remedy,
             )
         return None if failure else next(self._packages(lock), None)
 

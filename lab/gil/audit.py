@@ -7,7 +7,6 @@ source only if `build` is given.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
@@ -19,13 +18,13 @@ from lab.environments.requirements import Requirements, name_of
 from lab.environments.resolution import BUILD_TIMEOUT_S, ResolvedPackage, Trial
 from lab.folders import PrivateFolder
 from lab.gil.switching import Problem, top_modules, try_import
-from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, read_dependencies
+from lab.project.packages import MANIFEST, OLDEST_PYTHON, PYLOCK, UV_LOCK, read_dependencies
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
 SCHEMA = 2  # 2: packages that others need, needed_by, ready_since
 NO_WHEEL, NEEDS, NOT_INSTALLABLE = "no wheel", "needs", "not installable"
-BuildWatch = Callable[[Message], None]
+BuildWatch = Callable[..., None]
 
 
 class PackageFinding(NamedTuple):
@@ -54,17 +53,18 @@ class PackageFinding(NamedTuple):
         return {**self._asdict(), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
-def read_requirements(packages: Path | Sequence[str]) -> Requirements:
+def read_requirements(packages: Path | Sequence[str], python: str = OLDEST_PYTHON) -> Requirements:
     """Return the requirements in a list of packages, in a requirements file or in a project.
 
     packages: a project is given by its folder, its pyproject.toml or its lock file
+    python: the Python version for which uv chooses the versions of a project without a lock file
     Raises BadInput if a file cannot be read, and if there is no package.
     """
     if not isinstance(packages, Path):
         asked = requirements.from_names(packages)
     elif packages.is_dir() or packages.name in (MANIFEST, UV_LOCK, PYLOCK):
         folder = packages.absolute() if packages.is_dir() else packages.absolute().parent
-        project = read_dependencies(folder)
+        project = read_dependencies(folder, python=python)
         asked = requirements.parsed(project.entries, folder) if project else Requirements()
     else:
         asked = requirements.read(packages)
@@ -131,8 +131,15 @@ class _Audit:
         failures = {names[line]: why for line, why in self.trial.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
-            progress = _report_progress(build, package, number, len(to_build))
-            failures[package.name] = self.trial.build(package.requirement, progress)
+            doing = message(
+                "Building {package} {version} ({number} of {total})",
+                package=package.name,
+                version=package.version,
+                number=number,
+                total=len(to_build),
+            )
+            watch = uv.watcher(build, doing, BUILD_TIMEOUT_S)
+            failures[package.name] = self.trial.build(package.requirement, watch)
         return {name: why for name, why in failures.items() if why}
 
     def findings(self) -> list[PackageFinding]:
@@ -196,23 +203,3 @@ class _Audit:
             change=change,
         )
         return Problem(kind=NO_WHEEL, detail=detail)
-
-
-def _report_progress(build: BuildWatch, package: ResolvedPackage, number: int, total: int) -> Callable[[str], None]:
-    """Return a function that reports the progress of a build, given the newest line of its output."""
-    begin = monotonic()
-
-    def said(newest_line: str) -> None:
-        text = message(
-            "Building {package} {version} ({number} of {total}), {elapsed_s:.0f} s of at most {limit_s:.0f} s: {line}",
-            package=package.name,
-            version=package.version,
-            number=number,
-            total=total,
-            elapsed_s=monotonic() - begin,
-            limit_s=BUILD_TIMEOUT_S,
-            line=newest_line.removeprefix("DEBUG "),
-        )
-        build(text)
-
-    return said

@@ -1,66 +1,138 @@
-"""Read a project's dependencies from pyproject.toml and its lock file, or from requirements.txt.
+"""Read a project's dependencies with uv from its manifest or lock file, or from requirements.txt.
 
-Source: packaging.python.org - pyproject.toml, dependency groups, pylock.toml; docs.astral.sh/uv - uv export.
+Source: packaging.python.org - pyproject.toml, pylock.toml; docs.astral.sh/uv - uv export, uv pip compile;
+python-poetry.org/docs - dependency specification.
 """
 
 import re
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packaging.dependency_groups import resolve_dependency_groups
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
-from lab.environments.requirements import local_path, locked_entry, normalised, read
+from core.runtime import OLDEST_MINOR, RuntimeName
+from lab.environments.requirements import locked_entry, name_of, normalised, read
 from lab.processes import scrubbed_environment
 from lab.python import uv
 
 MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = "pyproject.toml", "uv.lock", "pylock.toml", "requirements.txt"
-EXPORT_TIMEOUT_S = 120.0
+SETUP, SETUP_CFG = "setup.py", "setup.cfg"
+OTHER_LOCKS = ("poetry.lock", "pdm.lock")
+READ_TIMEOUT_S = 300.0
+OLDEST_PYTHON = f"3.{OLDEST_MINOR}"
+PYPI = "https://pypi.org/simple"
+_EXPORT = ("export", "--frozen", "--offline", "--format=pylock.toml", "--no-emit-project", "--no-default-groups")
+_COMPILE = ("pip", "compile", "--universal", "--no-header", "--no-annotate", "--emit-index-annotation")
 _CHOSEN = re.compile(r"""["']([^"']+)["'] in (?:extras|dependency_groups)""")
+_INDEX = re.compile(r"\s+# from (\S+)")
+_PYTHON_REQUIRES = re.compile(r"python_requires\s*=\s*[\"']?([^\"'\n#]+)")
+_TILDE = re.compile(r"~(?!=)\s*((\d+\.\d+)[\d.]*)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dependencies:
     """The dependencies of a project.
 
-    entries: lines of a requirements file; source: the files that they come from
+    entries: lines of a requirements file; file: the main file that they come from; source: all these files
     installs: whether one of the entries is the project itself
     """
 
     entries: tuple[str, ...]
+    file: str
     source: Message
     installs: bool = False
 
 
-def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Dependencies | None:
+@dataclass(frozen=True, kw_only=True)
+class PythonBound:
+    """The Python versions that a project accepts, and the file that says so. Without a *text*, every version fits."""
+
+    file: Path = Path()
+    text: str = ""
+
+    def accepts(self, name: RuntimeName) -> bool:
+        """Return whether the project accepts the runtime, or else its last patch release. Raises BadInput."""
+        version = f"{name.version}.{name.patch or 999}"
+        try:
+            accepted = [SpecifierSet(_in_standard_form(part)) for part in self.text.split("||")]
+        except InvalidSpecifier as error:
+            raise _unreadable(self.file, verbatim(str(error))) from None
+        return name.native or any(one.contains(version, prereleases=True) for one in accepted)
+
+
+def python_bound(folder: Path) -> PythonBound:
+    """Return the Python versions that the project in *folder* accepts. Raises BadInput if a file cannot be read."""
+    manifest = _toml(folder / MANIFEST)
+    bounds = {
+        MANIFEST: manifest.get("project", {}).get("requires-python")
+        or manifest.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("python"),
+        PYLOCK: _toml(folder / PYLOCK).get("requires-python"),
+    }
+    for file in (SETUP_CFG, SETUP):
+        found = _PYTHON_REQUIRES.search(_text(folder / file))
+        bounds[file] = found[1].strip() if found else ""
+    said = ((file, text) for file, text in bounds.items() if isinstance(text, str) and text)
+    return next((PythonBound(file=folder / file, text=text) for file, text in said), PythonBound())
+
+
+def read_dependencies(
+    folder: Path,
+    extras: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    python: str = OLDEST_PYTHON,
+    note: Callable[..., None] | None = None,
+) -> Dependencies | None:
     """Return the dependencies of the project in *folder*, including *extras* and dependency *groups*; None if unknown.
 
-    The project itself is installed if its pyproject.toml has a [build-system], as uv does. Otherwise its modules are
-    imported from its folder. Raises BadInput if a file cannot be read, or if an extra or group does not exist.
+    The project itself is installed if its pyproject.toml has a [build-system], or if it has a setup.py. Otherwise its
+    modules are imported from its folder. Without a lock file, uv chooses versions that fit *python*, such as 3.11, and
+    later versions of Python.
+    note: prints every few seconds what uv does
+    Raises BadInput if a file cannot be read, or if an extra or group does not exist.
     """
     manifest = _toml(folder / MANIFEST)
-    project = manifest.get("project", {})
-    installs = "build-system" in manifest
-    if not project and not installs:
-        return _without_manifest(folder, (*extras, *groups))
-    _expect(message("optional dependency group"), extras, project.get("optional-dependencies", {}))
-    _expect(message("dependency group"), groups, manifest.get("dependency-groups", {}))
+    tools = manifest.get("tool", {})
+    installs = bool(tools.get("uv", {}).get("package", "build-system" in manifest))
+    file = MANIFEST if {"project", "build-system"} & {*manifest} else ""
+    if not file and "poetry" in tools:
+        raise _unreadable(folder / MANIFEST, message("uv reads [tool.poetry] only beside a [build-system]"))
+    if not file and (folder / SETUP).is_file() and not (folder / REQUIREMENTS).is_file():
+        file, installs = SETUP, True
     brackets = f"[{','.join(extras)}]" if extras else ""
-    itself = [f"{folder}{brackets}"] if installs else []
-    lock, locked = _locked(folder, extras, groups)
+    itself = (f"{folder}{brackets}",) if installs else ()
+    chosen = [word for name in extras for word in ("--extra", name)]
+    chosen += [word for name in groups for word in ("--group", name)]
+    lock = next((name for name in (UV_LOCK, PYLOCK) if (folder / name).is_file()), "")
     if lock:
-        source = message("{file}, with the versions from {lock}", file=MANIFEST, lock=lock)
-        return Dependencies(entries=(*locked, *itself), source=source, installs=installs)
-    listed_there = [] if installs else _dependencies(project, extras)
-    try:
-        in_groups = resolve_dependency_groups(manifest.get("dependency-groups", {}), *groups)
-    except ExceptionGroup as error:
-        raise _unreadable(folder / MANIFEST, error.exceptions[0]) from None
-    return Dependencies(entries=(*listed_there, *itself, *in_groups), source=verbatim(MANIFEST), installs=installs)
+        text = _read_by_uv(folder, UV_LOCK, [*_EXPORT, *chosen], note) if lock == UV_LOCK else _text(folder / PYLOCK)
+        entries = tuple(_pinned(_parsed(text, folder / lock), folder / lock, [*extras, *groups]))
+        source = message("{file}, with the versions from {lock}", file=file, lock=lock) if file else verbatim(lock)
+    elif file:
+        command = [*_COMPILE, "--python-version", python, "--python", sys.executable, *chosen, file]
+        entries = tuple(_compiled(_read_by_uv(folder, file, command, note), folder))
+        source = _named(folder, file)
+    else:
+        return _without_manifest(folder, (*extras, *groups))
+    return Dependencies(entries=(*entries, *itself), file=lock or file, source=source, installs=installs)
+
+
+def _named(folder: Path, file: str) -> Message:
+    """Name the manifest *file*, and a lock file beside it whose versions are not used."""
+    for lock in OTHER_LOCKS:
+        if (folder / lock).is_file():
+            return message(
+                "{file}, but without the versions of {lock}, which uv cannot read (to use these versions, export them "
+                "to a requirements file, and name this file with --requirements)",
+                file=file,
+                lock=lock,
+            )
+    return verbatim(file)
 
 
 def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | None:
@@ -70,78 +142,91 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
             folder=str(folder),
             names=listed(unknown),
         )
-    lock, locked = _locked(folder, (), ())
-    if lock:
-        return Dependencies(entries=locked, source=verbatim(lock))
     if not (folder / REQUIREMENTS).is_file():
+        if (folder / SETUP_CFG).is_file() and "install_requires" in _text(folder / SETUP_CFG):
+            reason = message("uv reads this file only beside a pyproject.toml or setup.py")
+            raise _unreadable(folder / SETUP_CFG, reason)
         return None
     wanted = read(folder / REQUIREMENTS)
     if not wanted.hashed:
-        return Dependencies(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
+        entries: tuple[str, ...] = (f"-r {folder / REQUIREMENTS}",)
+        return Dependencies(entries=entries, file=REQUIREMENTS, source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
     source = message("{file}, without package hashes because a server package may be added", file=REQUIREMENTS)
-    return Dependencies(entries=(*options, *pins), source=source)
+    return Dependencies(entries=(*options, *pins), file=REQUIREMENTS, source=source)
 
 
-def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the name and the entries of the project's lock file; "" and no entries if there is no lock file."""
-    if (folder / UV_LOCK).is_file():
-        return UV_LOCK, _exported(folder, extras, groups)
-    if (folder / PYLOCK).is_file():
-        return PYLOCK, tuple(_pinned(_toml(folder / PYLOCK), folder, {*extras, *groups}))
-    return "", ()
-
-
-def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
-    """Export uv.lock as lines of a requirements file, by running uv. Does not change uv.lock. Raises BadInput."""
+def _read_by_uv(folder: Path, file: str, command: Sequence[str], note: Callable[..., None] | None) -> str:
+    """Return the output of a command of uv that reads *file* of a project. Raises BadInput."""
     program = uv.find()
     if program is None:
-        raise BadInput(
-            "uv is needed to read {file}, but uv was not found. Install it with: pip install uv", file=UV_LOCK
-        )
-    chosen = [word for name in extras for word in ("--extra", name)]
-    chosen += [word for name in groups for word in ("--group", name)]
-    form = ["--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups", "--offline"]
-    command = [str(program), "export", "--frozen", *form, *chosen, "--project", str(folder)]
-    lines, failure = uv.run(command, EXPORT_TIMEOUT_S, scrubbed_environment(), folder=folder)
+        raise BadInput("uv is needed to read {file}, but uv was not found. Install it with: pip install uv", file=file)
+    watch = uv.watcher(note, message("Reading {file}", file=file), READ_TIMEOUT_S) if note else None
+
+    def ask(*more: str) -> tuple[str, Message]:
+        words = [str(program), *command, *more]
+        return uv.run(words, READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch)
+
+    text, failure = ask()
+    if failure.code == uv.NETWORK:
+        text, still_failed = ask("--offline")  # uv may have the versions in its cache
+        failure = still_failed and failure
     if failure:
-        raise BadInput("{file} cannot be read: {reason}.", file=str(folder / UV_LOCK), reason=failure)
-    return tuple(_absolute(line.strip(), folder) for line in lines.splitlines() if line.strip())
+        raise _unreadable(folder / file, failure)
+    return text
 
 
-def _absolute(line: str, folder: Path) -> str:
-    """Return *line* of a requirements file; a path relative to the project's *folder* becomes absolute."""
-    option, path = re.match(r"(-e )?(.*)", line).groups("")  # type: ignore[union-attr]
-    return f"{option}{folder / path}" if path.startswith((".", "/")) and local_path(str(folder / path)) else line
+def _compiled(text: str, folder: Path) -> Iterator[str]:
+    """Yield absolute requirement lines from the output of uv pip compile, and where packages are that PyPI has not."""
+    entry = ""
+    for line in text.splitlines():
+        if index := _INDEX.match(line):
+            yield from _link(index[1], name_of(entry))
+        elif line.strip():
+            entry, semicolon, marker = line.partition(" ; ")
+            path = entry.removeprefix("-e ")
+            if "==" not in entry and " @ " not in entry:
+                entry = path if "://" in path else (folder / path).resolve().as_uri()
+            yield f"{entry}{semicolon}{marker}"
 
 
-def _pinned(lock: Mapping[str, Any], folder: Path, chosen: set[str]) -> Iterator[str]:
-    """Yield a requirements line for each package in a pylock.toml, with its version or location and its marker."""
-    for package in _tables(lock.get("packages")):
+def _link(index: str, name: str) -> Iterator[str]:
+    """Yield the option that lets uv find a package which a project takes from another index than PyPI."""
+    if index.rstrip("/") != PYPI:
+        is_list = index.startswith("file:") or index.endswith(".html")
+        yield f"--find-links {index}" if is_list else f"--find-links {index.rstrip('/')}/{name}/"
+
+
+def _pinned(lock: Mapping[str, Any], path: Path, chosen: Sequence[str]) -> Iterator[str]:
+    """Yield a requirements line for each package in a pylock.toml, with its version or location and its marker.
+
+    path: the lock file; chosen: extras and groups. Raises BadInput if no package is for one of these.
+    """
+    packages = _tables(lock.get("packages"))
+    known = {name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))}
+    for name in chosen if path.name == PYLOCK else ():
+        if normalised(name) not in map(normalised, known):
+            reason = message("it has no package for extra or group {name}, only for: {known}", name=name, known=known)
+            raise _unreadable(path, reason)
+    names = set(map(normalised, chosen))
+    for package in packages:
         marker = _CHOSEN.sub(
-            lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", str(package.get("marker", ""))
+            lambda match: f"python_version {'>' if normalised(match[1]) in names else '<'} '3'",
+            str(package.get("marker", "")),
         )
-        entry = locked_entry(package, folder)
-        if entry and not entry.endswith(f" @ {folder.resolve().as_uri()}"):
+        entry = locked_entry(package, path.parent)
+        if entry and not entry.endswith(f" @ {path.parent.resolve().as_uri()}"):
+            yield from _link(str(package.get("index", PYPI)), name_of(entry))
             yield f"{entry}{f' ; {marker}' if marker else ''}"
 
 
-def _dependencies(project: Mapping[str, Any], extras: Sequence[str]) -> list[str]:
-    optional = {normalised(name): lines for name, lines in project.get("optional-dependencies", {}).items()}
-    return [*project.get("dependencies", []), *(line for name in extras for line in optional[normalised(name)])]
-
-
-def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> None:
-    known = set(map(normalised, table))
-    for name in names:
-        if normalised(name) not in known:
-            raise BadInput(
-                "pyproject.toml has no {kind} {name}. Available: {known}.",
-                kind=kind,
-                name=name,
-                known=listed(table) if table else message("none"),
-            )
+def _in_standard_form(bound: str) -> str:
+    """Return a bound on versions in the form of the packaging standards, from that form or from Poetry's form."""
+    text = re.sub(r"\^\s*(\d[\d.]*)", r">=\1,<4", bound.strip().rstrip(","))
+    text = _TILDE.sub(r">=\1,==\2.*", text)
+    text = re.sub(r"^(\d+)(\.\d+)?(\.\*)?$", r"==\1\2.*", text)
+    return "" if text == "*" else re.sub(r"(?<=[\d*])\s+(?=[<>=!~])", ",", text)
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:
@@ -150,13 +235,26 @@ def _tables(value: Any) -> list[dict[str, Any]]:
 
 def _toml(path: Path) -> dict[str, Any]:
     """Return the parsed content of a TOML file; {} if the file does not exist. Raises BadInput."""
+    return _parsed(_text(path), path)
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise _unreadable(path, verbatim(str(error))) from None
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file; "" if the file does not exist. Raises BadInput."""
+    try:
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return {}
+        return ""
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable(path, verbatim(str(error))) from None
 
 
-def _unreadable(path: Path, error: Exception) -> BadInput:
-    return BadInput("{path} cannot be read: {reason}.", path=str(path), reason=str(error))
+def _unreadable(path: Path, reason: Message) -> BadInput:
+    remedy = uv.remedy(reason, message("Correct the file, or name a requirements file with --requirements."))
+    return BadInput("{path} cannot be read: {reason}. {remedy}", path=str(path), reason=reason, remedy=remedy)

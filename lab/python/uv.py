@@ -4,9 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
@@ -14,6 +15,8 @@ from lab import processes
 from lab.python.trust import may_execute
 
 UNSATISFIED = "unsatisfied"  # message code for uv's exit status 1: no version fits; status 2 means any other failure
+NETWORK = "network"  # message code for a package index that cannot be reached
+_BUILD_FAILED = ("Failed to build", "The build backend returned an error")
 _NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
 
 
@@ -39,20 +42,44 @@ def run(
         return "", message("{program} could not be run ({error})", program=str(error.filename), error=error.strerror)
     if not done.returncode:
         return done.stdout, NOTHING
-    code = UNSATISFIED if done.returncode == 1 else ""
-    return "", replace(reason(done.stderr.strip() or done.stdout, done.returncode), code=code)
+    why = reason(done.stderr.strip() or done.stdout, done.returncode)
+    return "", replace(why, code=why.code or (UNSATISFIED if done.returncode == 1 else ""))
+
+
+def watcher(note: Callable[..., None], doing: Message, limit_s: float) -> Callable[[str], None]:
+    """Return a function for run(watch=...) that prints what a command does, and for how long it has done it."""
+    begin = monotonic()
+
+    def watch(newest_line: str) -> None:
+        note(
+            "{doing}, {elapsed_s:.0f} s of at most {limit_s:.0f} s: {line}",
+            doing=doing,
+            elapsed_s=monotonic() - begin,
+            limit_s=limit_s,
+            line=newest_line.removeprefix("DEBUG ") or "...",
+        )
+
+    return watch
+
+
+def remedy(failure: Message, otherwise: Message) -> Message:
+    """Return what to do about a failed command: about the network if the network failed, or else *otherwise*."""
+    if failure.code == NETWORK:
+        return message("Check the network and the package index, then run again.")
+    return otherwise
 
 
 def reason(output: str, status: int = 1) -> Message:
     """Return in one line why uv failed: no network, the cause that uv names, or the package that failed to build."""
-    lines = [" ".join(line.split()) for line in output.strip().splitlines() if not line.startswith("hint:")]
-    for symptom in _NETWORK_SYMPTOMS:
-        if symptom in output.lower():
-            return message("no network: {symptom}", symptom=symptom)
+    lines = [" ".join(line.split()) for line in f"\n{output.strip()}".partition("\nhint:")[0].splitlines()]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error:")]
     causes = [line.removeprefix("cause: ") for line in lines if line.startswith("cause:")]
     last_line = [line for line in lines if line][-1:]
-    if errors and "Failed to build" in errors[0]:
+    has_backend_error = _BUILD_FAILED[1] in output  # whose output may contain any symptom
+    for symptom in () if has_backend_error else _NETWORK_SYMPTOMS:
+        if symptom in output.lower():
+            return message("no network: {symptom}", symptom=symptom, code=NETWORK)
+    if errors and errors[0].startswith(_BUILD_FAILED):
         return verbatim(f"{errors[0]}: {last_line[0]}".rstrip("."))
     line = next(iter(causes or errors or last_line), "")
     return verbatim(line.rstrip(".")) or message(

@@ -14,7 +14,14 @@ from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import OF_SYSTEM, Command, UserService
-from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages, requirements_file
+from lab.environments.environment import (
+    EnvironmentFailed,
+    Note,
+    Recipe,
+    environment,
+    installed_packages,
+    requirements_file,
+)
 from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import REPOSITORY
@@ -31,10 +38,12 @@ class Runtime:
     """A Python runtime that is installed.
 
     pythons: {requirements file and wheels: interpreter of the environment, or why it cannot be made}
+    note: prints what is being installed
     """
 
     name: RuntimeName
     interpreter: Interpreter
+    note: Note | None = field(default=None, repr=False, compare=False)
     pythons: dict[str, Path | EnvironmentFailed] = field(default_factory=dict, repr=False)
 
     def command(self, system: System, role: str) -> list[str]:
@@ -65,7 +74,7 @@ class Runtime:
             try:
                 built = tuple(wheel(name, self.interpreter) for name in wheels)
                 recipe = Recipe(interpreter=self.interpreter, requirements_file=file, wheels=built, hashed=hashed)
-                self.pythons[packages] = environment(recipe)
+                self.pythons[packages] = environment(recipe, self.note)
             except EnvironmentFailed as failed:
                 self.pythons[packages] = failed
         python = self.pythons[packages]
@@ -232,16 +241,20 @@ def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], na
     return runtimes[name] if name != NATIVE and system.has_python(role) else Native()
 
 
-def present(names: Iterable[str], interpreters: Mapping[str, Interpreter]) -> dict[str, Runtime]:
+def present(
+    names: Iterable[str], interpreters: Mapping[str, Interpreter], note: Note | None = None
+) -> dict[str, Runtime]:
     """Return the runtimes of *names* whose interpreter was found, in the order of *names*."""
     return {
-        name: Runtime(name=name, interpreter=interpreters[name.binary])
+        name: Runtime(name=name, interpreter=interpreters[name.binary], note=note)
         for name in map(RuntimeName, names)
         if name.binary in interpreters
     }
 
 
-def usable(names: Sequence[RuntimeName], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
+def usable(
+    names: Sequence[RuntimeName], interpreters: Mapping[str, Interpreter], note: Note | None = None
+) -> dict[str, AnyRuntime]:
     """Return the runtimes of *names* whose interpreter was found, and `native` if it is among *names*."""
-    known: dict[str, AnyRuntime] = {NATIVE: Native(), **present(names, interpreters)}
+    known: dict[str, AnyRuntime] = {NATIVE: Native(), **present(names, interpreters, note)}
     return {name: known[name] for name in names if name in known}

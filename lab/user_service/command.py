@@ -5,7 +5,7 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,6 +37,16 @@ TURN_S = 0.02
 TAIL_BYTES = 1500
 STARTS = 3
 DEAF, SLOW = "deaf", "slow"  # codes of messages: the service accepts no connection, or does not answer in time
+# The oldest minor version that knows a variable, and whether only free-threaded builds know it.
+# Source: docs.python.org/3.15/using/cmdline.html#environment-variables
+BUILD_VARIABLES = {
+    "PYTHON_GIL": (13, True),
+    "PYTHON_TLBC": (14, True),
+    "PYTHON_CPU_COUNT": (13, False),
+    "PYTHON_JIT": (14, False),
+    "PYTHON_THREAD_INHERIT_CONTEXT": (14, False),
+    "PYTHON_CONTEXT_AWARE_WARNINGS": (14, False),
+}
 _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
 
 
@@ -107,15 +117,24 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
     return [filled(word, values) for word in words]
 
 
+def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> list[str]:
+    """Return the environment variables of *names* that a build of Python 3.*minor* does not know."""
+    known = {name: BUILD_VARIABLES.get(name, (0, False)) for name in names}
+    return [name for name, (oldest, only_free) in known.items() if minor < oldest or (only_free and not free_threaded)]
+
+
 def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the command. The measured interpreter's folder is first on PATH.
 
-    own: has the variables that the user added
+    own: has the variables that the user added; a variable that the measured Python does not know is left out
     inside: variables that make Python processes start the parts of core/inside
     """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
     variables["PATH"] = os.pathsep.join([os.path.dirname(own["python"]), variables.get("PATH", os.defpath)])
     variables |= dict(own["environment"])
+    if label := own.get("expected_python"):
+        for name in unknown_variables(own["environment"], int(label.split(".")[1]), label.endswith("t")):
+            del variables[name]
     paths = (inside.get("PYTHONPATH", ""), variables.get("PYTHONPATH", ""))
     return variables | dict(inside) | ({"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {})
 

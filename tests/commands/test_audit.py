@@ -21,6 +21,17 @@ def test_a_package_that_passes_exits_with_0(tmp_path: Path, capsys: pytest.Captu
     assert "plain is ready: " in capsys.readouterr().out
 
 
+def test_a_folder_may_be_named_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runtime_or_skip("3.14t")
+    wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n'
+        f'[[tool.uv.index]]\nurl = "{tmp_path.as_uri()}"\nformat = "flat"\ndefault = true\n'
+    )
+    assert main([str(tmp_path)]) == 0
+    assert "plain is ready: " in capsys.readouterr().out
+
+
 def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -38,6 +49,8 @@ REFUSED = {
     "--package a --runtime 3.14": "whose GIL is always on",
     "--package a --runtime 3.99t": "Runtime 3.99t was not found",
     "-r none.txt": "none.txt cannot be read",
+    "none": "none cannot be read",
+    ". -r none.txt": "Name either a folder, or packages",
 }
 
 

@@ -1,5 +1,6 @@
 """Runtimes and clients that a run takes, where some are missing."""
 
+from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -70,3 +71,18 @@ def test_of_patch_releases_each_must_be_there_and_none_twice(
         assert [*chosen.choose_runtimes(plan, FLAGS)[0].runtimes] == names.split(",")
     noted = "Runtime 3.14t is 3.14.7t, the newest installed release" in capsys.readouterr().err
     assert noted == ("3.14t" in names.split(","))
+
+
+def plan_with(environment: Mapping[str, str]) -> Any:
+    return Namespace(user_service=Namespace(command=Namespace(environment=environment)))
+
+
+def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = [RuntimeName(name) for name in ("3.11", "3.14", "3.14t")]
+    chosen._note_variables(plan_with({"PYTHON_GIL": "0", "PYTHON_CPU_COUNT": "2", "PYTHONPATH": "src"}), names)
+    assert capsys.readouterr().err.splitlines() == [
+        "PYTHON_GIL of --env is not given to 3.11 and 3.14: these builds ignore it, or do not start with it.",
+        "PYTHON_CPU_COUNT of --env is not given to 3.11: these builds ignore it, or do not start with it.",
+    ]

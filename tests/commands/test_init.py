@@ -23,6 +23,7 @@ from core.errors import BadInput
 from core.secret import revealed
 from core.user_service import App, Command
 from lab.environments import environment
+from lab.project import packages
 from reports.statistics.significance import fewest_blocks
 
 WSGI = "def app(environ, start_response): ...\n"
@@ -33,7 +34,7 @@ FLAGS = """--app app:app --server gunicorn --request 'GET /items/3' --expect-jso
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with an application; every runtime is the Python of the tests."""
-    monkeypatch.setattr(project, "_python", lambda flags: Path(sys.executable))
+    monkeypatch.setattr(project, "_python", lambda *_: Path(sys.executable))
     monkeypatch.setattr(project, "installed_packages", lambda python: {})
     (tmp_path / "app.py").write_text(WSGI)
     monkeypatch.chdir(tmp_path)
@@ -74,10 +75,11 @@ def test_an_application_in_a_package_is_found_with_the_server_of_its_interface(h
 def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
+    monkeypatch.setattr(packages, "_read_by_uv", lambda *_: "flask==3.1.3\n")
     (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["flask>=3"]\n')
     assert init(["plans/shop.yaml"]) == 0
     plan, requirements = here / "plans" / "shop.yaml", here / "plans" / "shop-requirements.txt"
-    assert requirements.read_text() == "flask>=3\n"
+    assert requirements.read_text() == "flask==3.1.3\n"
     assert requirements.stat().st_mode & 0o777 == 0o600
     assert command_of(load_plan(plan)).requirements == str(requirements)
     plan.unlink()
@@ -238,3 +240,10 @@ def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
     text, asked = made(service, tmp_path)
     assert loaded(text, tmp_path).user_service == asked.user_service
     assert set(yaml.safe_load(text)["service"]) == set(service) <= set(KEYS)
+
+
+def test_the_plan_names_only_runtimes_that_the_project_accepts(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "read_dependencies", lambda *_: None)
+    (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.12"\n')
+    assert init([]) == 0
+    assert load_plan(here / "my-service.yaml").runtimes == tuple(name for name in DEFAULT_RUNTIMES if name != "3.11")

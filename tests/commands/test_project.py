@@ -12,6 +12,7 @@ from commands.project import complete_from_project
 from config import flags
 from core.errors import BadInput
 from core.messages import Arg, Message, as_message, message, verbatim
+from lab.project import packages
 from lab.python import interpreters
 
 PYTHON = project._python  # in_a_project() replaces it
@@ -23,7 +24,7 @@ def in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The current folder has an application and no packages; every runtime is the Python of the tests."""
     (tmp_path / "shop.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(project, "_python", lambda flags: Path(sys.executable))
+    monkeypatch.setattr(project, "_python", lambda *_: Path(sys.executable))
 
 
 def found(*words: str) -> tuple[dict[str, Any], list[str]]:
@@ -142,7 +143,7 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
 def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(
     words: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project, "_requirements", lambda flags, note: pytest.fail("something was installed"))
+    monkeypatch.setattr(project, "_requirements", lambda *_: pytest.fail("something was installed"))
     with pytest.raises(BadInput, match=reason):
         found(*words)
 
@@ -152,5 +153,26 @@ def test_the_packages_are_installed_for_a_python_beside_native(monkeypatch: pyte
     parser = flags.Parser("", verbatim("x"))
     flags.add_run_flags(parser)
     with pytest.raises(BadInput, match=r"Runtime 3\.14t was not found"):
-        PYTHON(parser.parse(["--app", "shop:wsgi", "--runtime", "native,3.14t"]))
+        PYTHON(parser.parse(["--app", "shop:wsgi", "--runtime", "native,3.14t"]), print)
     assert asked == []
+
+
+BOUND = '[project]\nname = "shop"\nversion = "1"\nrequires-python = "BOUND"\n'
+
+
+def test_runtimes_that_the_project_excludes_are_refused_unless_the_user_insists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = with_runtimes(["3.14", "3.14t", "3.15"], monkeypatch)
+    monkeypatch.setattr(packages, "read_dependencies", lambda *_: None)
+    words = ("--app", "shop:wsgi", "--server", "gunicorn")
+    file = tmp_path / "pyproject.toml"
+    file.write_text(BOUND.replace("BOUND", ">=3.11,<3.14"))
+    refused = r"pyproject\.toml accepts only Python >=3\.11,<3\.14, so .* under 3\.14 and 3\.14t\."
+    for runtimes in ((), ("--runtime", "3.11,3.14,3.14t")):
+        with pytest.raises(BadInput, match=refused):
+            found(*words, *runtimes)
+    assert found(*words, "--runtime", "3.11")[0]["runtime"] == "3.11"
+    assert found(*words, "--ignore-requires-python")[0]["runtime"] == "3.14,3.14t"
+    file.write_text(BOUND.replace("BOUND", ">=3.15"))
+    assert (found(*words)[0]["runtime"], asked) == ("3.15,3.15t", ["3.15t"])

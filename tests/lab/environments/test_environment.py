@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from core.messages import Value, as_message
+from lab import processes
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages
 from lab.folders import lock_folder, locked
@@ -220,6 +222,38 @@ def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named
     monkeypatch.setattr(environments, "MAKE_TIMEOUT_S", 0.2)
     with pytest.raises(EnvironmentFailed, match=r"did not end within 0\.2 s"):
         make()
+
+
+def test_an_installation_that_takes_long_prints_the_newest_line_of_its_tool(
+    make: Make, requirements: Path, interpreter: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "Installing the packages of requirements-some.txt for runtime"
+    script(tmp_path / "uv", 'echo "Building grpcio" >&2; until [ -e "$LOG.told" ]; do sleep 0.02; done; exit 1')
+    monkeypatch.setattr(processes, "WATCH_S", 0.05)
+    notes: list[str] = []
+
+    def note(text: str, **args: Value) -> None:
+        notes.append(str(as_message(text, args)))
+        if args["line"] == "Building grpcio":
+            (tmp_path / "log.told").touch()
+
+    with pytest.raises(EnvironmentFailed):
+        environment(Recipe(interpreter=interpreter, requirements_file=requirements), note)
+    assert notes[-1].startswith(told)
+    assert notes[-1].endswith(" s of at most 600 s: Building grpcio")
+
+
+def test_a_failure_names_the_users_file_and_not_the_one_that_was_made_of_it(
+    log: Path, interpreter: Interpreter, tmp_path: Path
+) -> None:
+    (tmp_path / "needs.txt").write_text("flask\n")
+    made = environments.requirements_file(str(tmp_path / "needs.txt"), ["gunicorn"])
+    again = environments.requirements_file(made, ["waitress"])
+    project = environments.requirements_file("", ["flask"], "pyproject.toml")
+    log.with_name("log.fail").touch()
+    for file, name in ((made, "needs.txt"), (again, "needs.txt"), (project, "pyproject.toml")):
+        with pytest.raises(EnvironmentFailed, match=f"packages of {name} could not .* no such package. Change these"):
+            environment(Recipe(interpreter=interpreter, requirements_file=Path(file), hashed=False))
 
 
 def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) -> None:

@@ -41,6 +41,23 @@ def test_the_users_own_python_path_comes_after_ours(monkeypatch: pytest.MonkeyPa
     assert command_environment(told, {"PYTHONPATH": "/parts"})["PYTHONPATH"] == "/parts:src:lib"
 
 
+@pytest.mark.parametrize(
+    ("label", "given"),
+    [
+        ("3.14.7t", {"PYTHON_GIL", "PYTHON_CPU_COUNT", "SHOP"}),
+        ("3.14.7", {"PYTHON_CPU_COUNT", "SHOP"}),
+        ("3.11.9", {"SHOP"}),
+    ],
+)
+def test_a_build_gets_only_the_variables_that_it_knows(
+    label: str, given: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A default build exits at once with PYTHON_GIL=0."""
+    asked = {"PYTHON_GIL": "0", "PYTHON_CPU_COUNT": "2", "SHOP": "1"}
+    own = {"variables": {}, "python": "/bin/python", "environment": asked, "expected_python": label}
+    assert {*command_environment(own, {})} & {*asked} == given
+
+
 def test_a_placeholder_in_an_inserted_value_is_kept() -> None:
     own = {"python": "/opt/{port}/{x}/python", "command": "{python} -p{port} '{socket} {threads}' {other}"}
     endpoint = Endpoint(host="127.0.0.1", port=8000, socket="/tmp/{host}")
