@@ -54,7 +54,7 @@ def python(own: dict[str, Any], address: str, requests: int) -> dict[str, Any]:
     """The result of the Python client. Its package h2 is in the environment that gilscope makes for such clients."""
     for folder in site_packages(orchestrator().python("requirements/h2.txt")):
         site.addsitedir(str(folder))
-    shares = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": 1}
+    shares: dict[str, Any] = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": 1}
     return client(address, own=own, **shares).run()
 
 

@@ -13,6 +13,7 @@ import pytest
 from core.child import Slice
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
+from lab.run.contract import CLOCK_SLACK_NS
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.contract.speaking import spoken
@@ -183,3 +184,24 @@ def test_a_listener_that_accepts_nothing_costs_one_limit(starting: Any) -> None:
                 one.close()
     assert set(result["errors"]) == {"timeout"}
     assert took_s < 2 * LIMIT_S + 1.0
+
+
+@pytest.mark.parametrize("how", [{}, {"RATE": 100}], ids=["closed", "at a rate"])
+def test_a_service_that_stalls_now_and_then_has_a_result_that_adds_up(starting: Any, how: dict[str, Any]) -> None:
+    """Answers that come after the slice count, and none of the service's time is the client's own lag."""
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if server.requests % 7 == 0:
+            server.stall(0.4)
+        connection.sendall(ANSWER)
+        return True
+
+    with scripted(script, read_http) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=3, **how) as say:
+        _, (first, second) = spent_s(say, "slice", "slice")
+    for result in (first, second):
+        latency = result["latency"]
+        assert (result["errors"], latency["count"]) == ({}, result["answered"])
+        if not how:
+            assert latency["histogram"]["total_ns"] <= 3 * (result["completion_ns"] + CLOCK_SLACK_NS)
+        elif "lag" in result:
+            assert result["lag"]["p50_ns"] < 10_000_000
