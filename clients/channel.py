@@ -122,17 +122,19 @@ class CallFailed(Exception):
     code: connect, closed, reset, timeout, extra, garbled, encode or tls
     reason: the cause in words, if it is known
     was_kept: whether the service closed a connection that it had kept, before any byte of the answer
+    was_refused: whether the service said that it has not begun the request
     """
 
-    def __init__(self, code: str, reason: str = "", *, was_kept: bool = False) -> None:
+    def __init__(self, code: str, reason: str = "", *, was_kept: bool = False, was_refused: bool = False) -> None:
         super().__init__(code)
         self.code = code
         self.reason = reason
         self.was_kept = was_kept
+        self.was_refused = was_refused
 
 
 def connect(address: str, deadline_s: float | None = None) -> socket.socket:
-    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
+    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed."""
     try:
         if address.startswith("/"):
             return _connect_unix(address, deadline_s)
@@ -140,6 +142,8 @@ def connect(address: str, deadline_s: float | None = None) -> socket.socket:
         sock = socket.create_connection((host.strip("[]"), int(port)), deadline_s)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
+    except TimeoutError as error:
+        raise CallFailed("timeout") from error
     except OSError as error:
         raise CallFailed("connect") from error
 

@@ -316,12 +316,13 @@ class CallerClient:
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
         self._rate = cell.rate
+        self._stuck = 0
         self._running = self._gather(self._requests, method.duration_s)
 
     def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
         """Send the warm-up requests, and then reset the counts to zero."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
-        self._gather(requests, seconds).run(deadline_s)
+        self._stuck = self._gather(requests, seconds).run(deadline_s)
         for task in self._tasks:
             task.tally.clear()
 
@@ -329,6 +330,7 @@ class CallerClient:
         """Send all requests, and return the client's result. Times are on this host's monotonic clock, in ns.
 
         If there is no answer for *deadline_s*, each thread that still waits counts as a `timeout` and is abandoned.
+        After that, and after a warm-up in which it happened, nothing is sent any more.
         """
         for task in self._tasks:
             task.asked = 0  # the first timed request asks when its handler began
@@ -372,7 +374,7 @@ class CallerClient:
         return Task(caller=calling, encode=encode, tally=tally)
 
     def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
-        stuck = running.run(deadline_s)
+        stuck = self._stuck = self._stuck or running.run(deadline_s)
         finished_ns = perf_counter_ns()
         total = CallTally()  # of answers in a protocol of the user's own, too
         for task in self._tasks:

@@ -176,7 +176,7 @@ class Tally:
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
-            "completion_ns": finished_ns - started_ns,
+            "completion_ns": max(1, finished_ns - started_ns),  # a slice may end before requests count
             "requests": self.sent,
             "answered": self.answered,
             "wrong": self.wrong,

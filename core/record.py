@@ -145,6 +145,8 @@ class Client(Usage, total=False):
         all connections were kept
     resent: for the clients of a user's service: requests that were sent once more on a new connection, because the
         service closed a kept connection before any byte of the answer. Their latency contains both attempts
+    starved: for the clients of a user's service: connections that got no answer at all before a time-out; left out if
+        there were none
     overdue: with a RATE: requests that were due in the timed window and were never sent
     rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
     sent_bytes, received_bytes: for native clients: bytes of requests and of answers
@@ -172,6 +174,7 @@ class Client(Usage, total=False):
     beyond_ns: Count
     reconnects: Count
     resent: Count
+    starved: Count
     overdue: Count
     sent_bytes: Count
     received_bytes: Count

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from importlib import import_module
 from itertools import accumulate, chain
 from math import gcd
 from pathlib import Path
@@ -56,6 +57,11 @@ MOST_UNREADABLE = 10  # one in so many characters of a body that is shown may be
 _CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
 _GRPC_STATUS = re.compile(rb"\r\ngrpc-status:[ \t]*([0-9]+)", re.IGNORECASE)
 _MASK = (1 << 64) - 1
+LIBRARIES = {  # modules that decode a Content-Encoding; not every Python has them
+    **dict.fromkeys(("gzip", "x-gzip", "deflate"), ("zlib",)),
+    "br": ("brotli",),
+    "zstd": ("compression.zstd", "backports.zstd"),
+}
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
@@ -212,14 +218,28 @@ def decoded(head: bytes, body: bytes) -> bytes:
     coding = found[1].decode().lower() if found else "identity"
     if coding == "identity":
         return body
-    if coding not in ("gzip", "x-gzip", "deflate"):
-        raise ValueError(f"a body with Content-Encoding {coding}, which is not read (gzip and deflate are)")
-    decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # with the head of gzip or of zlib
-    with suppress(zlib.error):
-        plain = decoder.decompress(body, MAX_BODY_BYTES)
-        if decoder.eof and not decoder.unused_data:
+    library = _library(coding)
+    with suppress(library.ZstdError if coding == "zstd" else library.error):
+        if coding == "br":
+            decoder = library.Decompressor()
+            plain: bytes = decoder.process(body, output_buffer_limit=MAX_BODY_BYTES)
+            is_whole = decoder.is_finished()
+        else:
+            is_zstd = coding == "zstd"
+            decoder = library.ZstdDecompressor() if is_zstd else library.decompressobj(wbits=zlib.MAX_WBITS | 32)
+            plain = decoder.decompress(body, MAX_BODY_BYTES)
+            is_whole = decoder.eof and not decoder.unused_data
+        if is_whole:
             return plain
     raise ValueError(f"a body that is not valid {coding}, or too large")
+
+
+def _library(coding: str) -> Any:
+    """Return the module that decodes *coding*. Raises ValueError if none is installed."""
+    for name in LIBRARIES.get(coding, ()):
+        with suppress(ImportError):
+            return import_module(name)
+    raise ValueError(f"a body with Content-Encoding {coding}, which this client cannot decode")
 
 
 def _wrong_json(expected: Any, body: bytes, head: bytes) -> Wrong | None:

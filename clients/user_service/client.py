@@ -23,7 +23,7 @@ from core.secret import HIDDEN
 
 ORDER_LENGTH = 4096  # after about so many requests, the order repeats
 STRIDE = 1597  # between the beginnings of successive users, so that they do not send rare requests together
-LOGIN, REFUSED = "login", (401, 403)
+LOGIN, TIMEOUT, REFUSED = "login", "timeout", (401, 403)
 
 
 ServiceConnection = http.HttpConnection | framed.FramedConnection
@@ -65,13 +65,15 @@ class PlanWorker:
         self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
         self._connection: ServiceConnection | None = None
         self.run_queue_ns = self.uncounted = self._slice_end_ns = 0
+        self.has_starved = self._has_timed_out = False
         self.tally = tally
 
     def open(self) -> None:
         """Open the connection. Ignore a failure, because the first request will report it."""
         try:
             self._take()
-        except CallFailed:
+        except CallFailed as failed:
+            self._note_timeout(failed)
             self.drop()
 
     def drop(self) -> None:
@@ -84,12 +86,17 @@ class PlanWorker:
         """Send *requests* requests; if *requests* is None, send until *until_ns*. Count and time each request.
 
         No request starts after *until_ns*, but each request is awaited. If the schedule has fixed times, a request
-        starts when it is due. After GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not
-        sent.
+        starts when it is due. After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. After one
+        timeout, nothing is sent in later calls, either: each counts the timeout again.
         counts_from_ns: of the requests that start before this time, only errors count. uncounted says how many there
             were
         """
         failures, self._slice_end_ns, self.uncounted, now_ns = 0, 0, 0, perf_counter_ns()
+        if self._has_timed_out:
+            self.tally.end_lead(counts_from_ns, until_ns)
+            self.tally.errors[TIMEOUT] += 1
+            self.tally.sent = requests or 0
+            return
         self._refresh()
         for number in numbers(requests):
             intended_ns = schedule.wait(number, until_ns)
@@ -105,7 +112,7 @@ class PlanWorker:
                 counts_from_ns = self._slice_end_ns = 0
             code, now_ns = self._send(next(self._upcoming), intended_ns)
             failures = failures + 1 if code else 0
-            if code == "timeout" or failures == GIVE_UP_AFTER:
+            if code == TIMEOUT or failures == GIVE_UP_AFTER:
                 break
         if counts_from_ns:
             self.uncounted = self.tally.end_lead(counts_from_ns, until_ns)
@@ -130,6 +137,7 @@ class PlanWorker:
                 connection = self._take()
         except CallFailed as failed:
             tally.fail(prepared, failed)
+            self._note_timeout(failed)
             self.drop()
             return failed.code, perf_counter_ns()
         latency_ns = end - start
@@ -148,13 +156,13 @@ class PlanWorker:
     def _ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send a request, and return its answer's status and body. Send it again if HTTP allows this (RFC 9112, 9.3.1).
 
-        It may be sent again, once and on a new connection, if it is idempotent, and if the service closed a kept
-        connection before any byte of the answer.
+        It may be sent again, once and on a new connection, if the service has not begun it, or if it is idempotent and
+        the service closed a kept connection before any byte of the answer.
         """
         try:
             return self._take().ask(sent, method)
         except CallFailed as failed:
-            if not failed.was_kept or method not in http.IDEMPOTENT:
+            if not (failed.was_refused or (failed.was_kept and method in http.IDEMPOTENT)):
                 raise
         self.drop()
         self.tally.resent += 1
@@ -217,6 +225,13 @@ class PlanWorker:
         if missing and not difference:
             return Wrong(got=missing, expected="a value to save")
         return difference and replace(difference, got=session.redacted(difference.got))
+
+    def _note_timeout(self, failed: CallFailed) -> None:
+        """If an answer did not come in time, send no more requests. Note whether the connection never had an answer."""
+        if failed.code == TIMEOUT:
+            connection = self._connection
+            self._has_timed_out = True
+            self.has_starved = not (connection and (connection.head or connection is self.tally.connection))
 
     def _take(self) -> ServiceConnection:
         """Return the open connection, or a new one. Connect times go into a separate histogram. Raises CallFailed."""
@@ -324,8 +339,10 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         total = PlanTally()
         for worker in self._workers:
             total.merge(worker.tally)
+        starved = sum(worker.has_starved for worker in self._workers)
         return {
             **total.to_result(started_ns, finished_ns),
+            **({"starved": starved} if starved else {}),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
             **({"overdue": self._arrivals.due() - total.sent - uncounted} if self._arrivals else {}),
             **({"first_wrong": total.first_wrong} if total.first_wrong else {}),

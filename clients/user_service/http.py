@@ -147,7 +147,8 @@ class Tls:
             secured = self._context.wrap_socket(sock, server_hostname=host)
         except OSError as error:
             sock.close()
-            raise CallFailed(TLS_FAILED, str(error)) from error
+            code = "timeout" if isinstance(error, TimeoutError) else TLS_FAILED
+            raise CallFailed(code, str(error)) from error
         if self._protocol not in (HTTP1, secured.selected_alpn_protocol()):
             secured.close()
             raise CallFailed(TLS_FAILED, f"the service did not choose {self._protocol} by ALPN")
@@ -182,15 +183,7 @@ class HttpConnection:
         """Send one request, and return the status and the body of its response."""
         self._deadline.begin()
         self._send(sent)
-        try:
-            data = self._read()
-        except CallFailed as failed:
-            if failed.code == "timeout":
-                raise
-            kept = "kept" if self.head else "new"
-            reason = f"no answer, because the service {failed.code} a {kept} connection"
-            raise CallFailed(failed.code, reason, was_kept=bool(self.head)) from failed
-        head, rest = self._head(data)
+        head, rest = self._head(self._read_first())
         interim = 0
         while head.is_interim:
             interim += 1
@@ -305,6 +298,17 @@ class HttpConnection:
     def _send(self, sent: bytes) -> None:
         with suppress(OSError):  # the service has closed the connection, but its last answer can still be read
             self._deadline.send(sent)
+
+    def _read_first(self) -> bytes:
+        """Return the first bytes of an answer. Raises CallFailed, which says whether the connection was a kept one."""
+        try:
+            return self._read()
+        except CallFailed as failed:
+            if failed.code == "timeout":
+                raise
+            kept = "kept" if self.head else "new"
+            reason = f"no answer, because the service {failed.code} a {kept} connection"
+            raise CallFailed(failed.code, reason, was_kept=bool(self.head)) from failed
 
     def _read(self) -> bytes:
         data = self._receive()

@@ -1,7 +1,10 @@
 """Send requests to a user's service with HTTP/2. The package h2 makes and reads the frames."""
 
+from typing import Any
+
 from h2.config import H2Configuration
 from h2.connection import H2Connection
+from h2.errors import ErrorCodes
 from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset, TrailersReceived
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
@@ -16,23 +19,33 @@ LAST_STREAM = 999
 MAX_STALE_READS = 8  # between two requests, each of up to 64 KiB
 
 
+class _Frames(H2Connection):  # type: ignore[misc,unused-ignore]
+    """The frames of a connection. After GOAWAY, answers to requests that the service has begun can still come."""
+
+    def _receive_goaway_frame(self, frame: Any) -> Any:
+        state = self.state_machine.state
+        received = super()._receive_goaway_frame(frame)
+        self.state_machine.state = state  # h2 would refuse all further frames (RFC 9113, 6.8)
+        return received
+
+
 class Http2Connection(HttpConnection):
     """An HTTP/2 connection that sends one request at a time, as an HTTP/1.1 connection does."""
 
-    __slots__ = ("_content", "_frames", "_is_whole", "_scheme", "_status")
+    __slots__ = ("_content", "_frames", "_is_whole", "_scheme", "_status", "_stream")
 
     def __init__(self, address: str, deadline_s: float, tls: Tls | None = None) -> None:
         super().__init__(address, deadline_s, tls)
         config = H2Configuration(
             header_encoding=None, normalize_outbound_headers=False, validate_outbound_headers=False
         )
-        self._frames = H2Connection(config)
+        self._frames = _Frames(config)
         values = {SettingCodes.ENABLE_PUSH: 0, SettingCodes.INITIAL_WINDOW_SIZE: WINDOW_BYTES}
         self._frames.local_settings = Settings(client=True, initial_values=values)
         self._frames.initiate_connection()
         self._frames.increment_flow_control_window(WINDOW_BYTES - self._frames.inbound_flow_control_window)
         self._scheme = b"https" if tls else b"http"
-        self._status, self._content, self._is_whole = 0, bytearray(), True
+        self._status, self._content, self._is_whole, self._stream = 0, bytearray(), True, 0
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request, which is given as HTTP/1.1 bytes, with HTTP/2. Return the response's status and body."""
@@ -41,7 +54,7 @@ class Http2Connection(HttpConnection):
         rest, frames, window = memoryview(body), self._frames, self._frames.local_flow_control_window
         self._status, self._content, self._is_whole = 0, bytearray(), False
         try:
-            stream = frames.get_next_available_stream_id()
+            self._stream = stream = frames.get_next_available_stream_id()
             frames.send_headers(stream, self._headers(head), end_stream=not body)
             received_bytes = 0
             while not self._is_whole:
@@ -51,7 +64,8 @@ class Http2Connection(HttpConnection):
                     part, rest = rest[:room], rest[room:]
                     frames.send_data(stream, bytes(part), end_stream=not rest)
                 self._send(frames.data_to_send())
-                received_bytes += len(data := self._read())
+                data = self._read() if self._status else self._read_first()
+                received_bytes += len(data)
                 self._take_in(data)
         except (ProtocolError, ValueError) as error:
             raise CallFailed("garbled") from error
@@ -99,9 +113,9 @@ class Http2Connection(HttpConnection):
                     self._is_whole = True
                 case ConnectionTerminated():
                     self.usable = False
-                    if not self._is_whole:
-                        raise CallFailed("closed")
+                    if not self._is_whole and event.last_stream_id < self._stream:
+                        raise CallFailed("closed", was_refused=True)
                 case StreamReset() if not self._is_whole:
-                    raise CallFailed("reset")
+                    raise CallFailed("reset", was_refused=event.error_code == ErrorCodes.REFUSED_STREAM)
         if len(self._content) > MAX_BODY_BYTES or (self._status and self._status not in STATUSES):
             raise CallFailed("garbled")

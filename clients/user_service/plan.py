@@ -68,15 +68,16 @@ class PlanTally(Tally):
 
     resent: requests that were sent again, because the service had closed a kept connection
     reconnects: how often an answer came on another connection than the answer before it
+    connection: the connection on which the last answer came
     """
 
-    __slots__ = ("_connection", "first_wrong", "reconnects", "resent")
+    __slots__ = ("connection", "first_wrong", "reconnects", "resent")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         super().__init__(service_id, slowest)
         self.first_wrong: dict[str, str] = {}
         self.resent = self.reconnects = 0
-        self._connection: object = None
+        self.connection: object = None
 
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects."""
@@ -88,9 +89,9 @@ class PlanTally(Tally):
     ) -> bool:
         """Count one answer, which came on *connection*. Return whether it is right."""
         self.answered += 1
-        if connection is not self._connection:
-            self.reconnects += self._connection is not None
-            self._connection = connection
+        if connection is not self.connection:
+            self.reconnects += self.connection is not None
+            self.connection = connection
         if difference is None:
             return True
         if status == prepared.request.expect_status:

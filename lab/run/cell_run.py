@@ -16,7 +16,7 @@ from core.cell import Cell
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
-from core.messages import Message, message
+from core.messages import NOTHING, Message, chained, message
 from core.method import Method
 from core.processtree import tree, usage_of
 from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
@@ -35,6 +35,7 @@ from lab.run.contract import (
     check_load,
     check_runtime,
     check_times,
+    has_timed_out,
     take_client_result,
     take_service_result,
 )
@@ -59,6 +60,7 @@ from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.slow import COLLECTION, DEFAULT, collections_within, read_counters, slow_requests
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
+STARVED = "starved"  # the code of the reason if connections got no answer although others did
 BEFORE_READY = message("during start-up", code=NOT_READY)
 START_DEADLINE_S = FLOOR_S = 60.0
 SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
@@ -237,14 +239,21 @@ class CellRun(ExitStack):
             self._is_warm = True
 
     def try_slice(self, part: Slice) -> None:
-        """Let the clients send for a trial, which shows how long requests take."""
+        """Let the clients send for a trial, which shows how long requests take. It counts if an answer is missing."""
         self.take_turn(part)
         self._is_warm = True
-        for client, line in self._turns.pop().lines.items():
+        for client, line in self._turns[-1].lines.items():
             take_client_result(client, line)
+        if not self.has_timed_out:
+            self._turns.pop()
         own = self._system.child_config.get("own")
         think_ns = round(own["requests"]["think_time_s"] * 1e9) if own else 0
         self.pace = Pace.of(add_up(client.result for client in self._clients), think_ns)
+
+    @property
+    def has_timed_out(self) -> bool:
+        """Return whether an answer did not come in time. Then the cell has failed, so that it need not go on."""
+        return any(map(has_timed_out, self._turns[-1].lines.values())) if self._turns else False
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
@@ -277,10 +286,12 @@ class CellRun(ExitStack):
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
-        """Let the clients send requests, and wait for the clients' results.
+        """Let the clients send requests, and wait for the clients' results. Do nothing after a time-out.
 
         part: the slice to send in, over whose first cycle the connections begin; None for the method's load
         """
+        if self.has_timed_out:
+            return
         part = replace(part, stagger_ns=self.pace.cycle_ns) if part else None
         for child in self.children.started:
             child.wake()
@@ -329,6 +340,8 @@ class CellRun(ExitStack):
         if turns[0].part and not self._cell.rate:
             faults += littles_law(by_client, windows)
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
+        if starvation := self._starvation(by_client):
+            figures["reason"] = replace(chained([figures["reason"], starvation]), code=STARVED)
         self.pace = Pace.of(add_up(by_client)) if by_client else self.pace
         own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
         figures |= machine_fields(machines, hosts, own_ns) | {
@@ -395,6 +408,23 @@ class CellRun(ExitStack):
             for service in self._services:
                 service.process.wait(END_DEADLINE_S)
         return lines
+
+    def _starvation(self, clients: Sequence[Mapping[str, Any]]) -> Message:
+        """Return the cause if some connections to a user's service got no answer at all, but others did."""
+        starved = sum(client.get("starved", 0) for client in clients)
+        connections = self._cell.num_clients * self._cell.num_connections_per_client
+        if not 0 < starved < connections or not self._system.user_service:
+            return NOTHING
+        return message(
+            "{starved} of {connections} connections got no answer within {limit_s:g} s, although others did: the "
+            "service has fewer threads than connections, or a limit of connections, or takes longer for these "
+            "requests. Use at most {most} connections (NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT), or give the service "
+            "more threads",
+            starved=starved,
+            connections=connections,
+            limit_s=self._system.child_config["own"].get("answer_deadline_s", ANSWER_DEADLINE_S),
+            most=connections - starved,
+        )
 
     def _windows(self) -> list[TimeWindow]:
         """Return the time windows in which answers are counted, on the orchestrator's clock."""

@@ -22,7 +22,7 @@ CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # keys that the orchestrator adds to a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting", "lag")
-SLOW, SLICES = "slow", "slices"
+SLOW, SLICES, TIMEOUT = "slow", "slices", "timeout"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)
 SERVICE_MUST = ("requests", *GIL)
@@ -75,6 +75,12 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]])
             )
         if "program" in facts:
             child.noted["program"] = dict(facts)
+
+
+def has_timed_out(line: Mapping[str, Any]) -> bool:
+    """Return whether a result line, which is not yet checked, counts a request without an answer in time."""
+    errors = line[RESULT].get("errors") if isinstance(line[RESULT], dict) else None
+    return isinstance(errors, dict) and TIMEOUT in errors
 
 
 def take_client_result(child: Child, line: Mapping[str, Any]) -> None:

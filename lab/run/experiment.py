@@ -20,7 +20,7 @@ from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.folders import Sandbox
 from lab.run.beside import Standing
-from lab.run.cell_run import NOT_READY, Bench, identity
+from lab.run.cell_run import NOT_READY, STARVED, Bench, identity
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
@@ -170,20 +170,28 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
 
 
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
-    """Return the result "not tried" if a user's service failed to start in MOST_STARTS or more blocks, else None."""
+    """Return the result "not tried" if a user's service failed in MOST_STARTS or more blocks, always the same way.
+
+    It failed to start, or some of the connections got no answer. Return None in all other cases.
+    """
     if not entry.system.hosted:
         return None
     earlier = [result for result in run.cells if (result.arm, result.cell_id) == (entry.arm, entry.cell.cell_id)]
     tried = [result for result in earlier if result.reason.code != NOT_TRIED]
-    if len(tried) < MOST_STARTS or any(result.reason.code != NOT_READY for result in tried):
+    codes = {result.reason.code for result in tried}
+    causes = {
+        NOT_READY: message("it failed to start in {count} earlier blocks", count=len(tried)),
+        STARVED: message("connections got no answer in {count} earlier blocks", count=len(tried)),
+    }
+    if len(tried) < MOST_STARTS or len(codes) > 1 or not (cause := causes.get(codes.pop())):
         return None
     return CellResult(
         **identity(entry, block),
         status="failed",
         reason=message(
-            "the service was not started again, because it failed to start in {count} earlier blocks",
+            "the service was not started again, because {cause}",
             code=NOT_TRIED,
-            count=len(tried),
+            cause=cause,
         ),
     )
 

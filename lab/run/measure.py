@@ -127,7 +127,7 @@ def _try_slices(arm: CellRun, longest_ns: int) -> None:
     """Let the clients of *arm* send for long enough to see how long its requests take, at most for *longest_ns*."""
     length_ns = 0
     wanted_ns = TRIAL_NS
-    while length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS:
+    while length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS and not arm.has_timed_out:
         length_ns = min(wanted_ns, longest_ns)
         arm.do(arm.try_slice, Slice(lead_ns=0, length_ns=length_ns))
         wanted_ns = _wanted_ns([arm.pace])

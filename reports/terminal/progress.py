@@ -1,6 +1,7 @@
 """Displays of a run's progress: a live line on a terminal, else one line per measurement (cell), or only failures."""
 
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from operator import attrgetter
@@ -23,6 +24,7 @@ from reports.facts.settings import parameter_values, varying
 from reports.render.console import terminal
 
 BAR_WIDTH = 12
+SILENT_S = 12.0  # after so long without a line, a plain display says that the measurement goes on
 
 
 def time_left(left_s: float) -> Message:
@@ -80,6 +82,7 @@ class QuietDisplay(ExitStack):
         self._open_ended, self._limit_s = open_ended, limit_s
         self._clock = clock
         self._failures = 0
+        self._has_news, self._is_over = threading.Event(), False
         self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
         self._done, self._total = 0, 0
         self._due_s: float | None = None  # when the run is expected to end
@@ -92,6 +95,7 @@ class QuietDisplay(ExitStack):
         alternate in slices end together.
         """
         self._done, self._total = done, total
+        self._has_news.set()
         now_s = self._clock()
         first, began_s = self._began = self._began or (done, now_s)
         if self._open_ended:
@@ -103,6 +107,7 @@ class QuietDisplay(ExitStack):
         """Record that *done* measurements (cells) are completed now, and show the last of them."""
         self._done, self._total = done, total
         self._failures += result.status != "ok"
+        self._has_news.set()
         self._show(result)
 
     def _show(self, result: CellResult) -> None:
@@ -139,7 +144,32 @@ class QuietDisplay(ExitStack):
 
 
 class PlainDisplay(QuietDisplay):
-    """A display without control codes: one line per measurement (cell), with the time left and number of failures."""
+    """A display without control codes: one line per measurement (cell), with the time left and number of failures.
+
+    While a measurement takes long, a line every SILENT_S says so.
+    """
+
+    def __enter__(self) -> Self:
+        reminding = threading.Thread(target=self._remind, name="progress", daemon=True)
+        reminding.start()
+        self.callback(reminding.join)
+        self.callback(self._end)
+        return self
+
+    def _end(self) -> None:
+        self._is_over = True
+        self._has_news.set()
+
+    def _remind(self) -> None:
+        silent_s = 0.0
+        while not self._is_over:
+            if self._has_news.wait(SILENT_S):
+                self._has_news.clear()
+                silent_s = 0.0
+                continue
+            silent_s += SILENT_S
+            waiting = message("still waiting for answers: {seconds:.0f} s", seconds=silent_s)
+            self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
 
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell)."""

@@ -128,7 +128,9 @@ impl Client {
         let mut put = |key: &str, value: Value| result.insert(key.to_owned(), value);
         put("started_ns", json!(outcome.started_ns));
         put("finished_ns", json!(outcome.finished_ns));
-        put("completion_ns", json!(outcome.finished_ns - outcome.started_ns));
+        // without a counted answer, the last one may have come before requests counted
+        let completion_ns = outcome.finished_ns.saturating_sub(outcome.started_ns).max(1);
+        put("completion_ns", json!(completion_ns));
         put(
             "requests",
             json!(if timed {
@@ -149,6 +151,9 @@ impl Client {
         put("connections", json!(self.workers.most_active));
         put("reconnects", json!(tally.reconnects));
         put("resent", json!(tally.resent));
+        if tally.starved > 0 {
+            put("starved", json!(tally.starved));
+        }
         put("wrong", json!(tally.wrong));
         put("errors", json!(tally.errors));
         put("calc_ns", json!(tally.calc_ns));

@@ -3,13 +3,15 @@
 import gzip
 import json
 import socket
+import sys
 import zlib
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
-from core.request_plan import Request, RequestPlan
+from core.request_plan import LIBRARIES, Request, RequestPlan, decoded
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.contract.speaking import released, spoken
@@ -148,8 +150,58 @@ def coded(coding: str, body: bytes) -> bytes:
     return head.encode() + body
 
 
+def stored_as_br(body: bytes) -> bytes:
+    """A body in Brotli, not compressed: one block as it is, and the end. Source: RFC 7932, 9.2."""
+    head = (len(body) - 1) << 4 | 1 << 20
+    return head.to_bytes(3, "little") + body + b"\x03"
+
+
+def stored_as_zstd(body: bytes) -> bytes:
+    """A body in Zstandard, not compressed: a frame with its size and one raw block. Source: RFC 8878, 3.1.1."""
+    head = bytes.fromhex("28b52ffd a0") + len(body).to_bytes(4, "little")
+    return head + (len(body) << 3 | 1).to_bytes(3, "little") + body
+
+
 TEXT = json.dumps({"total": 400, "token": "abc", "filler": list(range(1000))}).encode()
 GZIP = gzip.compress(TEXT)
+ZSTD = bytes.fromhex(  # made by libzstd of: {"total": 400, "token": "abc", "more": "xxx..."}
+    "28b52ffd60560095010074027b22746f74616c223a203430302c2022746f6b656e223a2022616263222c20226d6f726578227d020028381594"
+    "753e01"
+)
+
+
+class StoredBrotli:
+    """A stand-in for the package brotli where it is not installed. It reads what stored_as_br() makes."""
+
+    error = RuntimeError
+
+    def Decompressor(self) -> "StoredBrotli":
+        return self
+
+    def process(self, body: bytes, *, output_buffer_limit: int) -> bytes:
+        """Decode a whole body."""
+        plain = body[3:-1]
+        if body != stored_as_br(plain) or len(plain) > output_buffer_limit:
+            raise self.error
+        return plain
+
+    def is_finished(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def brotli(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package brotli, or what stands in for it."""
+    if find_spec("brotli") is None:
+        monkeypatch.setitem(sys.modules, "brotli", StoredBrotli())
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd"])
+def test_a_coding_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, coding: str) -> None:
+    for name in LIBRARIES[coding]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ValueError, match=f"a body with Content-Encoding {coding}, which this client cannot decode"):
+        decoded(b"\r\nContent-Encoding: %s\r\n" % coding.encode(), GZIP)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +210,9 @@ GZIP = gzip.compress(TEXT)
         ("gzip", gzip.compress(TEXT)),
         ("GZIP", gzip.compress(TEXT)),
         ("deflate", zlib.compress(TEXT)),
+        ("br", stored_as_br(TEXT)),
+        ("zstd", stored_as_zstd(TEXT)),
+        ("zstd", ZSTD),
         ("identity", TEXT),
     ],
 )
@@ -180,7 +235,9 @@ def test_the_json_of_a_coded_body_is_compared_and_saved(measured: Client, coding
     ("coding", "body", "got"),
     [
         ("gzip", gzip.compress(b'{"total": 3}'), 'body {"total": 3}'),
-        ("br", b"\x8b\x03\x80", "a body with Content-Encoding br, which is not read (gzip and deflate are)"),
+        ("compress", GZIP, "a body with Content-Encoding compress, which this client cannot decode"),
+        ("br", TEXT, "a body that is not valid br, or too large"),
+        ("zstd", GZIP, "a body that is not valid zstd, or too large"),
         ("gzip", TEXT, "a body that is not valid gzip, or too large"),
         ("gzip", gzip.compress(TEXT)[:-9], "a body that is not valid gzip, or too large"),
         ("gzip", gzip.compress(TEXT) + b"more", "a body that is not valid gzip, or too large"),

@@ -13,7 +13,7 @@ from core.result import CellResult
 from core.runtime import RuntimeName
 from lab.digests import Digests
 from lab.run import experiment, fingerprints
-from lab.run.cell_run import NOT_READY
+from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, count_unmeasured
 from reports.facts.gates import mixed
@@ -66,11 +66,12 @@ def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
     assert "services/cached.py changed" in str(run.cells[0].reason)
 
 
-def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figures(
-    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("code", [NOT_READY, STARVED])
+def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third_time_and_keeps_no_figures(
+    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     def dead(*arguments: Any) -> CellResult:
-        ended = message("Service 1 of 1 (pid 812) ended", code=NOT_READY)
+        ended = message("Service 1 of 1 (pid 812) ended", code=code)
         return replace(journal.measure(*arguments), status="failed", reason=ended, requests=20)
 
     monkeypatch.setattr(experiment, "measure", dead)
@@ -78,7 +79,7 @@ def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figu
     monkeypatch.setattr(Fingerprinter, "of", lambda *_: {"code": "", "environment": ""})
     monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
     run = journal.carry_out(order, begin())
-    assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
+    assert [cell.reason.code for cell in run.cells] == [code] * 8 + ["not_tried"] * 4
     assert all((cell.status, cell.requests, cell.services) == ("failed", 0, []) for cell in run.cells[8:])
     assert "812" not in str(run.cells[-1].reason)
 

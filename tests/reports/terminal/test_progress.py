@@ -4,14 +4,17 @@ import io
 import itertools
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 from rich.console import Console
 
 from core.result import CellResult
 from reports.render.console import terminal
+from reports.terminal import progress
 from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display, time_left
 from tests.reports.sample import MS, cell_of, faulty, measured
 
@@ -47,6 +50,20 @@ def plain(results: list[CellResult], total: int, *, open_ended: bool = False) ->
             shown.cell_started(CELL, 1, done - 1, total)
             shown.cell_ended(result, done, total)
     return out.getvalue()
+
+
+def test_a_plain_display_is_not_silent_while_a_measurement_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SILENT_S", 0.02)
+    out = io.StringIO()
+    with PlainDisplay(terminal(out)) as shown:
+        shown.cell_started(CELL, 1, 0, 2)
+        until_s = monotonic() + 30.0
+        while out.getvalue().count("\n") < 2 and monotonic() < until_s:
+            threading.Event().wait(0.01)
+        shown.cell_ended(ok(), 1, 2)
+    first, second, *_ = out.getvalue().splitlines()
+    assert first == second == "[0/2] still waiting for answers: 0 s"
+    assert "requests/s" in out.getvalue()
 
 
 def live(results: list[CellResult], *, width: int = 100, open_ended: bool = False) -> str:

@@ -53,15 +53,11 @@ impl Worker {
 
     /// It has taken too long.
     pub(crate) fn time_out(&mut self, at: usize) {
-        let connecting = self.connections[at].state == State::Connecting;
-        self.fail(
-            at,
-            if connecting {
-                Fault::Connect
-            } else {
-                Fault::Timeout
-            },
-        );
+        let fault = match self.connections[at].state {
+            State::Connecting if !self.job.one_timeout_is_enough => Fault::Connect,
+            _ => Fault::Timeout,
+        };
+        self.fail(at, fault);
     }
 
     /// Connect where the backlog of the listener was full before.
@@ -328,7 +324,7 @@ impl Worker {
         self.note_fault(at, fault);
         let connection = &mut self.connections[at];
         let under_way = matches!(connection.state, State::Busy | State::Connecting);
-        let (user, intended_ns) = (connection.user, connection.intended_ns);
+        let (user, intended_ns, is_used) = (connection.user, connection.intended_ns, connection.is_used);
         connection.close();
         if !under_way {
             if fault == Fault::Extra {
@@ -337,10 +333,11 @@ impl Worker {
             return;
         }
         self.tally.fail(fault, intended_ns, now_ns());
-        let failures = &mut self.users[user].failures;
-        *failures += 1;
         let is_hopeless = fault == Fault::Timeout && self.job.one_timeout_is_enough;
-        if is_hopeless || *failures == MAX_FAILURES {
+        let failing = &mut self.users[user];
+        failing.failures += 1;
+        (failing.has_timed_out, failing.has_starved) = (is_hopeless, is_hopeless && !is_used);
+        if is_hopeless || failing.failures == MAX_FAILURES {
             self.tally.given_up += 1;
             self.retire(user);
         } else {

@@ -31,6 +31,8 @@ pub struct Tally {
     pub reconnects: u64,
     /// Requests that were sent once more, because a kept connection was closed before any byte of the answer.
     pub resent: u64,
+    /// Virtual users whose connection never brought an answer, and whose request timed out.
+    pub starved: u64,
     /// Virtual users that were given up after failures in a row.
     pub given_up: u64,
     pub calc_ns: u64,
@@ -115,6 +117,7 @@ impl Tally {
             (&mut self.kept, other.kept),
             (&mut self.reconnects, other.reconnects),
             (&mut self.resent, other.resent),
+            (&mut self.starved, other.starved),
             (&mut self.given_up, other.given_up),
             (&mut self.own_ns, other.own_ns),
             (&mut self.held_ns, other.held_ns),

@@ -48,6 +48,10 @@ pub struct VirtualUser {
     pub failures: u32,
     /// Whether it has neither ended nor still to begin.
     pub active: bool,
+    /// Whether an answer did not come in time, after which it sends nothing more in any phase.
+    pub has_timed_out: bool,
+    /// Whether that was on a connection that never brought an answer.
+    pub has_starved: bool,
     /// None if its requests are the same for all users.
     pub session: Option<Box<Session>>,
     random: Random,
@@ -68,6 +72,8 @@ impl VirtualUser {
             until_ns: u64::MAX,
             failures: 0,
             active: false,
+            has_timed_out: false,
+            has_starved: false,
             session: None,
             random,
         }

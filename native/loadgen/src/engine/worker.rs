@@ -17,6 +17,7 @@ use crate::engine::virtual_user::{VirtualUser, VirtualUserSpec};
 use crate::net::connection::{Connection, State};
 use crate::net::timer::Timer;
 use crate::request::session::Session;
+use crate::response::answer::Fault;
 use crate::response::reader::Reader;
 use crate::stop_signal;
 
@@ -132,6 +133,7 @@ impl Worker {
         if stop_signal::received().is_some() {
             self.tally.ended_ns = now_ns();
         }
+        self.tally.starved = self.users.iter().filter(|user| user.has_starved).count() as u64;
         Ok(std::mem::take(&mut self.tally))
     }
 
@@ -178,7 +180,9 @@ impl Worker {
         self.due_ns = None;
         self.has_rate = phase.arrivals.is_some();
         self.thinking.clear();
-        self.waiting = (0..self.users.len()).collect();
+        let (hopeless, waiting) = (0..self.users.len()).partition::<Vec<_>, _>(|user| self.users[*user].has_timed_out);
+        self.waiting = waiting.into();
+        hopeless.iter().for_each(|_| self.tally.error(Fault::Timeout.code()));
         self.free.clear();
         (self.active, self.batch) = (0, 0);
         self.progress.store(0, Ordering::Relaxed);

@@ -1,0 +1,207 @@
+"""Connections that get no answer because the service has too few threads: both clients say how many, and wait once."""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter_ns
+from typing import Any
+
+import pytest
+
+from core.child import Slice
+from core.method import Method, Warmup
+from core.request_plan import Request, RequestPlan
+from lab.run.contract import CLOCK_SLACK_NS
+from tests.clients.user_service.sessions import told
+from tests.clients.user_service.test_client import client
+from tests.contract.speaking import spoken
+from tests.native.loadgen_peers import Scripted, read_http, scripted
+from tests.native.programs import program_or_skip, told_client
+
+LIMIT_S, SLICE_NS = 0.8, 200_000_000
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+WARM = Method(duration_s=0.5, warmup=Warmup(seconds=0.1))
+
+Step = Callable[[Any], dict[str, Any]]
+
+
+@contextmanager
+def python(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Callable[[str], Any]]:
+    """The Python client, and what it says to a command."""
+    one = client(address, own=own, method=method, **params)
+
+    def say(word: str) -> Any:
+        if word == "warm":
+            return one.warm_up()
+        if word == "go":
+            return one.run()
+        return one.run_slice(a_slice())
+
+    yield say
+    one.close()
+
+
+@contextmanager
+def native(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Callable[[str], Any]]:
+    """The native client, and what it says to a command."""
+    cell = {**told_client([[address]], method=method, **params), "own": own}
+    with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (child, _):
+
+        def say(word: str) -> Any:
+            child.tell(str(a_slice()) if word == "slice" else word)
+            return child.line().get("result")
+
+        yield say
+
+
+def a_slice() -> Slice:
+    """A slice that begins now."""
+    return Slice(at_ns=perf_counter_ns(), lead_ns=SLICE_NS // 4, length_ns=SLICE_NS)
+
+
+@pytest.fixture(params=[python, native])
+def starting(request: pytest.FixtureRequest) -> Any:
+    """Both clients, each with a short limit for answers."""
+
+    def start(address: str, *, method: Method = WARM, think_time_s: float = 0.0, **params: Any) -> Any:
+        plan = RequestPlan(requests=(Request(),), think_time_s=think_time_s)
+        few = {"NUM_CONNECTIONS_PER_CLIENT": 6, **params}
+        return request.param({**told(plan), "answer_deadline_s": LIMIT_S}, address, method, **few)
+
+    return start
+
+
+@contextmanager
+def threads(number: int, pause_s: float = 0.0) -> Iterator[Scripted]:
+    """A service of so many threads, each of which stays with its connection, and needs *pause_s* for an answer."""
+    free = threading.BoundedSemaphore(number)
+    served: set[socket.socket] = set()
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        while connection not in served and not server.stopped.is_set():
+            if free.acquire(timeout=0.05):
+                served.add(connection)
+        server.stall(pause_s)
+        connection.sendall(ANSWER)
+        return True
+
+    with scripted(script, read_http) as server:
+        yield server
+
+
+def spent_s(say: Callable[[str], Any], *words: str) -> tuple[float, list[Any]]:
+    """How long commands took, and what was said to each."""
+    start_ns = perf_counter_ns()
+    said = [say(word) for word in words]
+    return (perf_counter_ns() - start_ns) / 1e9, said
+
+
+@pytest.mark.parametrize("how", [{}, {"think_time_s": 0.01}, {"RATE": 200}], ids=["closed", "thinking", "at a rate"])
+def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
+    starting: Any, how: dict[str, Any]
+) -> None:
+    pause_s = 0.03 if "RATE" in how else 0.0  # so that the native client needs all connections
+    with threads(4, pause_s) as server, starting(server.address, **how) as say:
+        took_s, (_, trial, again) = spent_s(say, "warm", "slice", "slice")
+    for result in (trial, again):
+        assert (result["errors"], result["starved"]) == ({"timeout": 2}, 2)
+        assert result["answered"] == result["latency"]["count"] > 0
+        assert result.get("overdue", 0) >= 0
+        assert result.get("own_ns", 0) <= 6 * SLICE_NS
+    assert LIMIT_S < took_s < 2 * LIMIT_S + 0.8
+
+
+def test_one_that_starves_in_a_slice_is_not_waited_for_in_the_next(starting: Any) -> None:
+    with threads(4) as server, starting(server.address) as say:
+        took_s, (first, second) = spent_s(say, "slice", "slice")
+    assert first["errors"] == second["errors"] == {"timeout": 2}
+    assert first["starved"] == second["starved"] == 2
+    assert LIMIT_S < took_s < 2 * LIMIT_S + 0.5
+
+
+def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> None:
+    with threads(1) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=1) as say:
+        server.stopped.set()  # so that threads leave at the end
+        assert say("slice")["errors"] == {}
+    stalled = threading.Event()
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        server.stopped.wait()
+        stalled.set()
+        return False
+
+    with scripted(script, read_http) as server, starting(server.address) as say:
+        took_s, (_, first, second) = spent_s(say, "warm", "slice", "slice")
+    for result in (first, second):
+        assert (result["errors"], result["starved"], result["answered"]) == ({"timeout": 6}, 6, 0)
+        assert 0 < result["completion_ns"] < 10**9
+    assert took_s < LIMIT_S + 1.0
+
+
+def test_with_a_number_of_requests_the_cell_is_failed_after_one_limit(starting: Any) -> None:
+    numbered = Method(warmup=Warmup(share=0.5))
+    with threads(4) as server, starting(server.address, method=numbered, NUM_REQUESTS_PER_CLIENT=60) as say:
+        took_s, (_, result) = spent_s(say, "warm", "go")
+    assert (result["requests"], result["answered"], result["errors"]) == (60, 40, {"timeout": 2})
+    assert result["starved"] == 2
+    assert took_s < LIMIT_S + 1.0
+
+
+def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(starting: Any) -> None:
+    asked = Counter[socket.socket]()
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        asked[connection] += 1
+        if asked[connection] > 2:
+            server.stopped.wait()
+            return False
+        connection.sendall(ANSWER)
+        return True
+
+    numbered = Method(warmup=Warmup())
+    with scripted(script, read_http) as server, starting(server.address, method=numbered) as say:
+        took_s, (result,) = spent_s(say, "go")
+    assert (result["answered"], result["errors"]) == (12, {"timeout": 6})
+    assert "starved" not in result
+    assert took_s < LIMIT_S + 1.0
+
+
+def test_a_listener_that_accepts_nothing_costs_one_limit(starting: Any) -> None:
+    """Its backlog is full, so that the kernel drops what asks for a connection."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        address = "{}:{}".format(*listener.getsockname())
+        filling = [socket.socket() for _ in range(4)]
+        for one in filling:
+            one.setblocking(False)
+            one.connect_ex(listener.getsockname())
+        try:
+            with starting(address, RATE=100) as say:
+                took_s, (result,) = spent_s(say, "slice")
+        finally:
+            for one in filling:
+                one.close()
+    assert set(result["errors"]) == {"timeout"}
+    assert took_s < 2 * LIMIT_S + 1.0
+
+
+@pytest.mark.parametrize("how", [{}, {"RATE": 100}], ids=["closed", "at a rate"])
+def test_a_service_that_stalls_now_and_then_has_a_result_that_adds_up(starting: Any, how: dict[str, Any]) -> None:
+    """Answers that come after the slice count, and none of the service's time is the client's own lag."""
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if server.requests % 7 == 0:
+            server.stall(0.4)
+        connection.sendall(ANSWER)
+        return True
+
+    with scripted(script, read_http) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=3, **how) as say:
+        _, (first, second) = spent_s(say, "slice", "slice")
+    for result in (first, second):
+        latency = result["latency"]
+        assert (result["errors"], latency["count"]) == ({}, result["answered"])
+        if not how:
+            assert latency["histogram"]["total_ns"] <= 3 * (result["completion_ns"] + CLOCK_SLACK_NS)
+        elif "lag" in result:
+            assert result["lag"]["p50_ns"] < 10_000_000

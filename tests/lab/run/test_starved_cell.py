@@ -1,0 +1,46 @@
+"""A cell of a service that has fewer threads than connections: it ends in bounded time, and the reason says why."""
+
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from config.user_service.plan import user_service_plan
+from core.method import Warmup
+from core.runtime import NATIVE, RuntimeName
+from lab.places import REPOSITORY
+from lab.run.cell_run import STARVED, Bench
+from lab.run.measure import measure_in_slices
+from tests.conftest import native_or_skip, runtime_or_skip
+
+SERVICE = f"{{python}} {REPOSITORY / 'tests' / 'lab' / 'run' / 'few_threads_service.py'} {{port}} 2"
+LIMIT_S = 1.5
+
+
+@pytest.mark.parametrize("warmup_s", [0.1, 0.0], ids=["in the warm-up", "in the trial"])
+@pytest.mark.parametrize("client", ["3.14", NATIVE])
+def test_a_cell_with_more_connections_than_threads_ends_after_one_limit_and_says_why(
+    bench: Bench, tmp_path: Path, client: str, warmup_s: float
+) -> None:
+    runtime_or_skip("3.14")
+    if client == NATIVE:
+        native_or_skip("loadgen")
+    told: dict[str, Any] = {"command": SERVICE, "requests": ["GET /"]}
+    plan = replace(user_service_plan(told, tmp_path), runtimes=(RuntimeName("3.14"),))
+    plan = plan.with_values({"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (5,)})
+    (entry,) = plan.entries()
+    own = {**entry.system.child_config["own"], "answer_deadline_s": LIMIT_S}
+    entry = replace(entry, system=replace(entry.system, child_config={**entry.system.child_config, "own": own}))
+    method = replace(plan.method, duration_s=0.5, warmup=Warmup(seconds=warmup_s), client_runtime=client)
+    start_s = monotonic()
+    (result,) = measure_in_slices([entry], 1, replace(bench, method=method, paces={}), 0)
+    assert monotonic() - start_s < 3 * LIMIT_S + 5.0
+    assert (result.status, result.reason.code, result.errors) == ("failed", STARVED, {"timeout": 3})
+    assert result.answered > 0
+    assert (
+        "3 of 5 connections got no answer within 1.5 s, although others did: the service has fewer threads than "
+        "connections, or a limit of connections"
+    ) in str(result.reason)
+    assert "Use at most 2 connections" in str(result.reason)
