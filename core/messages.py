@@ -122,6 +122,7 @@ def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
     return listed((part for part in messages if part), joint)
 
 
+_STOPS = re.compile(r"(?<=[^\s./])(?:\.\.(?=\s|$)|[.。]。)")  # a sentence in a sentence would end twice
 LONGEST_TEXT = 1 << 16  # characters that arguments may add to a text; a file could repeat one without end
 
 
@@ -155,4 +156,4 @@ def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
     if template == "{text}":  # the template of every name and path; this is much faster than the formatter
         return str(texts["text"])[:LONGEST_TEXT]
-    return _PlainFields().vformat(template, (), texts)
+    return _STOPS.sub(lambda stops: stops[0][-1], _PlainFields().vformat(template, (), texts))
