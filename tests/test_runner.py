@@ -340,7 +340,7 @@ def test_a_reader_that_goes_away_is_no_error(command: Sequence[str]) -> None:
 
 
 def test_a_report_of_which_only_the_first_line_is_read_succeeds(tmp_path: Path) -> None:
-    command = [sys.executable, RUNNER, "report", saved_run(tmp_path)]
+    command = [sys.executable, str(RUNNER), "report", str(saved_run(tmp_path))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None

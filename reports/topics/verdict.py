@@ -227,7 +227,9 @@ def gains(view: View) -> list[Message]:
             args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
             if step != "lock":
                 args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
-            sentences.append(replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args))
+            said = replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args)
+            is_busy = any((one.others or 0.0) > MOST_BUSY for one in some)
+            sentences.append(message("On a busy machine: {said}", said=said) if is_busy else said)
     return sentences
 
 

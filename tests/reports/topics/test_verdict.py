@@ -11,12 +11,12 @@ import pytest
 
 from core.cell import Cell
 from core.languages import ENGLISH
-from core.messages import NOTHING, message
+from core.messages import NOTHING, Message, message
 from core.program import ROOT
 from core.request_plan import Request, RequestPlan
 from core.result import CellResult, Run
 from core.user_service import App, Command, UserService
-from reports.document.model import Document, Section, arm, plain_table
+from reports.document.model import Document, Section, Table, arm, plain_table
 from reports.facts.capacity import Ratio
 from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison
@@ -24,7 +24,7 @@ from reports.render.html import page
 from reports.report import report
 from reports.topics.capacity import verdict_text
 from reports.topics.comparisons import _caption
-from reports.topics.verdict import answer, headline, main_headline, section
+from reports.topics.verdict import answer, gains, headline, main_headline, section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -52,6 +52,13 @@ def own_run(*cells: CellResult, **more: Any) -> Run:
     run = run_of([*cells], runtimes=["3.14", "3.14t"], blocks=6)
     run.plan |= {"name": "own", "own": ITEMS.to_json(), **more}
     return run
+
+
+def notes_of(parts: Sequence[Message | Table]) -> str:
+    """Return the text of the table of notes, which comes last."""
+    last = parts[-1]
+    assert isinstance(last, Table)
+    return " ".join(str(datum.words) for line in last.lines for datum in line)
 
 
 def owned(cell: Cell, block: int, completions_ns: Sequence[int]) -> CellResult:
@@ -89,6 +96,17 @@ def test_no_verdict_on_a_busy_machine_without_these_words(verdict: str) -> None:
     assert "on a busy machine" in str(headline(busy, {}))
     assert str(busy.word) == f"{verdict} on a busy machine"
     assert "busy" not in f"{headline(quiet, {})} {quiet.word}"
+
+
+def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
+    cells = [
+        replace(measured(cell_of(system, arm, {"NUM_API_SERVICES": 1}), block, [ms * MS]), others=BUSY)
+        for system in ("1", "2")
+        for arm, ms in (("3.14t+gil", 4000), ("3.14t", 2000))
+        for block in range(1, 10)
+    ]
+    (said,) = gains(View(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=9)))
+    assert str(said).startswith("On a busy machine: With one process, removing the GIL ")
 
 
 @pytest.mark.parametrize(
@@ -132,8 +150,7 @@ def test_after_failures_only_the_next_step_is_a_request_by_hand() -> None:
         for arm in ("3.14", "3.14t")
         for block in (1, 2)
     ]
-    last = answer(View(own_run(*cells)))[-1]
-    text = " ".join(str(datum.words) for line in last.lines for datum in line)
+    text = notes_of(answer(View(own_run(*cells))))
     assert "curl -i http://127.0.0.1:8000/items" in text
     assert "change in throughput" not in text
 
@@ -145,7 +162,7 @@ def test_terminal_and_page_name_the_same_number_of_blocks() -> None:
         for block in range(1, 10)
     ]
     shown = section(View(own_run(*cells)))
-    terminal = " ".join(str(datum.words) for line in shown.terminal[-1].lines for datum in line)
+    terminal = notes_of(shown.terminal)
     commands = {text[text.index("--blocks") :] for text in (terminal, *map(str, shown.notes)) if "--blocks" in text}
     assert len(commands) == 1
 
