@@ -5,11 +5,12 @@ This module finds the command, prints errors and exits.
 """
 
 import errno
+import io
 import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -42,6 +43,35 @@ def _expect_output() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         _exit_with_error("standard output is closed. Redirect it to a file or to /dev/null")
+
+
+class _Output(io.FileIO):
+    """The standard output of a command, which ends as usual if the reader goes away, as `head` does."""
+
+    def write(self, data: Any) -> int:
+        """Write *data*. Discard all output once the reader is gone."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            _discard_output(1)
+            return memoryview(data).nbytes
+
+
+def _outlive_reader() -> None:
+    """Replace standard output, so that a command does not fail if its reader goes away."""
+    old = sys.stdout
+    assert isinstance(old, io.TextIOWrapper)
+    is_by_line = old.line_buffering or old.write_through
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(_Output(1, "w", closefd=False)), old.encoding, old.errors, line_buffering=is_by_line
+    )
+
+
+def _discard_output(*descriptors: int) -> None:
+    """Discard all further output to *descriptors*, because its reader or the terminal is gone."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in descriptors:
+        os.dup2(null, descriptor)
 
 
 def _exit_with_error(reason: str) -> NoReturn:
@@ -102,10 +132,10 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_status
     except Stopped as stopped:
         if stopped.number == signal.SIGHUP:
-            _discard_output()
+            _discard_output(1, 2)
         return 128 + stopped.number
     except BrokenPipeError:
-        _discard_output()
+        _discard_output(1, 2)
         return 1
     except Exception as error:
         return _report_unexpected(error, arguments)
@@ -115,7 +145,7 @@ def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
     """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return the exit status."""
     stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it
-        _discard_output()
+        _discard_output(1, 2)
         return 128 + stopped.number
     cause = surroundings.cause(error)
     output.error(cause or _describe_bug(error, arguments))
@@ -125,7 +155,7 @@ def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
     except OSError:  # at exit, Python would flush again and fail with another status
         lost = True
     if lost:
-        _discard_output()
+        _discard_output(1, 2)
     return BadInput.exit_status if cause else 1
 
 
@@ -134,13 +164,6 @@ def _find_signal(error: BaseException | None) -> Stopped | None:
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error
-
-
-def _discard_output() -> None:
-    """Discard all further output, because its reader or the terminal is gone."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in (1, 2):
-        os.dup2(null, descriptor)
 
 
 def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
@@ -192,4 +215,5 @@ def _command(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    _outlive_reader()
     raise SystemExit(main(sys.argv[1:]))

@@ -18,7 +18,7 @@ from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
 from config.plan import system_names
-from core.program import PROGRAM
+from core.program import SCRIPT
 from core.runtime import NATIVE
 from lab.python import interpreters
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("completion", arguments)
     parser.add_names("shell", "The shell: bash, zsh, fish, tcsh or powershell.")
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
-    print(shellcode([PROGRAM.split()[-1]], shell=shell))
+    print(shellcode([SCRIPT], shell=shell))
     return 0
 
 

@@ -22,7 +22,7 @@ from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
 from core.messages import message, plural
-from core.program import PROGRAM
+from core.program import PROGRAM, SCRIPT
 from core.result import Run
 from core.saved import SavedPlan, Until
 from core.secret import Secret, from_file, secrets_in
@@ -92,7 +92,7 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
         order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
         hosts = {"hosts": spread.facts()} if spread else {}
         preflight(plan)
-        run = new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing, **hosts)
+        run = new_run(order, seed, [SCRIPT, *arguments], missing, **hosts)
         with run_lock(folder) as sandbox:
             expect_no_run(folder)
             expect_no_foreign_files(folder, names_in_folder(options.VIEWS))
@@ -172,7 +172,7 @@ def _report_slower(written: Written, share: float) -> int:
         if one in slower:
             output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
-                said=headline(one),
+                said=headline(one, written.view.names),
                 **pair,
             )
         else:

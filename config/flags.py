@@ -20,7 +20,7 @@ from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, OR, Message, as_message, listed, message, verbatim
 from core.method import Method
-from core.program import PROGRAM, VERSION
+from core.program import SCRIPT, VERSION
 from systems import built_in
 
 HELP = message("Show this help and exit.")
@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = "") -> None:
         super().__init__(
-            prog=f"{PROGRAM.split()[-1]} {command}".strip(),
+            prog=f"{SCRIPT} {command}".strip(),
             description=language.text(summary),
             epilog=epilog,
             allow_abbrev=False,

@@ -1,14 +1,19 @@
 """gilscope's version, the command that starts it, and its default folder of runs.
 
-The wheel's metadata reads the version from here. Command and folder differ between a checkout and a wheel.
+The wheel's metadata reads the version from here. Command and folder differ between a checkout and a wheel. Outside the
+checkout, they have absolute paths, so that users can copy the commands that gilscope prints.
 """
 
+import os
+import shlex
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = not (ROOT / "pyproject.toml").is_file()  # a wheel does not contain this file
-PROGRAM = "gilscope" if INSTALLED else "python runner.py"
-RUNS_FOLDER = "gilscope-runs" if INSTALLED else "reports/out"
+SCRIPT = "gilscope" if INSTALLED else "runner.py"
+_PLACE = Path() if os.path.isfile(SCRIPT) and os.path.samefile(SCRIPT, ROOT / SCRIPT) else ROOT
+PROGRAM = SCRIPT if INSTALLED else f"python {shlex.quote(str(_PLACE / SCRIPT))}"
+RUNS_FOLDER = "gilscope-runs" if INSTALLED else str(_PLACE / "reports" / "out")
 
 
 VERSION = "0.1.0"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import takewhile
 from typing import Any, ClassVar
 
 from core.messages import Json
@@ -9,6 +10,8 @@ from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file
 
 START_DEADLINE_S = 30.0
+DEFAULT_NAME = "own"  # of a service without --name, in result.json and in the name of a run's folder
+MOST_TITLES = 2
 HTTP, HTTP2, FRAMED = "http", "http2", "framed"
 HTTPS = "https"
 OF_SYSTEM = "of_system"  # key of a child's settings: a system's command, whose clients and requests the system declares
@@ -39,6 +42,12 @@ class Command:
     already_runs: ClassVar[bool] = False
 
     @property
+    def label(self) -> str:
+        """Return the words of the command that name the program: 'app.py' of '{python} app.py --port {port}'."""
+        words = [word for word in str(self.command).split() if word not in ("{python}", "-m")]
+        return " ".join(takewhile(lambda word: not word.startswith("-") and "{" not in word, words)) or DEFAULT_NAME
+
+    @property
     def forks(self) -> bool:
         """Return whether one command starts all processes of the service, because it contains {workers}."""
         return "{workers}" in str(self.command)
@@ -56,6 +65,11 @@ class App(Command):
     app: str
     server: str
     interface: str
+
+    @property
+    def label(self) -> str:
+        """Return the name of the application, as it was given."""
+        return self.app
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +114,15 @@ class UserService:
     def targets(self) -> tuple[Target, ...]:
         """Return the services that already run; () if gilscope starts the service."""
         return self.start if isinstance(self.start, tuple) else ()
+
+    @property
+    def label(self) -> str:
+        """Return what reports call the service: its name, or by default its application or program and its requests."""
+        if self.name != DEFAULT_NAME or not self.command:
+            return self.name
+        titles = [str(request) for request in self.requests.requests if not request.first]
+        more = ", ..." * (len(titles) > MOST_TITLES)
+        return f"{self.command.label} {', '.join(titles[:MOST_TITLES])}{more}"
 
     @property
     def command(self) -> Command | None:

@@ -14,10 +14,10 @@ def report(view: View) -> Document:
     run, plan, others = view.run, view.plan, view.others
     begun = run.started_at[:16].replace("T", " ")
     return Document(
-        name=f"{plan.name}: {run.run_id}",
+        name=f"{view.name}: {run.run_id}",
         title=message("Benchmark report"),
         about=(
-            Message(msgid=plan.description) if plan.description else verbatim(plan.name),
+            Message(msgid=plan.description) if plan.description else verbatim(view.name),
             size_line(view),
             *([message("Other activity on this machine: {others}.", others=others.blocks)] if others else []),
             *[view.beside] * bool(view.beside),

@@ -12,7 +12,7 @@ from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
 from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
-from reports.facts.settings import Settings
+from reports.facts.settings import Settings, service_names
 
 
 class View:
@@ -80,7 +80,17 @@ class View:
     @cached_property
     def settings(self) -> Settings:
         """Return the names of the run's settings."""
-        return Settings(self.rows, self.titles)
+        return Settings(self.rows, self.titles, self.names)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Return the names that reports show for a user's service without a name."""
+        return service_names(self.run.plan)
+
+    @property
+    def name(self) -> str:
+        """Return the name of what was measured: that of the plan or of a user's service."""
+        return self.names.get(self.plan.name, self.plan.name)
 
     @cached_property
     def looks(self) -> dict[str, int]:

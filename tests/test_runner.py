@@ -340,6 +340,18 @@ def test_a_reader_that_goes_away_is_no_error(command: Sequence[str]) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+def test_a_report_of_which_only_the_first_line_is_read_succeeds(tmp_path: Path) -> None:
+    command = [sys.executable, str(RUNNER), "report", str(saved_run(tmp_path))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
 
 
 def test_a_quiet_run_from_another_folder_prints_its_folder_and_makes_no_more(tmp_path: Path) -> None:

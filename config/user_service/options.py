@@ -136,7 +136,12 @@ ENVIRONMENT = Option(
     example="{LOG_LEVEL: warning}",
 )
 SERVICE = (
-    Option("--name NAME", "The name of the service in reports (default: own).", _service_name, USER_SERVICE),
+    Option(
+        "--name NAME",
+        "The name of the service in reports (default: the application and its requests).",
+        _service_name,
+        USER_SERVICE,
+    ),
     Option(
         "--service-command C",
         "The command that starts the service, with {python} and {port}.",

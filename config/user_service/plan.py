@@ -20,7 +20,7 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
-from core.user_service import FRAMED, HTTP, HTTPS, Command, Target, UserService
+from core.user_service import DEFAULT_NAME, FRAMED, HTTP, HTTPS, Command, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
@@ -56,7 +56,7 @@ def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None
     expect_sendable(requests, protocol)
     start = _start(subject, values, folder)
     service = UserService(
-        name=values.get("name", "targets" if subject is Subject.TARGETS else "own"),
+        name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
         start=start,
         protocol=protocol,
         requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets_in((start, requests)))),

@@ -109,7 +109,8 @@ def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
     titles: their names on the page; by default their ids
     """
     titles = titles or [view.run.run_id for view in views]
-    settings = Settings([row for view in views for row in view.rows], ChainMap(*(view.titles for view in views)))
+    titles_of, names = (ChainMap(*(getattr(view, of) for view in views)) for of in ("titles", "names"))
+    settings = Settings([row for view in views for row in view.rows], titles_of, names)
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 
 
@@ -136,7 +137,7 @@ def runs_section(runs: Sequence[Member]) -> Section:
     cols: list[Col[Member]] = [
         col("Run", lambda one: arm(one.name, one.look)),
         col("Time (UTC)", lambda one: one.view.run.started_at[:16].replace("T", " ")),
-        col("Plan", "view.plan.name"),
+        col("Plan", "view.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
         col("CPU", lambda one: one.view.machine.cpu or ABSENT),

@@ -141,11 +141,12 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
         lasting = judge_runs(free, margin=margin, gates=gates)
     cells = []
     for place, (a, b) in enumerate(pairs):
-        verdict = robust(verdicts[place], lasting[place], _good((a, b)))
+        verdict, seen = robust(verdicts[place], lasting[place], _good((a, b))), others(_good((a, b)))
         comparison = Comparison(
             **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
             system=a.system, params=dict(a.params),
             denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(map(len, times[place])),
+            others=seen.share if seen else None, between_services=True,
             trace=f"{runs[0].cells(a.trace)} {runs[1].cells(b.trace)}",
         )  # fmt: skip
         slower, unclear = regressions([comparison], share or 0.0)

@@ -6,6 +6,7 @@ from math import ceil, floor, log10
 from core.messages import Message, message
 
 SMALL = 0.1
+LONG_NS = 1e7  # latencies from here on are shown in ms
 MIB = 2**20
 KIB = 2**10
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -47,6 +48,13 @@ def microseconds(value_ns: float) -> str:
     """Return nanoseconds as microseconds: '12.3', '1,234'."""
     value_us = value_ns / 1e3
     return f"{value_us:.1f}" if value_us < 100 else f"{value_us:,.0f}"
+
+
+def latency_unit(most_ns: float) -> tuple[str, Callable[[float], str]]:
+    """Return the unit in which latencies of at most *most_ns* are short, and a function that formats nanoseconds."""
+    if most_ns < LONG_NS:
+        return "us", microseconds
+    return ("ms", lambda value_ns: microseconds(value_ns / 1e3)) if most_ns < LONG_NS * 1e3 else ("s", seconds)
 
 
 def ratio(value: float) -> str:

@@ -8,18 +8,19 @@ from core.result import Run
 from core.runtime import NATIVE
 
 ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
+SILENT = ("--quiet", "--json")  # a command that somebody copies must show its result
 
 
 def command_line(run: Run, *without: str) -> str:
-    """Return the command line that started the run, without --out and without the flags *without*."""
-    arguments = run.command or ["runner.py"]
+    """Return the command line that started the run, without --out, SILENT and the flags *without*."""
+    arguments = [argument for argument in run.command[1:] if argument not in SILENT]
     dropped = ("--out", *without)
     kept = [
         argument
         for before, argument in pairwise(["", *arguments])
         if before not in dropped and argument.partition("=")[0] not in dropped
     ]
-    return shlex.join(["python", *kept] if kept[0].endswith(".py") else kept)
+    return " ".join([PROGRAM, *map(shlex.quote, kept)])
 
 
 def repeat_command(run: Run) -> str:
@@ -32,7 +33,7 @@ def resume_command(run: Run) -> str:
     """Return the command line that continues the run in the folder that --out named, or in the default folder."""
     words = [word for argument in run.command for word in argument.split("=", 1)]
     folder = words[words.index("--out") + 1] if "--out" in words[:-1] else f"{RUNS_FOLDER}/{run.run_id}"
-    return shlex.join([*PROGRAM.split(), "--resume", folder])
+    return f"{PROGRAM} --resume {shlex.quote(folder)}"
 
 
 def more_blocks_command(run: Run, blocks: int) -> str:

@@ -30,9 +30,10 @@ from reports.facts.gates import (
 )
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
-from reports.facts.others import MOST_BUSY, others
+from reports.facts.others import MOST_BUSY, on_busy, others
 from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters, times_ns
-from reports.facts.steps import NAMES, confounds, steps_to_the_last
+from reports.facts.settings import SHAPE
+from reports.facts.steps import NAMES, confounds, several_causes, steps_to_the_last
 from reports.facts.topologies import shape_confounds
 from reports.statistics.significance import DEPENDENT, SHARES, Looks, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
@@ -41,7 +42,6 @@ from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_bey
 BEST = "best"
 DIFFERENT = ("faster", "slower")
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
-SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 AT_RATE_TAILS = ("p50", "p99")  # the latency percentiles that stand for a comparison at a fixed rate
 SHORT, BUSY = "short", "busy"  # codes of obstacles: an arm was timed too briefly; other processes decide the verdict
 DECIDED = (*DIFFERENT, "equivalent")
@@ -121,15 +121,20 @@ class Comparison(Setting, Verdict):
     @property
     def word(self) -> Message:
         """The verdict as text, which says so if other processes used more than MOST_BUSY of the cores."""
-        is_busy = self.verdict in DECIDED and (self.others or 0.0) > MOST_BUSY
-        return message("{word} on a busy machine", word=super().word) if is_busy else super().word
+        return on_busy(super().word, self.others) if self.verdict in DECIDED else super().word
+
+    @property
+    def step_name(self) -> Message:
+        """The compared difference as text: 'GIL', or 'build and GIL' if the runtimes differ in several ways."""
+        is_several = self.step == "other" and not self.between_services
+        return several_causes(self.denominator, self.numerator) if is_several else NAMES[self.step]
 
     @property
     def label(self) -> Message:
         """The compared difference and the two runtimes as text: 'GIL: 3.14t+gil → 3.14t'."""
         return message(
             "{step}: {denominator} → {numerator}",
-            step=NAMES[self.step], denominator=self.denominator, numerator=self.numerator,
+            step=self.step_name, denominator=self.denominator, numerator=self.numerator,
         )  # fmt: skip
 
     @property

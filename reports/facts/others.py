@@ -117,6 +117,14 @@ def too_busy(cells: Iterable[CellResult]) -> Message:
     return seen.used if seen and seen.share > MOST_BUSY else NOTHING
 
 
+def on_busy(word: Message, share: float | None) -> Message:
+    """Return a verdict that says so if other processes used more than MOST_BUSY of the cores.
+
+    share: their share of the cores; None if unknown
+    """
+    return message("{word} on a busy machine", word=word) if (share or 0.0) > MOST_BUSY else word
+
+
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
     """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the services."""
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from core.cell import PARAMETERS, Value
-from core.messages import Message, listed, message, verbatim
+from core.messages import NOTHING, Message, listed, message, verbatim
+from core.user_service import UserService
 from reports.facts.cells import Row, Series, Setting, by_system
+
+SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")  # the topology of a user's service: processes and threads
 
 
 def value_text(value: Value) -> str:
@@ -48,6 +51,11 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
+def topology(params: Mapping[str, Value]) -> str:
+    """Return processes and threads of a user's service, as --topology accepts them: '2x1'; empty without both."""
+    return "x".join(value_text(params[name]) for name in SHAPE) if {*SHAPE} <= {*params} else ""
+
+
 def labels(every: Sequence[Series]) -> list[Message]:
     """Return a label for each series that distinguishes it from the others, such as 'system 2, PAYLOAD_BYTES 0'."""
     telling = varying(every)
@@ -72,6 +80,20 @@ def about(sentence: Message, *subjects: Message | str) -> Message:
     return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
 
 
+def service_names(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name that reports show for a user's service, by its name in the cells; empty for other plans.
+
+    plan: the plan of a run, as result.json has it
+    """
+    own = UserService.from_json(plan["own"]) if plan.get("own") else None
+    return {own.name: own.label} if own and own.command else {}
+
+
+def system_name(system: str, names: Mapping[str, str]) -> Message:
+    """Return a system as text: 'System 4', or the system's name in *names* or else its own name."""
+    return message("System {number}", number=system) if system.isdigit() else verbatim(names.get(system, system))
+
+
 def setting_of(profile: Mapping[str, Any]) -> Setting:
     """Return the setting at which a profile was made."""
     return Setting(system=profile["system"], params=profile.get("params", {}))
@@ -81,10 +103,12 @@ class Settings:
     """The full and short names of the settings of a run.
 
     titles: the titles of the systems, by number or name
+    names:  as service_names() returns them
     """
 
-    def __init__(self, rows: Sequence[Row], titles: Mapping[str, str]) -> None:
+    def __init__(self, rows: Sequence[Row], titles: Mapping[str, str], names: Mapping[str, str]) -> None:
         self._titles = titles
+        self._names = names
         self._in_all = varying(rows)
         self._varying = {  # DISPATCH always stands in the name, because it changes the design of the service
             system: [name for name in self._in_all if name in {*varying(mine), "DISPATCH"}]
@@ -92,14 +116,14 @@ class Settings:
         }
         self._plan_titles = {row.key: row.title for row in rows}
 
-    @staticmethod
-    def number(system: str) -> Message:
+    def number(self, system: str) -> Message:
         """Return a system as text: 'System 4', or the system's name if it has no number."""
-        return message("System {number}", number=system) if system.isdigit() else verbatim(system)
+        return system_name(system, self._names)
 
     def head(self, system: str) -> Message:
         """Return the name and title of a system, such as 'System 4: Multi-socket pool'."""
-        title = Message(msgid=self._titles.get(system, ""))
+        is_named = self._names.get(system, system) != system
+        title = NOTHING if is_named else Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
 
     def name(self, of: Setting) -> Message:
@@ -130,7 +154,9 @@ class Settings:
 
     def values(self, of: Setting) -> Message | str:
         """Return what distinguishes a setting from others of its system: its title in the plan, or parameters."""
-        title = self._plan_titles.get(of.key)
-        return (
-            Message(msgid=title) if title else parameter_values(of.params, self._varying.get(of.system, self._in_all))
-        )
+        if title := self._plan_titles.get(of.key):
+            return Message(msgid=title)
+        names = self._varying.get(of.system, self._in_all)
+        shape = topology(of.params) if of.system in self._names and {*SHAPE} & {*names} else ""
+        others = parameter_values(of.params, [name for name in names if not shape or name not in SHAPE])
+        return ", ".join(filter(None, [shape, others]))

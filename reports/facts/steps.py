@@ -123,8 +123,7 @@ def _step(
     numerator: RuntimeName,
     name: StepName | None = None,
 ) -> Step:
-    differs = [cause for cause, of in CAUSES.items() if getattr(denominator, of) != getattr(numerator, of)]
-    causes = tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
+    causes = _causes(denominator, numerator)
     arms = (named[denominator], named[numerator])
     return Step(
         name=name or (causes[0] if len(causes) == 1 else "other"),
@@ -133,6 +132,18 @@ def _step(
         causes=causes,
         between=_between(*((denominator, numerator) if "patch" in causes else arms), causes),
     )
+
+
+def _causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
+    differs = [cause for cause, of in CAUSES.items() if getattr(denominator, of) != getattr(numerator, of)]
+    return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
+
+
+def several_causes(denominator: str, numerator: str) -> Message:
+    """Return the causes of step `other` as text, as far as the names of the runtimes show them: 'build and GIL'."""
+    names = RuntimeName(denominator), RuntimeName(numerator)
+    causes = [cause for cause in _causes(*names) if cause != "patch" or all(name.patch for name in names)]
+    return listed([NAMES[cause] for cause in causes], COMMA, AND) or NAMES["other"]
 
 
 def not_separated(found: Sequence[Step]) -> list[Message]:

@@ -1,5 +1,6 @@
 """The console on which reports are printed, and line breaks that suit Chinese text."""
 
+import codecs
 import os
 import re
 import sys
@@ -12,6 +13,16 @@ from rich.console import Console
 PIPED_WIDTH = 80
 WIDE = r"\u2e80-\uffef"
 MARKS = "，。；：、）”"
+SPELLINGS = {"→": "->", "×": "x", "±": "+/-", "·": "-", "▲": "^", "▼": "v"}  # of signs that a stream cannot encode
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """Return how a stream shows a character that it cannot encode, and the place after the character."""
+    assert isinstance(error, UnicodeEncodeError)
+    return SPELLINGS.get(error.object[error.start], "?"), error.start + 1
+
+
+codecs.register_error("spelled", _spelled)
 
 
 def terminal(stream: IO[str] | None = None) -> Console:
@@ -19,11 +30,11 @@ def terminal(stream: IO[str] | None = None) -> Console:
 
     The width is set because rich would otherwise take it from standard input or standard error when output is piped.
     COLUMNS and NO_COLOR are respected. Control codes are written to terminals only. Characters that the stream cannot
-    encode become question marks.
+    encode are spelled in ASCII (SPELLINGS) or become question marks.
     """
     stream = stream or sys.stdout
     if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
-        stream.reconfigure(errors="replace")
+        stream.reconfigure(errors="spelled")
     asked = os.environ.get("COLUMNS", "").isdigit()
     return Console(file=stream, highlight=False, width=None if stream.isatty() or asked else PIPED_WIDTH)
 

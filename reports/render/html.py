@@ -111,15 +111,15 @@ class _Words:
         text = datum.text(self.language)
         if datum.code:
             return unbroken(text)
-        named = str(soft(text))
+        named = soft(text)
         if datum.state.startswith("word "):
             mark, _, word = text.partition(" ")
-            named = f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> {escaped(word)}</span>'
+            named = Markup(f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> {escaped(word)}</span>')
         elif datum.look is not None:
             named = sign(datum.look) + named
         if datum.leads and datum.cells and self._has_cells:
             return Markup(f'<a href="#cells" data-show="{escaped(datum.cells)}">{named}</a>')
-        return Markup(named)
+        return named
 
     def _attributes(self, datum: Datum, is_number: bool) -> str:
         kinds = ["number" if is_number else "", "plot" if datum.strip else "", datum.state]

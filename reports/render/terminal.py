@@ -1,7 +1,8 @@
 """The renderer of sections on a terminal: wrapped sentences, and tables that fit its width, with bars if possible."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
+from textwrap import indent
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -39,19 +40,50 @@ def print_sentence(sentence: Message, console: Console, language: Language, styl
 
 
 def print_table(table: Table, console: Console, language: Language) -> None:
-    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never wrapped."""
+    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never wrapped.
+
+    If not even the most important columns fit, each figure is on a line of its own.
+    """
     if not table:
         return
     layout = _layout(table, console.width, language)
     if table.titled:
         print_sentence(table.name, console, language, "bold")
+    if layout is None:
+        _print_lists(table, console, language)
+    else:
+        _print_grid(table, layout, console, language)
+    print_sentence(table.caption, console, language, "dim")
+
+
+def _print_lists(table: Table, console: Console, language: Language) -> None:
+    """Print each line of a table as a list: its first cell, and below it the head and text of each other cell."""
+    for head, lines in table.groups:
+        if lines:
+            print_sentence(head, console, language, "bold")
+        for line in lines:
+            heads = ["", *(_brief(column, language) for column in table.columns[1:])]
+            for index, name in enumerate(heads[: len(line)]):
+                text = _text(line, index, language)
+                space = INDENT * bool(index)
+                said = wrapped(f"{name}: {text}" if name else text, console.width - space)
+                if text:
+                    console.print(Text(indent(said, " " * space)), soft_wrap=True)
+
+
+def _print_grid(table: Table, layout: "_Layout", console: Console, language: Language) -> None:
+    """Print the columns of a table that *layout* has."""
     shared = _shared_heads(table, layout.widths, layout.gap, language)
     rooms: Columns = [(room, "center" if len(part) > 1 else "right") for _, part, room in shared]
     columns: Columns = [
         (width, "right" if table.columns[index].is_number else "left") for index, width in layout.widths.items()
     ]
-    heads = [_brief(table.columns[index], language) for index in layout.widths]
-    for texts, places in (([over for over, _, _ in shared], rooms), (heads, columns)):
+    heads = [
+        wrapped(_brief(table.columns[index], language), width).split("\n") for index, width in layout.widths.items()
+    ]
+    most = max(map(len, heads))
+    rows = zip(*([""] * (most - len(head)) + head for head in heads), strict=True)
+    for texts, places in (([over for over, _, _ in shared], rooms), *((row, columns) for row in rows)):
         joined = (" " * layout.gap).join(map(_aligned, texts, places))
         if joined.strip():
             console.print(Text(" " * layout.indent + joined.rstrip(), style="dim"))
@@ -64,7 +96,6 @@ def print_table(table: Table, console: Console, language: Language) -> None:
             for line in lines:
                 grid.add_row(*_cells(line, layout, console, language))
             console.print(Padding(grid, (0, 0, 0, layout.indent)))
-    print_sentence(table.caption, console, language, "dim")
 
 
 class _Layout(NamedTuple):
@@ -80,11 +111,11 @@ class _Layout(NamedTuple):
     bar: int
 
 
-def _layout(table: Table, width: int, language: Language) -> _Layout:
+def _layout(table: Table, width: int, language: Language) -> _Layout | None:
     """Return a layout of the columns that fit into *width*. Columns with the highest rank are dropped first.
 
-    Columns with a rank above BAR_RANK are dropped to make room for a bar. If even the last columns do not fit, the
-    widest of them is narrowed, preferably one without numbers.
+    Columns with a rank above BAR_RANK are dropped to make room for a bar. If even the last columns do not fit, their
+    heads are wrapped, and then the widest column without numbers. Words are never broken: None if they would be.
     """
     columns = table.columns
     indent = INDENT if any(head for head, _ in table.groups) else 0
@@ -109,9 +140,41 @@ def _layout(table: Table, width: int, language: Language) -> _Layout:
         elif has_bars:
             shown, has_bars = list(needs), False
         else:
-            texts = [index for index in shown if not columns[index].is_number] or shown
-            widest = max(texts, key=widths.__getitem__)
-            return _Layout(indent, {**widths, widest: max(1, widths[widest] + left)}, gap, 0)
+            return _wrapped_layout(table, indent, shown, width, language)
+
+
+def _wrapped_layout(table: Table, indent: int, shown: Sequence[int], width: int, language: Language) -> _Layout | None:
+    """Return a layout with wrapped heads, and if needed a wrapped column of words; None if a word would be broken.
+
+    shown: the indices of the columns
+    """
+
+    def words(index: int) -> int:
+        texts = [_brief(table.columns[index], language), *(_text(line, index, language) for line in table.lines)]
+        return max(map(_longest_word, texts))
+
+    gap, widths = GAPS[-1], {}
+    for index in shown:
+        cells = max(cell_len(_text(line, index, language)) for line in table.lines)
+        widths[index] = max(cells, _longest_word(_brief(table.columns[index], language)))
+    for over, part, room in _shared_heads(table, widths, gap, language):
+        widths[part[0]] += max(0, cell_len(over) - room)
+    left = width - indent - sum(widths.values()) - gap * (len(widths) - 1)
+    if left < 0:
+        widest = max(shown, key=lambda index: (not table.columns[index].is_number, widths[index]))
+        widths[widest] += left
+        if table.columns[widest].is_number or widths[widest] < words(widest):
+            return None
+    for index in shown:
+        wanted = cell_len(_brief(table.columns[index], language)) - widths[index]
+        more = min(max(left, 0), max(wanted, 0))
+        widths[index] += more
+        left -= more
+    return _Layout(indent, widths, gap, 0)
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, wrapped(text, 1).split("\n")))
 
 
 def _shared_heads(

@@ -174,8 +174,7 @@ def _lack(evidence: Evidence, *, includes_1: bool) -> Message:
         )
     if not evidence.holds(seen):
         return message(
-            "the interval {interval} excludes 1, but the p value is above {alpha}: {p}",
-            interval=interval, p=_p_text(evidence, evidence.p), alpha=ALPHA,
+            "{p}, which is above {alpha}", p=_p_text(evidence, evidence.p), alpha=ALPHA,
         )  # fmt: skip
     if evidence.total and not evidence.holds(evidence.total):
         return message(
@@ -211,7 +210,9 @@ def _margin_text(evidence: Evidence) -> Message:
 
 
 def _adjusted_text(evidence: Evidence) -> Message:
-    return message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
+    return (
+        message(" after correction for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
+    )
 
 
 def _p_text(evidence: Evidence, p: float) -> Message:

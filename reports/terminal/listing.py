@@ -17,8 +17,9 @@ from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
 from core.result import FILE_NAME, load
 from reports.facts.comparisons import BEST, Comparison
+from reports.facts.settings import service_names
 from reports.render.console import wrapped
-from reports.topics.verdict import headline, main_comparison
+from reports.topics.verdict import main_headline
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (
@@ -69,18 +70,19 @@ def saved_runs(folder: Path) -> list[SavedRun]:
 def _read(folder: Path) -> SavedRun:
     try:
         run = load(folder)
+        compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
+        names = service_names(run.plan)
+        verdict = main_headline(compared, names) or NO_VERDICT
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
-    compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
-    main = main_comparison(compared)
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
-        plan=run.plan["name"],
+        plan=names.get(run.plan["name"], run.plan["name"]),
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=headline(main) if main else NO_VERDICT,
+        verdict=verdict,
     )
 
 

@@ -9,8 +9,10 @@ from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
 from reports.facts.cells import grouped, memory_bytes
+from reports.facts.comparisons import DECIDED
 from reports.facts.connections import connection_notes
 from reports.facts.figures import cpu_ns, requests_per_s
+from reports.facts.others import on_busy
 from reports.facts.settings import parameter_values
 from reports.statistics.verdict import WORDS
 from reports.view import View
@@ -61,7 +63,7 @@ def section(view: View) -> Section:
     candidates = table(
         message("Candidate numbers of processes and threads"), _columns(view), [(NOTHING, view.candidates)], titled=True
     )
-    step_table = table(message("Steps"), STEP_COLUMNS, [(NOTHING, steps)])
+    step_table = table(message("Steps"), _step_columns(view), [(NOTHING, steps)])
     notes = tuple(_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
     return Section(
@@ -130,6 +132,7 @@ def _sentence(one: Capacity, view: View) -> Message:
 
 
 def _step_sentence(one: Ratio, view: View) -> Message:
+    word = verdict_text(one, view)
     return message(
         "With {objectives}, {above} serves {ratio} times the requests/s of {below}: {rate} instead of {base} "
         "({verdict}).",
@@ -139,8 +142,14 @@ def _step_sentence(one: Ratio, view: View) -> Message:
         ratio=interval(one.ratio, one.low, one.high, ratio, is_range=one.is_bracket),
         rate=whole(one.above.rough_rate),
         base=whole(one.below.rough_rate),
-        verdict=message("{word}: {why}", word=WORDS[one.verdict], why=one.why) if one.why else WORDS[one.verdict],
+        verdict=message("{word}: {why}", word=word, why=one.why) if one.why else word,
     )
+
+
+def verdict_text(one: Ratio, view: View) -> Message:
+    """Return a verdict that says so if other processes used much of the cores in any block of the search."""
+    most = max(view.others.by_block.values()) if view.others else 0.0
+    return on_busy(WORDS[one.verdict], most) if one.verdict in DECIDED else WORDS[one.verdict]
 
 
 def _cautions(view: View) -> Iterator[Message]:
@@ -243,11 +252,14 @@ def _ratio_datum(one: Ratio) -> Datum:
     return number(one.ratio, ratio, low=one.low, high=one.high, is_range=one.is_bracket)
 
 
-STEP_COLUMNS: Sequence[Col[Ratio]] = (
-    col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
-    col("capacity ratio", _ratio_datum, ratio),
-    col("verdict", lambda one: words(WORDS[one.verdict], state=f"word {one.verdict}")),
-)
+def _step_columns(view: View) -> Sequence[Col[Ratio]]:
+    return (
+        col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
+        col("capacity ratio", _ratio_datum, ratio),
+        col("verdict", lambda one: words(verdict_text(one, view), state=f"word {one.verdict}")),
+    )
+
+
 PROBE_COLUMNS: Sequence[Col[Probed]] = (
     col("rate [requests/s]", "rate", whole),
     col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),

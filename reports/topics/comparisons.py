@@ -12,10 +12,10 @@ from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
-from reports.facts.comparisons import Comparison
+from reports.facts.comparisons import Comparison, answering
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import WORDS
+from reports.statistics.verdict import MOST_DOZENS, WORDS
 from reports.view import View
 
 PLACE = 41
@@ -63,12 +63,15 @@ def _caption(compared: Sequence[Comparison]) -> Message:
     """Return the caption of a forest plot. It explains the marks of the plot and the signs of the verdicts."""
     reading = message(
         "Throughput of the newer runtime or service divided by throughput of the older one. To the right of 1, the "
-        "newer runtime or service is faster. The grey band shows the noise (A/A): how far from 1 the interval of the "
-        "ratio of a runtime to itself reaches. Filled marks have a verdict, hollow marks have none. All rows share one "
+        "newer runtime or service is faster. Filled marks have a verdict, hollow marks have none. All rows share one "
         "logarithmic scale."
     )
+    band = message(
+        "The grey band shows the noise (A/A): how far from 1 the interval of the ratio of a runtime to itself reaches."
+    )
+    has_band = any(one.noise_floor for one in compared)
     signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
-    return listed([reading, *ends_words(compared), message("{signs}.", signs=signs)], SENTENCES)
+    return listed([reading, *[band] * has_band, *ends_words(compared), message("{signs}.", signs=signs)], SENTENCES)
 
 
 def ends_words(compared: Sequence[Comparison]) -> list[Message]:
@@ -184,6 +187,12 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
     """Return the numbers of additional blocks that comparisons need for a verdict, except those that measure noise."""
     return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"]
+
+
+def blocks_to_add(compared: Sequence[Comparison]) -> int:
+    """Return how many blocks to measure next, for all verdicts that need at most MOST_DOZENS; 0 if there are none."""
+    undecided = (one for one in answering(compared) if one.verdict == "inconclusive" and one.ratio)
+    return max((more for more in more_blocks(undecided) if more <= MOST_DOZENS), default=0)
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:

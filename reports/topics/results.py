@@ -103,7 +103,12 @@ def _ticks(most: float) -> Strip:
 
 
 def _failure_sentences(view: View) -> list[Message]:
-    """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the reasons."""
+    """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the reasons.
+
+    If nothing was measured, the headline has the reason.
+    """
+    if view.compared and not view.ok_cells and len(view.groups) == 1:
+        return []
     rows = [row for row in view.rows if row.trouble]
     lines = [
         message(

@@ -13,7 +13,7 @@ from reports.document.model import Datum, Section, Table, plain_table, traced, w
 from reports.document.values import percent
 from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command, resume_command
-from reports.facts.comparisons import Comparison, answering, confounds_of, looks_at
+from reports.facts.comparisons import Comparison, confounds_of, looks_at
 from reports.facts.connections import delay_by_tcp
 from reports.facts.gates import (
     MOST_DISTURBED,
@@ -41,7 +41,7 @@ from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
 from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
 from reports.topics import lacking
-from reports.topics.comparisons import more_blocks
+from reports.topics.comparisons import blocks_to_add
 from reports.topics.contest import by_reason
 from reports.view import View
 
@@ -474,11 +474,11 @@ def _gaps(view: View) -> Iterator[Gap]:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if compared and len(compared) == len(view.comparisons):
         yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
-    if more := more_blocks(answering(compared)):
+    if more := blocks_to_add(compared):
         blocks = message(
             "More blocks (rounds of measurement) for comparisons without a verdict; the number is an estimate"
         )
-        yield blocks, more_blocks_command(run, max(more))
+        yield blocks, more_blocks_command(run, more)
 
 
 def _installation(runtime: str, again: str) -> str:

@@ -4,7 +4,8 @@ The page shows the headline, differences between settings, and reasons for missi
 run prints at its end: its result, and what to do next.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
 from operator import attrgetter
@@ -25,20 +26,22 @@ from core.messages import (
     plural,
     verbatim,
 )
+from core.user_service import UserService
 from reports.document.model import ABSENT, COUNT, Datum, Section, Strip, Table, plain_table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import microseconds, ratio, whole, whole_percent
+from reports.document.values import latency_unit, ratio, whole, whole_percent
 from reports.facts.cells import Row, grouped, runtimes, together
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering, confounds_of
 from reports.facts.figures import MORE, pooled
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.measures import THROUGHPUT
+from reports.facts.others import MOST_BUSY, on_busy
 from reports.facts.pairs import SIDES
-from reports.facts.settings import Settings
+from reports.facts.settings import SHAPE, system_name, topology
 from reports.facts.steps import NAMES, steps
-from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
-from reports.topics.comparisons import forest, lacks_verdict, more_blocks, ratio_datum, ratio_head
+from reports.statistics.verdict import WORDS, amount
+from reports.topics.comparisons import blocks_to_add, forest, lacks_verdict, more_blocks, ratio_datum, ratio_head
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
 from reports.view import View
@@ -55,7 +58,7 @@ CAUSES = {  # what each step changes
     "jit": message("enabling the JIT"),
     "patch": message("the newer patch release"),
     "version": message("the newer Python version"),
-    "other": message("several changes of the runtime at once"),
+    "other": message("{numerator} instead of {denominator} ({causes})"),
 }
 # The headline is about the first of these steps that was measured.
 MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
@@ -64,8 +67,7 @@ SERVES = {
     "slower": message("{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."),
     "equivalent": message("{setting}: {numerator} and {denominator} have equivalent throughput: {ratio}{but}."),
     "inconclusive": message(
-        "{setting}: inconclusive. {numerator} serves {ratio} the requests of {denominator}{but}. The difference may be "
-        "chance."
+        "{setting}: inconclusive: {numerator} serves {ratio} the requests of {denominator} ({doubt}){but}."
     ),
     "invalid": message("{setting}: {numerator} cannot be compared with {denominator}: {why}."),
     "unjudged": message(
@@ -96,6 +98,7 @@ TAIL_WORDS = {  # by the verdict on a percentile of latency
     "inconclusive": message("{name} is inconclusive"),
     "invalid": message("{name} has no verdict"),
 }
+CHANCE = message("the difference may be chance")
 CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
@@ -104,10 +107,13 @@ CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
+FEWEST_SETTINGS = 2
+EXAMPLE_PORT = 8000
 FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
-STEP_NAMES = {**NAMES, "aa": message("noise")}
+NOISE = message("noise")
 Setting = Sequence[Comparison]  # the comparisons of one setting
+STEP: Col[Comparison] = col("step", lambda one: NOISE if one.step == "aa" else one.step_name, leads=True)
 FROM_TO: Col[Comparison] = col("from → to", lambda one: f"{one.denominator} → {one.numerator}")
 
 
@@ -134,7 +140,8 @@ def _headlines(view: View) -> list[Message]:
     cells = together(one.trace for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
-    return sentences or [traced(headline(main), main.trace, "verdict") if main else ONLY_ONE]
+    said = main_headline(view.compared, view.names)
+    return sentences or [traced(said, main.trace, "verdict") if main else ONLY_ONE]
 
 
 # ---- the headline ----------------------------------------------------------------------------------------------------
@@ -156,6 +163,33 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
     if len({one.key for one in measured}) != 1:
         return None
     return min((one for one in measured if one.step != "aa"), key=rank, default=None)
+
+
+def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> Message:
+    """Return the headline of a run, or NOTHING if no comparison stands for it.
+
+    A mean over topologies of a user's service answers nothing, so the topologies with the extreme ratios stand for it.
+    names: as service_names() returns them
+    """
+    main = main_comparison(compared)
+    if main is None:
+        return NOTHING
+    shapes = [one for one in compared if one.step == main.step and one.system in names and one.ratio]
+    loads = {tuple(pair for pair in one.params.items() if pair[0] not in SHAPE) for one in shapes}
+    if not main.is_over_all or len(shapes) < FEWEST_SETTINGS or len(loads) > 1 or not topology(shapes[0].params):
+        return headline(main, names)
+    lowest, *_, highest = sorted(shapes, key=lambda one: one.ratio or 0.0)
+    return message(
+        "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of {denominator}, depending on the "
+        "topology.",
+        name=_in_company(system_name(lowest.system, names), main),
+        numerator=main.numerator,
+        denominator=main.denominator,
+        low=ratio_text(lowest),
+        least=topology(lowest.params),
+        high=ratio_text(highest),
+        most=topology(highest.params),
+    )
 
 
 def _measured(view: View) -> list[Comparison]:
@@ -193,32 +227,51 @@ def gains(view: View) -> list[Message]:
             args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
             if step != "lock":
                 args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
-            sentences.append(replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args))
+            said = replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args)
+            is_busy = any((one.others or 0.0) > MOST_BUSY for one in some)
+            sentences.append(message("On a busy machine: {said}", said=said) if is_busy else said)
     return sentences
 
 
-def headline(one: Comparison) -> Message:
-    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'."""
-    setting = _subject(one)
+def headline(one: Comparison, names: Mapping[str, str]) -> Message:
+    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'.
+
+    names: as service_names() returns them
+    """
+    setting = _subject(one, names)
     if one.is_at_rate and one.verdict != "invalid":
-        return _headline_at_rate(one, setting)
+        return _headline_at_rate(one, _in_company(setting, one))
+    arms: dict[str, Arg] = {"numerator": one.numerator, "denominator": one.denominator}
     if one.step in CAUSES and not one.between_services:
-        setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
-    p99 = opposed_p99(one)
+        cause = replace(CAUSES[one.step], args={**arms, "causes": one.step_name})
+        setting = message("{setting}, {cause}", setting=setting, cause=cause)
+    is_excluded = one.low is not None and one.high is not None and not one.low <= 1 <= one.high
     args: dict[str, Arg] = {
-        **{name: getattr(one, name) for name in ("numerator", "denominator", "why")},
-        "setting": setting,
+        **arms,
+        "why": one.why,
+        "setting": _in_company(setting, one),
         "ratio": ratio_text(one),
-        "but": message(", but {p99}", p99=p99) if p99 else NOTHING,
+        "doubt": one.obstacle if is_excluded else CHANCE,
+        "but": _but(one),
     }
     word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
-    said = replace(SERVES[word], args=args)
-    if not one.is_beside_others or one.others is None:
-        return said
-    return message(
-        "Other processes used {share} of the cores during the measurement. {said}",
-        share=whole_percent(one.others), said=said,
-    )  # fmt: skip
+    return replace(SERVES[word], args=args)
+
+
+def _in_company(said: Message, one: Comparison) -> Message:
+    """Return *said* with the words that the machine was busy, or that other processes ran, if they did."""
+    if (one.others or 0.0) > MOST_BUSY:
+        return message("{setting}, on a busy machine", setting=said)
+    return message("{setting}, beside other processes", setting=said) if one.is_beside_others else said
+
+
+def _but(one: Comparison) -> Message:
+    """Return the clause on an opposed p99 latency. Its conjunction says whether throughput points the same way."""
+    p99 = opposed_p99(one)
+    if not p99:
+        return NOTHING
+    is_worse, is_lower = one.tails["p99"]["verdict"] == "slower", (one.ratio or 1.0) < 1
+    return message(", and {p99}", p99=p99) if is_worse == is_lower else message(", but {p99}", p99=p99)
 
 
 def _headline_at_rate(one: Comparison, setting: Message) -> Message:
@@ -235,11 +288,11 @@ def _tails_text(one: Comparison) -> Message:
     return listed([_tail_words(one, name) for name in AT_RATE_TAILS if name in one.tails], COMMA, AND)
 
 
-def _subject(one: Comparison) -> Message:
+def _subject(one: Comparison, names: Mapping[str, str]) -> Message:
     """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
     systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
     if count <= 1:
-        return Settings.number(*systems)
+        return system_name(next(iter(systems)), names)
     if len(systems) == count:
         return message("Geometric mean over {count} systems", count=count)
     return message("Geometric mean over {count} settings", count=count)
@@ -279,20 +332,19 @@ def answer(view: View) -> list[Message | Table]:
     compared = _measured(view)
     if not compared:
         return [ONLY_ONE]
+    said = main_headline(view.compared, view.names)
     settings = _settings(compared)
     main = min(compared, key=rank)
     body: list[Message | Table]
     if len(settings) == 1:
-        arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
-        body, why = [headline(main), _steps_table(compared), arms], made_of(main)
+        body, why = [said, _steps_table(compared)], made_of(main)
         latency = [_latency(main, view), *_opposed((one for one in compared if one is not main), view)]
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        means = sorted((one for one in view.comparisons if one.is_over_all), key=rank)
-        over_all = [headline(one) for one in means[:1]]
-        body, why = [*(gains(view) or over_all), *_systems(settings, chosen, view)], NOTHING
+        body, why = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view)], NOTHING
         latency = _opposed(chosen, view)
+    arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
     disturbed = disturbances(view.run.cells)
     is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
     notes = (
@@ -301,13 +353,14 @@ def answer(view: View) -> list[Message | Table]:
         (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), text) for text in _missing(view)),
-        (message("Next"), _next(compared, view)),
+        (message("Next"), _next(view)),
     )
     return [
         *[ONE_CORE] * (view.machine.available_cores == 1),
         *(message("{reason}.", reason=one) for one in background(view.run.cells)),
         *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
         *body,
+        *[arms] * bool(len(settings) == 1 and (why or latency[0])),
         labelled(note for note in notes if note[1]),
     ]
 
@@ -317,7 +370,7 @@ def _steps_table(compared: Sequence[Comparison]) -> Table:
     results = [col(GAIN, ratio_text), col(VERDICT, _verdict)]
     if compared[0].is_at_rate:
         results = [col("latency", _tails_text)]
-    cols = [col("step", lambda one: STEP_NAMES[one.step]), FROM_TO, *results]
+    cols = [STEP, FROM_TO, *results]
     name = message("Comparisons of runtimes or services")
     return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
 
@@ -389,7 +442,7 @@ def made_of(one: Comparison) -> Message:
         return NOTHING
     cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
-    return message("{spent} and {ratio}x as many cores in use as before.", spent=spent, ratio=ratio(cores))
+    return message("{spent} and {ratio}x as many cores in use.", spent=spent, ratio=ratio(cores))
 
 
 def _latency(one: Comparison, view: View) -> Message:
@@ -404,10 +457,11 @@ def _latency(one: Comparison, view: View) -> Message:
         known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
         if len(rows) < len(SIDES) or not all(known):
             continue
-        before, after = (microseconds(value or 0) for value in known)
-        said = message("{name} {before} → {after} us", name=name, before=before, after=after)
+        unit, form = latency_unit(max(value or 0 for value in known))
+        before, after = (form(value or 0) for value in known)
+        said = message("{name} {before} → {after} {unit}", name=name, before=before, after=after, unit=unit)
         if name in one.tails:
-            word = WORDS[one.tails[name]["verdict"]]
+            word = on_busy(WORDS[one.tails[name]["verdict"]], one.others)
             said = message("{said} ({word})", said=said, word=word)
         elif any(name in pooled(row.good) for row in rows):
             said = message("{said} (pooled over the blocks)", said=said)
@@ -475,21 +529,38 @@ def _missing(view: View) -> Iterator[Message]:
         yield text if more else reason
 
 
-def _next(compared: Sequence[Comparison], view: View) -> Message:
+def _next(view: View) -> Message:
     """Return the command to run next: it measures more blocks for missing verdicts, or else profiles locks.
 
+    If no measurement succeeded, it sends a request to the user's service.
     The lock profile is of the system whose throughput changes most.
     """
-    undecided = (one for one in compared if one.verdict == "inconclusive")
-    needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
-    if needed:
-        return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))
-    if compared[0].is_at_rate or any(profile.get("kind") == "locks" for profile in view.run.profiles):
+    compared = _measured(view)
+    if not any(one.ratio for one in compared):
+        return _request_by_hand(view)
+    if more := blocks_to_add(view.compared):
+        return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, more))
+    changed = [one for one in compared if one.verdict in DIFFERENT]
+    if not changed or any(profile.get("kind") == "locks" for profile in view.run.profiles):
         return NOTHING
-    most = max(compared, key=lambda one: abs(log(one.ratio)) if one.ratio else 0.0)
+    most = max(changed, key=lambda one: abs(log(one.ratio or 1.0)))
     chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
     command = f"{command_line(view.run, '--profile')}{chosen} --profile locks"
     return message("To find the cause of the change in throughput: {command}", command=command)
+
+
+def _request_by_hand(view: View) -> Message:
+    """Return how to find out why no measurement of a user's service succeeded; NOTHING for other plans."""
+    if not view.run.plan.get("own"):
+        return NOTHING
+    own = UserService.from_json(view.run.plan["own"])
+    request, target = own.requests.requests[0], next(iter(own.targets), None)
+    method = [] if request.method == "GET" else ["-X", request.method]
+    url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
+    return message(
+        "No measurement succeeded. Start the service yourself, read its log, and send it a request: {command}",
+        command=shlex.join(["curl", "-i", *method, f"{url}{request.path}"]),
+    )
 
 
 # ---- tables of the page ----------------------------------------------------------------------------------------------
@@ -501,7 +572,7 @@ def _steps_plot(view: View) -> Table:
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.is_over_all]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
-        col("step", lambda one: STEP_NAMES[one.step], leads=True),
+        STEP,
         FROM_TO,
     ]
     made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
@@ -569,20 +640,17 @@ def _open_sentences(view: View) -> Iterator[Message]:
     if whys:
         reasons = (traced(why, together(one.trace for one in about)) for why, about in whys.items())
         yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
-    needed = [one for one in undecided if one.blocks_needed]
+    needed = [one for one in undecided if one.blocks_needed and one.ratio]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
         most = traced(last, together(one.trace for one in needed))
-        command = more_blocks_command(view.run, max(more))
         if first == last:
-            yield message(
-                "A verdict needs {amount} more measured rounds (blocks). Use: {command}", amount=most, command=command
-            )
+            yield message("A verdict needs {amount} more measured rounds (blocks).", amount=most)
         else:
             yield message(
-                "The first verdict needs {first} more blocks (measured rounds), and all verdicts together need {last}. "
-                "Measure them with: {command}",
+                "The first verdict needs {first} more blocks (measured rounds), and all verdicts together need {last}.",
                 last=most,
                 first=first,
-                command=command,
             )
+        if count := blocks_to_add(view.compared):
+            yield message("To continue, use: {command}", command=more_blocks_command(view.run, count))

@@ -123,3 +123,11 @@ def test_a_message_comes_back_from_json_and_translates_as_before() -> None:
 def test_an_unknown_language_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match=r"'xx' is not a supported language\. Use one of: en, zh"):
         language("xx")
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [("Start it first.", "Why: Start it first."), ("cd ..", "Why: cd ..."), ("and so on...", "Why: and so on....")],
+)
+def test_a_sentence_at_the_end_of_a_sentence_ends_once(said: str, text: str) -> None:
+    assert str(message("Why: {why}.", why=said)) == text

@@ -191,7 +191,7 @@ def test_at_a_fixed_rate_latency_is_judged_and_throughput_is_not() -> None:
     cells = answered("3.11", rate=500) + answered("3.14", USUAL // 2, 3 * TAIL, rate=500)
     one = only(cells)
     assert (one.verdict, one.why) == ("unjudged", AT_RATE)
-    assert str(headline(one)) == (
+    assert str(headline(one, {})) == (
         "System 2, requests at a fixed rate, 3.11 → 3.14: p50 is 50% lower and p99 is 200% higher."
     )
     assert is_decided(run_of(cells, runtimes=["3.11", "3.14"]))

@@ -44,7 +44,7 @@ def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) ->
 def test_a_sentence_names_the_cause_and_both_arms() -> None:
     (one,) = compared(steady("3.15", 2000) + steady("3.15+jit", 2000), ("3.15", "3.15+jit"))
     said = "System 2, enabling the JIT: 3.15+jit and 3.15 have equivalent throughput: 1.00x [1.00, 1.00]."
-    assert str(headline(one)) == said
+    assert str(headline(one, {})) == said
 
 
 def texts(shown: Iterable[Table | Message]) -> str:

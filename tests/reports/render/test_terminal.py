@@ -1,0 +1,52 @@
+"""Tables on narrow terminals: no cell is lost, and no word or number is broken."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from core.languages import ENGLISH
+from core.messages import NOTHING, message, verbatim
+from reports.document.model import Table
+from reports.document.shapes import col, table
+from reports.document.values import whole
+from reports.render.console import terminal
+from reports.render.terminal import print_table
+from reports.topics.verdict import labelled
+
+STATES = ("running on a core", "runnable, no core", "GIL", "lock wait", "I/O wait", "idle [share of all time]")
+ROWS = [{"runtime": "3.14", **dict.fromkeys(STATES, 2416)}, {"runtime": "3.14t+gil", **dict.fromkeys(STATES, 7)}]
+
+
+def wide() -> Table:
+    return table(message("Profile"), [col("Runtime", "runtime"), *(col(name, name, whole) for name in (*STATES, *STATES[:2]))], [(NOTHING, ROWS)])  # noqa: E501  # fmt: skip
+
+
+def printed(shown: Table, width: int) -> str:
+    out = io.StringIO()
+    print_table(shown, Console(file=out, width=width, color_system=None), ENGLISH)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [140, 100, 80, 60, 40])
+def test_a_table_that_does_not_fit_keeps_all_its_cells_and_words(width: int) -> None:
+    text = printed(wide(), width)
+    tokens = re.split(r"[\s:]+", text)
+    assert (tokens.count("2,416"), tokens.count("3.14"), tokens.count("3.14t+gil")) == (8, 1, 1)
+    assert {*" ".join(STATES).split()} <= {*tokens}
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+
+
+@pytest.mark.parametrize("width", [80, 40, 20])
+def test_notes_on_a_narrow_terminal_break_between_words_only(width: int) -> None:
+    command = "python runner.py --resume reports/out/20261128T185833-own --blocks +3"
+    text = printed(labelled([(verbatim("Next"), verbatim(command)), (verbatim("Caution"), verbatim("build"))]), width)
+    assert text.split() == ["Next", *command.split(), "Caution", "build"]
+
+
+def test_signs_that_a_stream_cannot_encode_are_spelled() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", write_through=True)
+    terminal(stream).print("3.14 → 3.14t: ±3 %, 2×1, 构")
+    assert raw.getvalue().decode() == "3.14 -> 3.14t: +/-3 %, 2x1, ?\n"

@@ -1,0 +1,198 @@
+"""What the headline and the next step of a run say, and how they call a user's service."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cell import Cell
+from core.languages import ENGLISH
+from core.messages import NOTHING, Message, message
+from core.program import ROOT
+from core.request_plan import Request, RequestPlan
+from core.result import CellResult, Run
+from core.user_service import App, Command, UserService
+from reports.document.model import Document, Section, Table, arm, plain_table
+from reports.facts.capacity import Ratio
+from reports.facts.commands import command_line
+from reports.facts.comparisons import Comparison
+from reports.render.html import page
+from reports.report import report
+from reports.topics.capacity import verdict_text
+from reports.topics.comparisons import _caption
+from reports.topics.verdict import answer, gains, headline, main_headline, section
+from reports.view import View
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+BELOW = message(
+    "p is {p} after correction for {count} comparisons, which is above {alpha}", p=0.054, count=6, alpha=0.05
+)
+BUSY: dict[str, Any] = {"": {"share": 0.5, "cores": 2, "window_ns": 10**9, "busiest": {"make": 0.5}, "neighbours": {}}}
+SLOWER_P99 = {"p99": {"ratio": 0.71, "low": 0.61, "high": 0.8, "p": 0.01, "verdict": "slower", "blocks_needed": None}}
+ITEMS = UserService(
+    name="own",
+    start=App(command="{python} -m gunicorn web:app", app="web:app", server="gunicorn", interface="wsgi"),
+    requests=RequestPlan(requests=(Request(path="/items"),)),
+)
+
+
+def one(**more: Any) -> Comparison:
+    known: dict[str, Any] = {
+        "system": "4", "params": {}, "numerator": "3.14t", "denominator": "3.14", "step": "other", "blocks": 8,
+        "ratio": 0.85, "low": 0.77, "high": 0.95, "verdict": "inconclusive", "why": BELOW, "obstacle": BELOW,
+    }  # fmt: skip
+    return Comparison(**known | more)
+
+
+def own_run(*cells: CellResult, **more: Any) -> Run:
+    run = run_of([*cells], runtimes=["3.14", "3.14t"], blocks=6)
+    run.plan |= {"name": "own", "own": ITEMS.to_json(), **more}
+    return run
+
+
+def notes_of(parts: Sequence[Message | Table]) -> str:
+    """Return the text of the table of notes, which comes last."""
+    last = parts[-1]
+    assert isinstance(last, Table)
+    return " ".join(str(datum.words) for line in last.lines for datum in line)
+
+
+def owned(cell: Cell, block: int, completions_ns: Sequence[int]) -> CellResult:
+    return replace(measured(cell, block, completions_ns), system="own")
+
+
+def cells_of(ms: Mapping[str, float], **params: int) -> list[CellResult]:
+    return [
+        owned(cell_of("2", arm, params), block, [round((time_ms + block) * MS)])
+        for arm, time_ms in ms.items()
+        for block in range(1, 7)
+    ]
+
+
+def test_a_headline_names_the_causes_and_why_an_interval_without_1_is_no_verdict() -> None:
+    assert str(headline(one(tails=SLOWER_P99), {})) == (
+        "System 4, 3.14t instead of 3.14 (build and GIL): inconclusive: 3.14t serves 0.85x [0.77, 0.95] the requests "
+        "of 3.14 (p is 0.054 after correction for 6 comparisons, which is above 0.05), and p99 is 41% higher."
+    )
+
+
+def test_only_an_interval_with_1_may_be_chance() -> None:
+    assert "(the difference may be chance)" in str(headline(one(high=1.2), {}))
+    assert "chance" not in str(headline(one(), {}))
+
+
+@pytest.mark.parametrize(("ratio", "conjunction"), [(0.85, ", and p99"), (1.2, ", but p99")])
+def test_but_joins_only_what_points_in_opposite_directions(ratio: float, conjunction: str) -> None:
+    assert conjunction in str(headline(one(ratio=ratio, tails=SLOWER_P99), {}))
+
+
+@pytest.mark.parametrize("verdict", ["faster", "slower"])
+def test_no_verdict_on_a_busy_machine_without_these_words(verdict: str) -> None:
+    busy, quiet = one(verdict=verdict, others=0.47), one(verdict=verdict, others=0.01)
+    assert "on a busy machine" in str(headline(busy, {}))
+    assert str(busy.word) == f"{verdict} on a busy machine"
+    assert "busy" not in f"{headline(quiet, {})} {quiet.word}"
+
+
+def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
+    cells = [
+        replace(measured(cell_of(system, arm, {"NUM_API_SERVICES": 1}), block, [ms * MS]), others=BUSY)
+        for system in ("1", "2")
+        for arm, ms in (("3.14t+gil", 4000), ("3.14t", 2000))
+        for block in range(1, 10)
+    ]
+    (said,) = gains(View(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=9)))
+    assert str(said).startswith("On a busy machine: With one process, removing the GIL ")
+
+
+@pytest.mark.parametrize(
+    ("command", "label"),
+    [
+        ("{python} app.py --port {port}", "app.py GET /items"),
+        ("{python} -m uvicorn web:app --port {port}", "uvicorn web:app GET /items"),
+        ("{python} {port}", "own GET /items"),
+    ],
+)
+def test_a_service_is_called_by_its_program_and_requests(command: str, label: str) -> None:
+    assert replace(ITEMS, start=Command(command=command)).label == label
+    assert replace(ITEMS, name="shop").label == "shop"
+
+
+def test_terminal_and_page_call_a_service_by_its_application_and_request() -> None:
+    view = View(own_run(*cells_of({"3.14": 6000, "3.14t": 3000})), {"own": "{python} -m gunicorn"})
+    said = str(main_headline(view.compared, view.names))
+    assert said.startswith("web:app GET /items, 3.14t instead of 3.14 (build and GIL): 3.14t serves 2.00x")
+    shown = page(report(view), ENGLISH)
+    assert "<title>web:app GET /items: " in shown
+    assert "own: " not in shown
+
+
+def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
+    shapes = [{"NUM_API_SERVICES": p, "NUM_WORKERS_PER_API_SERVICE": t, "NUM_CLIENTS": 8} for p, t in ((2, 1), (1, 8))]
+    cells = [*cells_of({"3.14": 600, "3.14t": 700}, **shapes[0]), *cells_of({"3.14": 600, "3.14t": 300}, **shapes[1])]
+    view = View(own_run(*cells))
+    assert [*dict.fromkeys(str(view.settings.where(row)) for row in view.rows)] == [
+        "web:app GET /items, 2x1", "web:app GET /items, 1x8",
+    ]  # fmt: skip
+    said = str(main_headline(view.compared, view.names))
+    assert said.startswith("web:app GET /items: 3.14t serves 0.86x")
+    assert "(2x1) to 1.99x" in said
+    assert "mean" not in said
+
+
+def test_after_failures_only_the_next_step_is_a_request_by_hand() -> None:
+    cells = [
+        replace(faulty(cell_of("2", arm), block, "failed", "500"), system="own")
+        for arm in ("3.14", "3.14t")
+        for block in (1, 2)
+    ]
+    text = notes_of(answer(View(own_run(*cells))))
+    assert "curl -i http://127.0.0.1:8000/items" in text
+    assert "change in throughput" not in text
+
+
+def test_terminal_and_page_name_the_same_number_of_blocks() -> None:
+    cells = [
+        owned(cell_of("2", arm), block, [round(time_ms * MS * (1 + block % 3 * spread))])
+        for arm, time_ms, spread in (("3.14", 600, 0.0), ("3.14t", 590, 0.2))
+        for block in range(1, 10)
+    ]
+    shown = section(View(own_run(*cells)))
+    terminal = notes_of(shown.terminal)
+    commands = {text[text.index("--blocks") :] for text in (terminal, *map(str, shown.notes)) if "--blocks" in text}
+    assert len(commands) == 1
+
+
+def test_a_command_to_copy_prints_its_result() -> None:
+    run = replace(run_of([]), command=["runner.py", "--quiet", "--system", "4", "--json"])
+    assert command_line(run) == "python runner.py --system 4"
+
+
+def test_commands_to_copy_work_outside_the_checkout(tmp_path: Path) -> None:
+    shown = "import sys; sys.path.insert(0, sys.argv[1]); from core.program import *; print(PROGRAM, RUNS_FOLDER)"
+    done = subprocess.run(
+        [sys.executable, "-c", shown, str(ROOT)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"python {ROOT / 'runner.py'} {ROOT / 'reports/out'}\n"
+
+
+@pytest.mark.parametrize(("floor", "has_band"), [(0.02, True), (None, False)])
+def test_a_caption_explains_only_a_band_that_is_there(floor: float | None, has_band: bool) -> None:
+    assert ("grey band" in str(_caption([one(noise_floor=floor)]))) == has_band
+
+
+def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
+    shown = plain_table(message("Runs"), [message("Run")], [[arm("A: tmp/cmp_a", 0)]])
+    document = Document(name="", title=NOTHING, about=(), sections=[Section("runs", NOTHING, tables=[shown])])
+    assert "cmp_<wbr>a" in page(document, ENGLISH)
+
+
+def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:
+    found = Ratio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
+    view = View(run_of([replace(cell, others=BUSY) for cell in cells_of({"3.14": 600})]))
+    assert str(verdict_text(found, view)) == "faster on a busy machine"
+    assert str(verdict_text(found, View(run_of([])))) == "faster"
