@@ -223,7 +223,7 @@ def decoded(head: bytes, body: bytes) -> bytes:
         if coding == "br":
             decoder = library.Decompressor()
             plain: bytes = decoder.process(body, output_buffer_limit=MAX_BODY_BYTES)
-            is_whole = decoder.is_finished()
+            is_whole = decoder.is_finished() and len(plain) <= MAX_BODY_BYTES  # its limit is not exact
         else:
             is_zstd = coding == "zstd"
             decoder = library.ZstdDecompressor() if is_zstd else library.decompressobj(wbits=zlib.MAX_WBITS | 32)

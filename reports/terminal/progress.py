@@ -168,7 +168,7 @@ class PlainDisplay(QuietDisplay):
                 silent_s = 0.0
                 continue
             silent_s += SILENT_S
-            waiting = message("still waiting for answers: {seconds:.0f} s", seconds=silent_s)
+            waiting = message("still measuring: {seconds:.0f} s", seconds=silent_s)
             self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
 
     def _show(self, result: CellResult) -> None:

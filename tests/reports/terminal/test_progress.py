@@ -62,7 +62,7 @@ def test_a_plain_display_is_not_silent_while_a_measurement_takes_long(monkeypatc
             threading.Event().wait(0.01)
         shown.cell_ended(ok(), 1, 2)
     first, second, *_ = out.getvalue().splitlines()
-    assert first == second == "[0/2] still waiting for answers: 0 s"
+    assert first == second == "[0/2] still measuring: 0 s"
     assert "requests/s" in out.getvalue()
 
 
