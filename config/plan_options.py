@@ -176,8 +176,7 @@ INTERPRETER = Option(
 )
 BLOCKS = Option(
     "--blocks N",
-    "The number of blocks (default: 12, or 8 for your own service). A block measures every runtime at "
-    "every setting once.",
+    "The number of blocks (default: 12, own service 8). A block measures every runtime at every setting once.",
     whole(1, MAX_BLOCKS),
     beside_resume=True,
 )

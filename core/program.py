@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = not (ROOT / "pyproject.toml").is_file()  # a wheel does not contain this file
 SCRIPT = "gilscope" if INSTALLED else "runner.py"
-_PLACE = Path() if os.path.isfile(SCRIPT) and os.path.samefile(SCRIPT, ROOT / SCRIPT) else ROOT
+_PLACE = Path() if os.path.isfile(SCRIPT) and os.path.realpath(SCRIPT) == str(ROOT / SCRIPT) else ROOT
 PROGRAM = SCRIPT if INSTALLED else f"python {shlex.quote(str(_PLACE / SCRIPT))}"
 RUNS_FOLDER = "gilscope-runs" if INSTALLED else str(_PLACE / "reports" / "out")
 

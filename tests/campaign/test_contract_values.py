@@ -89,6 +89,7 @@ def good() -> Lines:
         "overdue": 0,
         "reconnects": 0,
         "resent": 0,
+        "starved": 0,
         "uncounted": 0,
         "connections": 1,
         "own_ns": 5,

@@ -173,6 +173,6 @@ def test_runtimes_that_the_project_excludes_are_refused_unless_the_user_insists(
         with pytest.raises(BadInput, match=refused):
             found(*words, *runtimes)
     assert found(*words, "--runtime", "3.11")[0]["runtime"] == "3.11"
-    assert found(*words, "--ignore-requires-python")[0]["runtime"] == "3.14,3.14t"
+    assert found(*words, "--ignore-requires-python")[0]["runtime"] == "3.14,3.14t+gil,3.14t"
     file.write_text(BOUND.replace("BOUND", ">=3.15"))
-    assert (found(*words)[0]["runtime"], asked) == ("3.15,3.15t", ["3.15t"])
+    assert (found(*words)[0]["runtime"], asked) == ("3.15,3.15t+gil,3.15t", ["3.15t"])
