@@ -272,6 +272,7 @@ class ServiceLine(Usage, total=False):
 
     requests: requests that the service answered after the warm-up
     counted: false for a user's service, whose requests only the clients count
+    raised: for a user's service: the last exception in its output, with file and line
     pythons: for a user's service: the Python versions that its processes ran, such as `3.14.7`, or `3.14.7t` for the
         free-threaded build
     workers: for a user's service: for each process that had a connection to a client in the timed window:
@@ -287,6 +288,7 @@ class ServiceLine(Usage, total=False):
 
     requests: Count
     counted: bool
+    raised: Text
     pythons: list[Text]
     workers: list[ServingProcess]
     requests_by_worker: list[Count]

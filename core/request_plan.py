@@ -62,6 +62,7 @@ LIBRARIES = {  # modules that decode a Content-Encoding; not every Python has th
     "br": ("brotli",),
     "zstd": ("compression.zstd", "backports.zstd"),
 }
+SWITCHING = 101  # after this status, a connection speaks another protocol, such as WebSocket, and the client closes it
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
@@ -176,6 +177,11 @@ class RequestPlan:
     requests: tuple[Request, ...] = (Request(),)
     think_time_s: float = 0.0
     rate: int = 0
+
+    @property
+    def has_only_handshakes(self) -> bool:
+        """Return whether every request asks for another protocol, whose messages are not sent."""
+        return all(request.expect_status == SWITCHING for request in self.requests)
 
     def to_json(self) -> Json:
         """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""

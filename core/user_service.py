@@ -118,11 +118,12 @@ class UserService:
     @property
     def label(self) -> str:
         """Return what reports call the service: its name, or by default its application or program and its requests."""
+        only = " (handshakes only)" * self.requests.has_only_handshakes
         if self.name != DEFAULT_NAME or not self.command:
-            return self.name
+            return f"{self.name}{only}"
         titles = [str(request) for request in self.requests.requests if not request.first]
         more = ", ..." * (len(titles) > MOST_TITLES)
-        return f"{self.command.label} {', '.join(titles[:MOST_TITLES])}{more}"
+        return f"{self.command.label} {', '.join(titles[:MOST_TITLES])}{more}{only}"
 
     @property
     def command(self) -> Command | None:

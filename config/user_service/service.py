@@ -17,7 +17,6 @@ PLACES = ("{python}", "{host}", "{port}", "{socket}", "{workers}", "{threads}")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"
 LONGEST_TITLE = 60
-SWITCHING = 101  # the status after which a connection speaks another protocol, such as WebSocket
 LAST_PORT = 65535
 
 
@@ -37,10 +36,9 @@ def _system(service: UserService, start: Start, requests: Json) -> System:
     else:
         text = str(start.command)
         title = text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3] + "..."
-    handshakes = all(request["expect_status"] == SWITCHING for request in requests["requests"])
     return System(
         name=told["name"],
-        title=f"{title} (handshakes only)" if handshakes else title,
+        title=f"{title} (handshakes only)" if service.requests.has_only_handshakes else title,
         group=GROUP,
         common=SIZES,
         reads=(CONNECTIONS, "RATE", *([THREADS] if start.threaded else [])),

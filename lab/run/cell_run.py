@@ -340,6 +340,10 @@ class CellRun(ExitStack):
         if turns[0].part and not self._cell.rate:
             faults += littles_law(by_client, windows)
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
+        raised = next(filter(None, (service.result.get("raised") for service in self._services)), "")
+        if figures["status"] == "failed" and raised:
+            note = message("the service raised {error}", error=raised)
+            figures["reason"] = chained([figures["reason"], self._redactor.message(note)])
         if starvation := self._starvation(by_client):
             figures["reason"] = replace(chained([figures["reason"], starvation]), code=STARVED)
         self.pace = Pace.of(add_up(by_client)) if by_client else self.pace

@@ -186,6 +186,8 @@ class StartedService(RunningService):
         result = super().result()
         if OF_SYSTEM in self._own:  # its number of threads is known
             result["workers"] = []
+        if raised := self.command.raised():
+            result["raised"] = raised
         if notices := self.command.notices():
             print(notices, file=sys.stderr)
         return result

@@ -47,6 +47,11 @@ BUILD_VARIABLES = {
     "PYTHON_THREAD_INHERIT_CONTEXT": (14, False),
     "PYTHON_CONTEXT_AWARE_WARNINGS": (14, False),
 }
+_TRACEBACK = re.compile(
+    r"""^Traceback \(most recent call last\):\n(?:[ \t].*\n)*"""
+    r"""[ \t]+File "(.+)", line ([0-9]+).*\n(?:[ \t].*\n)*(\S.*)""",
+    re.MULTILINE,
+)
 _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
 
 
@@ -205,6 +210,10 @@ class ServiceCommand:
         """Return the output's lines that report on threads or the GIL (lab.gil.switching), each once."""
         return "\n".join(notices(self._output.text()))
 
+    def raised(self) -> str:
+        """Return the last exception in the output, with its file and line; "" if there is none."""
+        return last_exception(self._output.text())
+
     def says_foreign_loop(self) -> str:
         """Return the output line that says that an object belongs to another event loop; "" if there is none."""
         return next((line.strip() for line in self._output.text().splitlines() if _FOREIGN_LOOP.search(line)), "")
@@ -257,6 +266,15 @@ class ServiceCommand:
         if not output:
             return message("{line}. The command wrote nothing.", line=self._line)
         return message("{line}. The command wrote: {output}", line=self._line, output=output)
+
+
+def last_exception(output: str) -> str:
+    """Return the last exception whose traceback *output* has, with its file and line; "" if there is none."""
+    found = _TRACEBACK.findall(output)
+    if not found:
+        return ""
+    file, line, error = found[-1]
+    return last_text(f"{error} ({file}, line {line})".encode(), TAIL_BYTES)
 
 
 def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from statistics import median
 
 from core.messages import NOTHING, Message, listed, message
-from core.request_plan import Request, RequestPlan
+from core.request_plan import SWITCHING, Request, RequestPlan
 from core.result import CellResult, Run
 from core.saved import SavedPlan
 from reports.document.values import whole
@@ -16,7 +16,6 @@ from reports.facts.measures import is_open
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
 ABOUT_ONE = 1.5
-SWITCHING = 101  # the client itself closes a connection after this status
 DELAYED_ACK_NS = range(39_500_000, 50_000_000)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
 MOST_IDLE_CORES = 0.5
 

@@ -54,6 +54,7 @@ def good() -> Lines:
     service = {
         "requests": 20,
         "counted": True,
+        "raised": "KeyError: 7 (app.py, line 3)",
         "pythons": ["3.14.7"],
         **USAGE,
         **GIL_ON,

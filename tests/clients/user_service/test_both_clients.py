@@ -164,7 +164,7 @@ def stored_as_zstd(body: bytes) -> bytes:
 
 
 TEXT = json.dumps({"total": 400, "token": "abc", "filler": list(range(1000))}).encode()
-GZIP = gzip.compress(TEXT)
+GZIP = gzip.compress(TEXT, mtime=0)
 ZSTD = bytes.fromhex(  # made by libzstd of: {"total": 400, "token": "abc", "more": "xxx..."}
     "28b52ffd60560095010074027b22746f74616c223a203430302c2022746f6b656e223a2022616263222c20226d6f726578227d020028381594"
     "753e01"
@@ -225,8 +225,8 @@ def test_a_coding_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("coding", "body"),
     [
-        ("gzip", gzip.compress(TEXT)),
-        ("GZIP", gzip.compress(TEXT)),
+        ("gzip", gzip.compress(TEXT, mtime=0)),
+        ("GZIP", gzip.compress(TEXT, mtime=0)),
         ("deflate", zlib.compress(TEXT)),
         ("br", stored_as_br(TEXT)),
         ("zstd", stored_as_zstd(TEXT)),
@@ -252,13 +252,13 @@ def test_the_json_of_a_coded_body_is_compared_and_saved(measured_coded: Client, 
 @pytest.mark.parametrize(
     ("coding", "body", "got"),
     [
-        ("gzip", gzip.compress(b'{"total": 3}'), 'body {"total": 3}'),
+        ("gzip", gzip.compress(b'{"total": 3}', mtime=0), 'body {"total": 3}'),
         ("compress", GZIP, "a body with Content-Encoding compress, which this client cannot decode"),
         ("br", TEXT, "a body that is not valid br, or too large"),
         ("zstd", GZIP, "a body that is not valid zstd, or too large"),
         ("gzip", TEXT, "a body that is not valid gzip, or too large"),
-        ("gzip", gzip.compress(TEXT)[:-9], "a body that is not valid gzip, or too large"),
-        ("gzip", gzip.compress(TEXT) + b"more", "a body that is not valid gzip, or too large"),
+        ("gzip", gzip.compress(TEXT, mtime=0)[:-9], "a body that is not valid gzip, or too large"),
+        ("gzip", gzip.compress(TEXT, mtime=0) + b"more", "a body that is not valid gzip, or too large"),
         ("identity", gzip.compress(TEXT, mtime=0)[:300], "body (300 bytes that are not text)"),
         ("identity", "caf\u00e9 \u4e2d\n\u00e9".encode()[:-1], "body caf\u00e9 \u4e2d \ufffd"),
     ],
@@ -277,7 +277,7 @@ def test_a_body_that_becomes_too_large_is_not_read(measured: Client) -> None:
 
 
 def test_a_body_whose_digest_is_wrong_is_not_shown_if_it_is_no_text(measured: Client) -> None:
-    result = measured(says(coded("gzip", gzip.compress(TEXT))), Request(expect_sha256="0" * 64))
+    result = measured(says(coded("gzip", gzip.compress(TEXT, mtime=0))), Request(expect_sha256="0" * 64))
     assert result["first_wrong"]["got"].endswith(" bytes that are not text)")
 
 

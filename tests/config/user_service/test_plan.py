@@ -242,11 +242,11 @@ def test_what_can_be_measured_is_not_refused(line: str) -> None:
 
 def test_a_plan_of_upgrades_is_called_handshakes() -> None:
     upgrade = "--header 'Upgrade: websocket' --header 'Connection: Upgrade' --expect-status"
-    titles = [
-        [system.title for system in planned(*split(f"{COMMAND_LINE} {upgrade} {status}")).systems.values()]
-        for status in (101, 200)
-    ]
-    assert titles[0] == [f"{titles[1][0]} (handshakes only)"]
+    plans = [planned(*split(f"{COMMAND_LINE} {upgrade} {status}")) for status in (101, 200)]
+    switching, other = ([system.title for system in plan.systems.values()] for plan in plans)
+    assert switching == [f"{other[0]} (handshakes only)"]
+    called, usual = (plan.user_service.label for plan in plans if plan.user_service)
+    assert called == f"{usual} (handshakes only)"
 
 
 def test_services_that_nobody_would_call_are_refused() -> None:

@@ -11,6 +11,7 @@ from lab.user_service.command import (
     check_requests,
     command_environment,
     fill_placeholders,
+    last_exception,
     probe,
 )
 from tests.native.loadgen_peers import read_http, says, scripted
@@ -71,3 +72,37 @@ def test_a_service_that_speaks_another_protocol_is_named_by_its_first_bytes(*, k
         state = str(probe(asked("http", path="/"), server.address, 5.0))
     assert "it answered `-ERR unknown command\\r\\n`, which is not HTTP" in state
     assert "http, http2 and framed" in state
+
+
+RAISED = """[error] GET /
+Traceback (most recent call last):
+  File "/srv/app.py", line 3, in <module>
+    first()
+KeyError: 'first'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/gunicorn.py", line 9, in handle
+    app()
+    ~~~^^
+  File "/srv/shop.py", line 6, in app
+    raise OSError(7)
+shop.errors.Lost: no stock
+more of it
+127.0.0.1 "GET / HTTP/1.1" 500
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (RAISED, "shop.errors.Lost: no stock (/srv/shop.py, line 6)"),
+        (RAISED[: RAISED.index("During")], "KeyError: 'first' (/srv/app.py, line 3)"),
+        (RAISED[: RAISED.index("KeyError")], ""),
+        ("Traceback (most recent call last):\nKeyError\n", ""),
+        ("served\n", ""),
+    ],
+)
+def test_the_last_exception_of_an_output_has_its_file_and_line(output: str, said: str) -> None:
+    assert last_exception(output) == said

@@ -266,7 +266,9 @@ impl Worker {
         let whole = self.connections[at].written == self.message(at).len();
         self.tally.last_ns = end_ns;
         let (begun_ns, counted_ns) = (self.connections[at].begun_ns(), self.counted_ns.clone());
-        if counted_ns.contains(&begun_ns) {
+        let counts = counted_ns.contains(&begun_ns);
+        self.note_reconnect(at, counts);
+        if counts {
             self.count(at, &answer, end_ns);
         } else {
             self.tally.uncounted += 1;
@@ -289,7 +291,6 @@ impl Worker {
 
     #[inline]
     fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
-        self.count_reconnect(at);
         let connection = &self.connections[at];
         let (started_ns, begun_ns) = (connection.started_ns, connection.begun_ns());
         let user = &mut self.users[connection.user];

@@ -12,11 +12,11 @@ use crate::response::reader::Expect;
 const IDEMPOTENT: [&[u8]; 6] = [b"GET ", b"HEAD ", b"OPTIONS ", b"PUT ", b"DELETE ", b"TRACE "];
 
 impl Worker {
-    /// Count a connection that took the place of another.
-    pub(crate) fn count_reconnect(&mut self, at: usize) {
+    /// Note a connection that took the place of another; it counts with its first request.
+    pub(crate) fn note_reconnect(&mut self, at: usize, counts: bool) {
         let connection = &mut self.connections[at];
         if !connection.is_counted {
-            self.tally.reconnects += u64::from(connection.was_counted);
+            self.tally.reconnects += u64::from(connection.was_counted && counts);
             (connection.is_counted, connection.was_counted) = (true, true);
         }
     }
