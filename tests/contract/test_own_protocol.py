@@ -139,7 +139,9 @@ def test_requests_are_checked_one_by_one_at_a_rate_and_with_answers_in_pieces(
     )
     check_ok(result)
     assert result.params["RATE"] == 50
-    assert 20 <= result.answered <= 25
+    due = result.answered + sum(client["overdue"] for client in result.clients)
+    assert result.answered > 0
+    assert 24 <= due <= 26  # 50 a second for 0.5 s
     assert result.latency["min_ns"] > 4 * 200_000  # four pauses of the server in the shortest answer
 
 

@@ -73,7 +73,8 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
     for result in taken(number, any_runtime, request.getfixturevalue(clients), **params):
         check_ok(result)
         turns = result.turns
-        assert turns["slices"] * turns["length_ns"] == result.wall_ns == 400_000_000
+        assert turns["slices"] * turns["length_ns"] == result.wall_ns
+        assert result.wall_ns >= 400_000_000  # longer if a request took more than a quarter of a slice
         assert turns["lead_ns"] >= 5_000_000
         uncounted = sum(client["uncounted"] for client in result.clients)
         assert sum(service["requests"] for service in result.services) == result.answered + uncounted
@@ -83,6 +84,7 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
         assert sum(by_time) == result.answered
         assert turns["slices"] == 1 or 0 <= turns["idle_cpu_ns"] < turns["idle_ns"]
         if "RATE" in params:  # 200 requests a second of each of two clients, for 0.4 s
+            assert result.wall_ns == 400_000_000
             assert abs(result.answered - 160) <= 16
         if number != "1":
             assert result.connect == {}, "connections stay open between slices"
