@@ -31,6 +31,9 @@ WRONG = re.compile(
     r"Traceback \(most recent call last\):\n  File .*gilscope|bug in gilscope|[^ -~\w\s…→–—×█▏▎▍▌▋▊▉·]{4}"
 )
 SERVER, PORT = "--service-command '{python} server.py {port}'", "127.0.0.1:{port}"
+GRPC = (  # its package has no wheel for 3.14t
+    "--service-command '{python} server.py {port} 4' --requirements requirements.txt --protocol http2 --runtime 3.14"
+)
 GUNICORN = "--app app:app --server gunicorn"
 PROFILE = f"{GUNICORN} --runtime 3.14t --topology 1x2 --profile"
 LONGEST_S = 240  # with the set-up of packages
@@ -154,14 +157,12 @@ CASES = {
     ),
     "grpc": Case(
         folder="29-grpc-unary",
-        flags="--service-command '{python} server.py {port} 4' --requirements requirements.txt --protocol http2 "
-        "--requests asked.yml",
+        flags=f"{GRPC} --requests asked.yml",
         clients=CLIENTS,
     ),
     "grpc fails": Case(
         folder="29-grpc-unary",
-        flags="--service-command '{python} server.py {port} 4' --requirements requirements.txt --protocol http2 "
-        "--requests broken.yml",
+        flags=f"{GRPC} --requests broken.yml",
         says="grpc-status.*13",
         status=1,
         clients=CLIENTS,
