@@ -156,6 +156,7 @@ GOT = {
 }
 
 
+@pytest.mark.alone  # the limit is part of the promise
 @pytest.mark.parametrize("mode", GOT)
 def test_a_first_answer_that_is_not_right_is_shown_within_the_limit(
     mode: str, short_folder: Path, any_runtime: Runtime, port: int

@@ -20,6 +20,8 @@ from tests.contract.speaking import spoken
 from tests.native.loadgen_peers import Scripted, read_http, scripted
 from tests.native.programs import program_or_skip, told_client
 
+pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
+
 LIMIT_S, SLICE_NS = 0.8, 200_000_000
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 WARM = Method(duration_s=0.5, warmup=Warmup(seconds=0.1))

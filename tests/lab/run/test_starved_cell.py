@@ -18,6 +18,8 @@ from tests.conftest import native_or_skip, runtime_or_skip
 SERVICE = f"{{python}} {REPOSITORY / 'tests' / 'lab' / 'run' / 'few_threads_service.py'} {{port}} 2"
 LIMIT_S = 1.5
 
+pytestmark = pytest.mark.alone  # how long a cell takes is part of the promise
+
 
 @pytest.mark.parametrize("warmup_s", [0.1, 0.0], ids=["in the warm-up", "in the trial"])
 @pytest.mark.parametrize("client", ["3.14", NATIVE])
