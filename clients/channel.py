@@ -13,7 +13,8 @@ from time import monotonic
 from typing import Any
 
 from core.cell import Cell
-from core.limits import MAX_ANSWER_BYTES, MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES
+from core.child import TIMEOUT
+from core.limits import MAX_ANSWER_BYTES, MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES, SWITCHING
 from core.system import MORE
 from core.wire import HEADER, frame
 from core.work import calc_request
@@ -21,7 +22,6 @@ from core.work import calc_request
 HEAD_END = b"\r\n\r\n"
 HTTP = b"HTTP/1."
 BODILESS = (204, 304)
-SWITCHING = 101
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*\r\n")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", re.IGNORECASE)
 _CODING = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", re.IGNORECASE)
@@ -110,7 +110,7 @@ READ_BYTES = 64 * 1024
 SHOWN_BYTES = 60  # how much is shown of an answer that cannot be read
 
 
-def shown(data: bytes) -> str:
+def shown_bytes(data: bytes) -> str:
     """Return the first bytes of an answer as text, with escape sequences."""
     rest = f"... ({len(data)} bytes)" if len(data) > SHOWN_BYTES else ""
     return f"`{data[:SHOWN_BYTES].decode('latin-1').encode('unicode_escape').decode()}`{rest}"
@@ -143,7 +143,7 @@ def connect(address: str, deadline_s: float | None = None) -> socket.socket:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
     except TimeoutError as error:
-        raise CallFailed("timeout") from error
+        raise CallFailed(TIMEOUT) from error
     except OSError as error:
         raise CallFailed("connect") from error
 
@@ -180,7 +180,7 @@ class StreamChannel:
         except (BrokenPipeError, ConnectionResetError):
             pass  # the service has closed the connection, but its last answer can still be read
         except TimeoutError as error:
-            raise CallFailed("timeout", f"no answer, and the request was not read in {self._deadline_s:g} s") from error
+            raise CallFailed(TIMEOUT, f"no answer, and the request was not read in {self._deadline_s:g} s") from error
         data = self._read()
         answer = self._decode(data)
         return self._rest(data) if answer is MORE else answer
@@ -191,11 +191,11 @@ class StreamChannel:
         answer: Any = MORE
         while answer is MORE:
             if len(data) > MAX_BODY_BYTES:
-                raise CallFailed("garbled", f"{shown(data)}, which does not end")
+                raise CallFailed("garbled", f"{shown_bytes(data)}, which does not end")
             if self._deadline_s:
                 left_s = until_s - monotonic()
                 if left_s <= 0:
-                    raise _incomplete("timeout", data)
+                    raise _incomplete(TIMEOUT, data)
                 self.sock.settimeout(left_s)
             data += self._read(data)
             answer = self._decode(data)
@@ -208,7 +208,7 @@ class StreamChannel:
         try:
             data = self.sock.recv(max(READ_BYTES, len(begun)))
         except OSError as error:
-            raise _incomplete("timeout" if isinstance(error, TimeoutError) else "reset", begun) from error
+            raise _incomplete(TIMEOUT if isinstance(error, TimeoutError) else "reset", begun) from error
         if not data:
             raise _incomplete("closed", begun)
         return data
@@ -219,7 +219,7 @@ class StreamChannel:
 
 
 def _incomplete(code: str, begun: bytes) -> CallFailed:
-    return CallFailed(code, f"{shown(begun)}, which is incomplete ({code})" if begun else "")
+    return CallFailed(code, f"{shown_bytes(begun)}, which is incomplete ({code})" if begun else "")
 
 
 def frame_body(data: bytes) -> Any:
@@ -228,7 +228,7 @@ def frame_body(data: bytes) -> Any:
         return MORE
     (size,) = HEADER.unpack_from(data)
     if not 0 <= size <= MAX_ANSWER_BYTES:
-        raise CallFailed("garbled", f"{shown(data)}, which is not a frame")
+        raise CallFailed("garbled", f"{shown_bytes(data)}, which is not a frame")
     return _whole(data, HEADER.size, size)
 
 
@@ -244,7 +244,7 @@ def http_body(heads: KnownHeads, data: bytes) -> Any:
     with suppress(BadHead):
         length = heads.read(data[:end]).length
     if length is None or length > MAX_ANSWER_BYTES:
-        raise CallFailed("garbled", f"{shown(data)}, which is not HTTP with a Content-Length")
+        raise CallFailed("garbled", f"{shown_bytes(data)}, which is not HTTP with a Content-Length")
     return _whole(data, start, length)
 
 
@@ -252,7 +252,7 @@ def _whole(data: bytes, start: int, size: int) -> Any:
     """Return the body, the *size* bytes from *start*, or MORE if some are missing. Raises CallFailed."""
     missing = start + size - len(data)
     if missing < 0:
-        raise CallFailed("extra", f"{shown(data)}, which goes on after its end")
+        raise CallFailed("extra", f"{shown_bytes(data)}, which goes on after its end")
     return MORE if missing else data[start:]
 
 

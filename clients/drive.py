@@ -9,111 +9,20 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
+from clients.call_tally import CallTally, OwnTally
 from clients.callers import cached_caller
 from clients.channel import CallFailed, StreamChannel
 from clients.own_protocol import ANSWER_LIMIT_S, OwnProtocol
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
-from clients.tally import MOST, Tally, shared, time_at_edges
+from clients.tally import shared, time_at_edges
 from clients.workers import GIVE_UP_AFTER, numbers
 from core.cell import Cell
-from core.child import Slice, thread_run_queue_ns, wait_until
-from core.histogram import Histogram
+from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method
 from core.system import Caller, System, loaded
-from core.work import Refused, decode
 
 ANSWER_DEADLINE_S = 30.0
-TIMEOUT = "timeout"
 PROBE_EVERY = 64  # one of 64 requests asks when its handler began
-
-
-class CallTally(Tally):
-    """The counts of the answers that a client received from the calculation endpoint /calc.
-
-    expected: the `msg` of a right answer
-    is_stuck: whether a request has timed out, after which no other is sent
-    first_wrong: the first request that got no right answer, with what it got and what was expected
-    waiting: time from sending a request until its handler began, for one request in PROBE_EVERY
-    """
-
-    __slots__ = ("_expected", "calc_ns", "first_wrong", "is_stuck", "waiting")
-
-    def __init__(self, service_id: int = 0, slowest: int = MOST, expected: str = "") -> None:
-        super().__init__(service_id, slowest)
-        self._expected = expected
-        self.first_wrong: dict[str, str] = {}
-        self.is_stuck = False
-        self.calc_ns = 0
-        self.waiting = Histogram()
-
-    def clear(self) -> None:
-        """Set all counts to zero, including the count of connects."""
-        super().clear()
-        self.calc_ns = 0
-        self.connect.clear()
-        self.waiting.clear()
-
-    def merge(self, other: "CallTally") -> None:  # type: ignore[override]
-        """Add the counts of *other* to the counts of this object."""
-        super().merge(other)
-        self.first_wrong = self.first_wrong or other.first_wrong
-        self.calc_ns += other.calc_ns
-        self.waiting.merge(other.waiting)
-
-    def fail(self, number: int, failed: CallFailed) -> None:
-        """Count the request *number*, which got no usable answer."""
-        self.errors[failed.code] += 1
-        self.is_stuck = failed.code == TIMEOUT
-        if failed.reason:
-            self.note(number, failed.reason, "a whole answer")
-
-    def note(self, number: int, got: str, expected: str) -> None:
-        """Save what the request *number* got, if it is the first one without a right answer."""
-        self.first_wrong = self.first_wrong or {"request": f"request {number}", "got": got, "expected": expected}
-
-    def check(self, body: Any, number: int, sent_ns: int) -> bool:
-        """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the answer is right."""
-        self.answered += 1
-        try:
-            answer = decode(body)
-            code = answer["code"]
-            if code == 200 and answer["msg"] == self._expected:
-                self.calc_ns += answer["calc_ns"]
-                if "begun_ns" in answer:
-                    self.waiting.record(max(0, answer["begun_ns"] - sent_ns))
-                return True
-        except (Refused, KeyError, TypeError):
-            self.errors["garbled"] += 1
-            return False
-        if code == 200:
-            self.wrong += 1
-        else:
-            self.errors[str(code)] += 1
-        return False
-
-    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the client's counts. The key `waiting` is missing if no answer says when its handler began."""
-        waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
-        wrong = {"first_wrong": self.first_wrong} if self.first_wrong else {}
-        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting | wrong
-
-
-class OwnTally(CallTally):
-    """The counts of the answers in a protocol of the user's own."""
-
-    __slots__ = ("_protocol",)
-
-    def __init__(self, protocol: OwnProtocol, service_id: int, slowest: int) -> None:
-        super().__init__(service_id, slowest)
-        self._protocol = protocol
-
-    def check(self, body: Any, number: int, sent_ns: int) -> bool:
-        """Count the answer to request *number*. Return whether the answer is right."""
-        self.answered += 1
-        if fault := self._protocol.fault(body, number):
-            self.wrong += 1
-            self.note(number, fault, "an answer that check() accepts")
-        return not fault
 
 
 @dataclass(kw_only=True)
@@ -138,10 +47,9 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
     After GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not sent.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
-    check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
-    encode, tally = task.encode, task.tally
-    slowest, turn = tally.slowest, tally.slices.turn
-    failures, due_ns, slice_end_ns, first, number = 0, 0, 0, task.asked, task.asked - 1
+    encode, tally, clock = task.encode, task.tally, perf_counter_ns
+    count, check = tally.count, tally.check
+    failures, due_ns, first, number = 0, 0, task.asked, task.asked - 1
     for number in numbers(requests, first):
         if schedule and (due_ns := schedule.wait(number)) == OVER:
             tally.sent, task.asked = tally.sent + number - first, number
@@ -161,15 +69,8 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
             if failures == GIVE_UP_AFTER or tally.is_stuck:
                 break
             continue
-        begun_ns = due_ns or start
-        latency_ns = end - begun_ns
-        record(latency_ns)
-        if latency_ns > slowest.floor_ns:
-            slowest.note(latency_ns, begun_ns)
-        if begun_ns >= slice_end_ns:
-            slice_end_ns = turn(begun_ns, tally.answered)
-        tally.own_ns += start - tally.last_ns
-        tally.last_ns, failures = end, 0
+        count(start, end, due_ns)
+        failures = 0
         if check(answer, number, start):
             give(channel)
         else:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clients.channel import CallFailed, shown
+from clients.channel import CallFailed, shown_bytes
 from core.system import MORE, System
 
 ANSWER_LIMIT_S = 10.0  # as for a user's service
@@ -29,23 +29,24 @@ class OwnProtocol:
         return message
 
     def decode(self, buffer: bytes) -> Any:
-        """Return the answer that *buffer* contains, together with *buffer*; MORE if its last bytes are missing.
+        """Return a pair of the answer in *buffer* and *buffer* itself. Return MORE if the answer is not complete.
 
         Raises CallFailed if decode() fails, or if it finds an answer before the end of *buffer*. The latter is tried
         for one answer of each size.
         """
-        try:
-            answer = self._decode(buffer)
-            if answer is MORE:
-                return MORE
-            if len(buffer) not in self._sizes and self._decode(buffer[:-1]) is not MORE:
-                raise CallFailed("extra", f"{shown(buffer)}, of which decode() needs only the first bytes")
-        except CallFailed:
-            raise
-        except Exception as error:
-            raise CallFailed("garbled", f"{shown(buffer)}, for which decode() failed: {_short(error)}") from error
+        answer = self._decoded(buffer)
+        if answer is MORE:
+            return MORE
+        if len(buffer) not in self._sizes and self._decoded(buffer[:-1]) is not MORE:
+            raise CallFailed("extra", f"{shown_bytes(buffer)}, of which decode() needs only the first bytes")
         self._sizes.add(len(buffer))
         return answer, buffer
+
+    def _decoded(self, buffer: bytes) -> Any:
+        try:
+            return self._decode(buffer)
+        except Exception as error:
+            raise CallFailed("garbled", f"{shown_bytes(buffer)}, for which decode() failed: {_short(error)}") from error
 
     def fault(self, answer: tuple[Any, bytes], number: int) -> str:
         """Return what is wrong with an answer that decode() returned for the request *number*; "" if it is right."""
@@ -53,8 +54,12 @@ class OwnProtocol:
         try:
             verdict: object = self._check(decoded, number)
         except Exception as error:
-            return f"{shown(buffer)}, for which check({_short(decoded)}, {number}) failed: {_short(error)}"
-        return "" if verdict else f"{shown(buffer)}, for which check({_short(decoded)}, {number}) returned {verdict!r}"
+            outcome = f"failed: {_short(error)}"
+        else:
+            if verdict:
+                return ""
+            outcome = f"returned {verdict!r}"
+        return f"{shown_bytes(buffer)}, for which check({_short(decoded)}, {number}) {outcome}"
 
 
 def _short(value: object) -> str:

@@ -97,6 +97,7 @@ class Tally:
     """
 
     __slots__ = (
+        "_slice_end_ns",
         "answered",
         "connect",
         "errors",
@@ -113,7 +114,7 @@ class Tally:
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
-        self.last_ns = self.own_ns = self.held_ns = 0
+        self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
@@ -129,10 +130,25 @@ class Tally:
         self.lag = self.lag or Histogram()
         return self.lag.record
 
+    def count(self, start_ns: int, end_ns: int, due_ns: int = 0) -> None:
+        """Count the times of one answered request.
+
+        due_ns: when the request was due; its latency counts from then. 0 if it was due when it was sent
+        """
+        begun_ns = due_ns or start_ns
+        latency_ns = end_ns - begun_ns
+        self.latency.record(latency_ns)
+        if latency_ns > self.slowest.floor_ns:
+            self.slowest.note(latency_ns, begun_ns)
+        if begun_ns >= self._slice_end_ns:
+            self._slice_end_ns = self.slices.turn(begun_ns, self.answered)
+        self.own_ns += start_ns - self.last_ns
+        self.last_ns = end_ns
+
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
         self.sent = self.answered = self.wrong = 0
-        self.last_ns = self.own_ns = self.held_ns = 0
+        self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
         self.errors.clear()
         self.latency.clear()
         if self.lag:

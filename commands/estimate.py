@@ -53,10 +53,13 @@ def search_time(plan: Plan) -> Message:
     )
 
 
-def no_verdict(plan: Plan, cores: int) -> Message:
-    """Return that *plan* measures too few blocks for any verdict, or NOTHING if it measures enough."""
+def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
+    """Return that *plan* measures too few blocks for any verdict, or NOTHING if it measures enough.
+
+    spare: how many times the fewest blocks must fit into a limit of time, because the time of a block is estimated
+    """
     fewest, possible = fewest_blocks_of(plan), blocks_possible(plan, cores)
-    if possible >= fewest:
+    if possible >= fewest * (spare if plan.until.seconds else 1):
         return NOTHING
     return message(
         "This plan cannot give a verdict: its comparisons need at least {fewest} blocks, but there will be only "

@@ -32,6 +32,7 @@ from lab.run.runtimes import Runtime, present
 
 PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
 UNTIL_DECIDED = "verdict,3min"
+SPARE = 1.5  # of the blocks, for a third runtime: services that start slowly need more time than is estimated
 Note = Callable[..., None]
 
 
@@ -161,22 +162,23 @@ def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note
     _expect_accepted(pair, bound)
     for line in interpreters.install(missing):
         note(line)
-    names: tuple[RuntimeName, ...] = (pair[0], RuntimeName(f"{pair[1]}+{GIL}"), pair[1])
-    against = NOTHING
-    if draft.objectives:
-        against = message("a search takes minutes for each runtime")
-    elif no_verdict(replace(draft, runtimes=names), cores_usable()):
-        against = message("this run is too short for verdicts on three runtimes")
-    left_out = message("{name} is left out, because {reason}", name=names[1], reason=against)
-    if against or BLOCKS.name not in flags:
-        names = pair
-    said = [listed(names, last=AND)]
-    if against and BLOCKS.name in flags:
-        said.append(left_out)
+    names, said = [*pair], list[Message]()
+    if BLOCKS.name in flags:
+        names.insert(1, RuntimeName(f"{pair[1]}+{GIL}"))
+        if against := _against_three(replace(draft, runtimes=tuple(names))):
+            said.append(message("{name} is left out, because {reason}", name=names.pop(1), reason=against))
     if missing:
         said.append(message("uv installs {missing}", missing=listed(missing, last=AND)))
-    note("Runtimes: {names} (change them with --runtime)", names=chained(said))
+    note("Runtimes: {names} (change them with --runtime)", names=chained([listed(names, last=AND), *said]))
     return ",".join(names)
+
+
+def _against_three(plan: Plan) -> Message:
+    """Return why *plan* should not measure three runtimes, or NOTHING."""
+    if plan.objectives:
+        return message("a search takes minutes for each runtime")
+    is_short = no_verdict(plan, cores_usable(), SPARE)
+    return message("this run is too short for verdicts on three runtimes") if is_short else NOTHING
 
 
 def _choose_server(flags: Flags, note: Note) -> Flags:

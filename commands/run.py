@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -158,7 +159,7 @@ def _report_slower(written: Written, share: float) -> int:
     """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
     from reports.document.values import whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
-    from reports.topics.verdict import headline
+    from reports.topics.headline import headline
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)
@@ -272,6 +273,7 @@ def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
 
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
+    from reports.facts.settings import service_names
     from reports.terminal.progress import display
 
     try:
@@ -279,12 +281,15 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
         if objectives:
             output.note(search_time(order.plan))
         cells = [entry.cell for entry in order.plan.entries()]
-        is_open_ended = bool(until or objectives)
-        limit_s = max(0.0, until.seconds - run.spent_ns.get("cells", 0) / 1e9)
+        limit_s = until.seconds - run.spent_ns.get("cells", 0) / 1e9 if until.seconds else inf
         with (
             standing(order.plan, order.runtimes) as beside,
             display(
-                cells, quiet=quiet, open_ended=is_open_ended, limit_s=limit_s, language=output.language
+                cells,
+                service_names(run.plan),
+                quiet=quiet,
+                limit_s=max(0.0, limit_s) if until or objectives else None,
+                language=output.language,
             ) as progress,
         ):
             under_way = RunInProgress(order, run, sandbox, progress, beside)

@@ -20,6 +20,7 @@ from core.processtree import peak_memory_bytes, proportional_memory_bytes, ran_a
 from core.runtime import facts
 
 STOPPED_EARLY = 3
+TIMEOUT = "timeout"  # the code of a request without an answer in time, in a client's `errors`
 _GOLDEN, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64  # multiples of the golden ratio, modulo 1, are evenly spread
 
 

@@ -15,6 +15,7 @@ MAX_FRAMING_BYTES = 8 * MIB  # of an answer besides its body's content: chunk si
 MAX_ANSWER_BYTES = 1 * MIB  # for an answer to /calc, which is kept until it is checked
 MAX_BODY_BYTES = 32 * MIB  # for an answer of a user's service
 STATUSES = range(100, 600)
+SWITCHING = 101  # after this status a connection speaks another protocol, such as WebSocket, and the client closes it
 
 # ---- lines and output of children -----------------------------------------------------------------------------------
 MAX_LINE_BYTES = 16 * MIB  # output of a child that the orchestrator has not consumed yet, with the current line

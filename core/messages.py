@@ -154,9 +154,9 @@ def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message
     if not args:
         return template
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
+    if template == "{text}":  # the template of every name and path; this is much faster than the formatter
+        return str(texts["text"])[:LONGEST_TEXT]
     for name, text in texts.items():
         if isinstance(text, str) and _END.search(text) and re.search(rf"\{{{name}\}}[.。]", template):
             texts[name] = text[:-1]  # the template has the full stop
-    if template == "{text}":  # the template of every name and path; this is much faster than the formatter
-        return str(texts["text"])[:LONGEST_TEXT]
     return _PlainFields().vformat(template, (), texts)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
-from core.limits import MAX_BODY_BYTES
+from core.limits import MAX_BODY_BYTES, SWITCHING
 from core.messages import Json
 from core.secret import Secret, Text, revealed
 
@@ -62,7 +62,6 @@ LIBRARIES = {  # modules that decode a Content-Encoding; not every Python has th
     "br": ("brotli",),
     "zstd": ("compression.zstd", "backports.zstd"),
 }
-SWITCHING = 101  # after this status, a connection speaks another protocol, such as WebSocket, and the client closes it
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 

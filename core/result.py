@@ -188,7 +188,8 @@ class Run:
     order: the checksum of the cells' checksums, in their order
     checksum: checksum of everything except the cells
 
-    The attribute `damaged` is not in the file. It lists the damage that load() found.
+    Two attributes are not in the file: `damaged` lists the damage that load() found, and `folder` is the folder that
+    holds the file, as the user named it; empty if unknown.
     """
 
     run_id: str
@@ -207,6 +208,7 @@ class Run:
     fingerprints: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
     damaged: list[Message] = field(default_factory=list, compare=False)
+    folder: str = field(default="", compare=False)
 
     @property
     def failed_cells(self) -> list[CellResult]:
@@ -277,7 +279,7 @@ def _checksum_of_cells(cells: Sequence[bytes]) -> str:
 
 def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
     """Return the whole text of result.json."""
-    head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged")}
+    head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged", "folder")}
     head["missing"] = {name: remedy.to_json() for name, remedy in run.missing.items()}
     return b"".join((_with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1], CELLS, b",\n".join(cells), END))
 
@@ -342,6 +344,7 @@ def load(where: Path) -> Run:
     head, stored, cells = _read(path)
     order = stored.pop("order", "")
     run = _decode_head(stored, path)
+    run.folder = str(path.parent)
     content, checksum = _split_checksum(head)
     if checksum != _checksum(content):
         raise _damaged(

@@ -16,14 +16,14 @@ from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_t
 from clients.user_service.session import Session
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
-from core.child import Slice, thread_run_queue_ns, wait_until
+from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, Wrong, order
 from core.secret import HIDDEN
 
 ORDER_LENGTH = 4096  # after about so many requests, the order repeats
 STRIDE = 1597  # between the beginnings of successive users, so that they do not send rare requests together
-LOGIN, TIMEOUT, REFUSED = "login", "timeout", (401, 403)
+LOGIN, REFUSED = "login", (401, 403)
 
 
 ServiceConnection = http.HttpConnection | framed.FramedConnection
@@ -64,7 +64,7 @@ class PlanWorker:
         self._saves = {name: one for one in reversed(requests) for name in one.request.save}
         self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
         self._connection: ServiceConnection | None = None
-        self.run_queue_ns = self.uncounted = self._slice_end_ns = 0
+        self.run_queue_ns = self.uncounted = 0
         self.has_starved = self._has_timed_out = False
         self.tally = tally
 
@@ -91,7 +91,7 @@ class PlanWorker:
         counts_from_ns: of the requests that start before this time, only errors count. uncounted says how many there
             were
         """
-        failures, self._slice_end_ns, self.uncounted, now_ns = 0, 0, 0, perf_counter_ns()
+        failures, self.uncounted, now_ns = 0, 0, perf_counter_ns()
         if self._has_timed_out:
             self.tally.end_lead(counts_from_ns, until_ns)
             self.tally.errors[TIMEOUT] += 1
@@ -109,7 +109,7 @@ class PlanWorker:
                 break
             if (intended_ns or now_ns) >= counts_from_ns > 0:
                 self.uncounted = self.tally.end_lead(counts_from_ns, until_ns)
-                counts_from_ns = self._slice_end_ns = 0
+                counts_from_ns = 0
             code, now_ns = self._send(next(self._upcoming), intended_ns)
             failures = failures + 1 if code else 0
             if code == TIMEOUT or failures == GIVE_UP_AFTER:
@@ -140,14 +140,7 @@ class PlanWorker:
             self._note_timeout(failed)
             self.drop()
             return failed.code, perf_counter_ns()
-        latency_ns = end - start
-        tally.latency.record(latency_ns)
-        if latency_ns > tally.slowest.floor_ns:
-            tally.slowest.note(latency_ns, start)
-        if start >= self._slice_end_ns:
-            self._slice_end_ns = tally.slices.turn(start, tally.answered)
-        tally.own_ns += start - tally.last_ns
-        tally.last_ns = end
+        tally.count(start, end)
         tally.check(prepared, status, difference, connection)
         if not connection.usable:
             self.drop()

@@ -14,21 +14,21 @@ from clients.channel import (
     BODILESS,
     HTTP,
     READ_BYTES,
-    SWITCHING,
     BadHead,
     CallFailed,
     Head,
     KnownHeads,
     connect,
+    shown_bytes,
     split_head,
 )
-from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
+from core.child import TIMEOUT
+from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM, SWITCHING
 from core.request_plan import Request
 from core.secret import revealed
 
 TLS_FAILED = "tls"
 HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
-STRAY_BYTES = 60  # how much is shown of an answer that is not HTTP
 CHUNK_BYTES = 8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 
@@ -95,7 +95,7 @@ class Deadline:
                 self._waits = 2
                 sent += self._sock.send(memoryview(data)[sent:])
         except TimeoutError as error:
-            raise CallFailed("timeout") from error
+            raise CallFailed(TIMEOUT) from error
 
     def receive(self) -> bytes:
         """Return the next received bytes, or b"" if the service has ended the stream. Raises CallFailed."""
@@ -105,14 +105,14 @@ class Deadline:
         try:
             return self._sock.recv(READ_BYTES)
         except TimeoutError as error:
-            raise CallFailed("timeout") from error
+            raise CallFailed(TIMEOUT) from error
         except OSError as error:
             raise CallFailed("reset") from error
 
     def _shorten(self) -> None:
         left_s = self._until - monotonic()
         if left_s <= 0:
-            raise CallFailed("timeout")
+            raise CallFailed(TIMEOUT)
         self._sock.settimeout(left_s)
 
 
@@ -147,7 +147,7 @@ class Tls:
             secured = self._context.wrap_socket(sock, server_hostname=host)
         except OSError as error:
             sock.close()
-            code = "timeout" if isinstance(error, TimeoutError) else TLS_FAILED
+            code = TIMEOUT if isinstance(error, TimeoutError) else TLS_FAILED
             raise CallFailed(code, str(error)) from error
         if self._protocol not in (HTTP1, secured.selected_alpn_protocol()):
             secured.close()
@@ -304,7 +304,7 @@ class HttpConnection:
         try:
             return self._read()
         except CallFailed as failed:
-            if failed.code == "timeout":
+            if failed.code == TIMEOUT:
                 raise
             kept = "kept" if self.head else "new"
             reason = f"no answer, because the service {failed.code} a {kept} connection"
@@ -322,8 +322,7 @@ def _unreadable(data: bytes) -> CallFailed:
 
     If the answer is not HTTP, the error shows its first bytes.
     """
-    start = data[:STRAY_BYTES].decode("latin-1").encode("unicode_escape").decode()
-    return CallFailed("garbled", "" if data.startswith(HTTP) else f"`{start}`, which is not HTTP")
+    return CallFailed("garbled", "" if data.startswith(HTTP) else f"{shown_bytes(data)}, which is not HTTP")
 
 
 def _chunk_size(line: bytes) -> int:

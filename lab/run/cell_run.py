@@ -331,21 +331,13 @@ class CellRun(ExitStack):
         hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)
         by_client = [client.result for client in self._clients]
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
-        timelines = {
-            COLLECTION: [CumulativeTime.of_spans(spans) if summary else None for summary, spans in collected],
-            SERVICE: [*map(waits.get, self._services)],
-            CLIENT: [*map(waits.get, self._clients)],
-            STEAL: [waits.get(STEAL)] * len(self._services),
-        }
+        spans_of = [CumulativeTime.of_spans(spans) if summary else None for summary, spans in collected]
+        timelines = {COLLECTION: spans_of, **self._timelines(waits)}
         if turns[0].part and not self._cell.rate:
             faults += littles_law(by_client, windows)
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
-        raised = next(filter(None, (service.result.get("raised") for service in self._services)), "")
-        if figures["status"] == "failed" and raised:
-            note = message("the service raised {error}", error=raised)
-            figures["reason"] = chained([figures["reason"], self._redactor.message(note)])
-        if starvation := self._starvation(by_client):
-            figures["reason"] = replace(chained([figures["reason"], starvation]), code=STARVED)
+        if figures["status"] == "failed":
+            figures["reason"] = self._explained(figures["reason"], by_client)
         self.pace = Pace.of(add_up(by_client)) if by_client else self.pace
         own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
         figures |= machine_fields(machines, hosts, own_ns) | {
@@ -412,6 +404,26 @@ class CellRun(ExitStack):
             for service in self._services:
                 service.process.wait(END_DEADLINE_S)
         return lines
+
+    def _timelines(self, waits: Mapping[Any, CumulativeTime]) -> dict[str, list[CumulativeTime | None]]:
+        """Return when processes waited for a core, by cause: a list with one item for each process."""
+        return {
+            SERVICE: [*map(waits.get, self._services)],
+            CLIENT: [*map(waits.get, self._clients)],
+            STEAL: [waits.get(STEAL)] * len(self._services),
+        }
+
+    def _explained(self, reason: Message, clients: Sequence[Mapping[str, Any]]) -> Message:
+        """Return the reason of a failed cell with what is known about its cause.
+
+        clients: the checked results of the clients
+        """
+        raised = next(filter(None, (service.result.get("raised") for service in self._services)), "")
+        if raised:
+            note = message("the service raised {error}", error=raised)
+            reason = chained([reason, self._redactor.message(note)])
+        starvation = self._starvation(clients)
+        return replace(chained([reason, starvation]), code=STARVED) if starvation else reason
 
     def _starvation(self, clients: Sequence[Mapping[str, Any]]) -> Message:
         """Return the cause if some connections to a user's service got no answer at all, but others did."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.cell import Cell
+from core.child import TIMEOUT
 from core.decode import Kind, Misfit, decoded, shown, shown_key
 from core.errors import ChildFailed
 from core.histogram import Histogram
@@ -22,7 +23,7 @@ CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # keys that the orchestrator adds to a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting", "lag")
-SLOW, SLICES, TIMEOUT = "slow", "slices", "timeout"
+SLOW, SLICES = "slow", "slices"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)
 SERVICE_MUST = ("requests", *GIL)

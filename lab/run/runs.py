@@ -69,6 +69,7 @@ def new_run(
         machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **facts},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
+        folder=str(order.folder),
     )
 
 

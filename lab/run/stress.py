@@ -23,6 +23,7 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.user_service.client import connector, prepare, session_of
 from config.plan import Entry
+from core.child import TIMEOUT
 from core.errors import GilscopeError
 from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
 from core.method import Warmup
@@ -40,7 +41,6 @@ SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
 ROUNDS = 6  # the least number of rounds of all arms together, if services start at once
 LATE_S = 5.0  # an answer is late this long after its round, and given up after twice this time
-TIMEOUT = "timeout"
 _THREAD = re.compile("(Current thread|Thread) 0x")
 MOST_TRACES = 4
 LONGEST_FILE = 1 << 20  # enough for the stacks of a thousand threads

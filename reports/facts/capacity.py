@@ -195,11 +195,16 @@ class Capacity:
 
     @property
     def nearest(self) -> Probed | None:
-        """Return the probe at the rate nearest to the capacity, or at the highest rate that met the objectives."""
-        if self.crossing:
-            rate = self.crossing.rate
-            return min(self.known, key=lambda one: abs(log(one.rate / rate)))
-        return max((one for one in self.probes if one.passes), key=attrgetter("rate"), default=None)
+        """Return the probe nearest in rate to the capacity, of those that met the objectives.
+
+        Without a capacity, return the probe with the highest of these rates. Above the capacity, queues grow for as
+        long as the probe lasts, so its latencies are no figures of the service.
+        """
+        met = [one for one in self.probes if one.passes]
+        if not self.crossing:
+            return max(met, key=attrgetter("rate"), default=None)
+        rate = self.crossing.rate
+        return min(met, key=lambda one: abs(log(one.rate / rate)), default=None)
 
 
 Pair = tuple[Capacity, Capacity]  # the arm in the denominator, and the one in the numerator

@@ -30,10 +30,8 @@ def repeat_command(run: Run) -> str:
 
 
 def resume_command(run: Run) -> str:
-    """Return the command line that continues the run in the folder that --out named, or in the default folder."""
-    words = [word for argument in run.command for word in argument.split("=", 1)]
-    folder = words[words.index("--out") + 1] if "--out" in words[:-1] else f"{RUNS_FOLDER}/{run.run_id}"
-    return f"{PROGRAM} --resume {shlex.quote(folder)}"
+    """Return the command line that continues the run."""
+    return f"{PROGRAM} --resume {shlex.quote(run.folder or f'{RUNS_FOLDER}/{run.run_id}')}"
 
 
 def more_blocks_command(run: Run, blocks: int) -> str:

@@ -5,7 +5,7 @@ odd-numbered blocks judge it, so a service that was chosen by luck gains nothing
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
@@ -183,33 +183,12 @@ def _compared(run: Run, made: Sequence[Pair], share: float = SHARES["throughput"
     """
     chosen = {pair.step.name for pair in made} & {*run.plan.get("judged_steps", ())}
     method = {"margin": run.plan.get("margin", MARGIN), "looks": looks_at(run)}
-
-    def family(one: tuple[int, Pair]) -> str:
-        pair = one[1]
-        name = pair.step.name
-        if name == "aa":
-            return name
-        if chosen and name not in {*chosen, BEST}:
-            return "unjudged"
-        return "rate" if any(is_open(single.params) for single in pair.singles) else "judged"
-
-    families = grouped(enumerate(made), family)
+    families = grouped(enumerate(made), lambda one: _family(one[1], chosen))
     verdicts: dict[int, Verdict] = {}
     for kind, mine in families.items():
-        gates = {place: pair.gate for place, pair in mine}
         level = 1.0 if kind == "aa" else share  # A/A is a check, not a claim
-        found = judge_family(
-            {place: pair.ratios for place, pair in mine},
-            totals={place: pair.totals for place, pair in mine},
-            gates=gates, share=level, **method,
-        )  # fmt: skip
-        lasting = found
-        if any(seen.marked for _, pair in mine if (seen := others(pair.cells))):
-            undisturbed = {place: pair.undisturbed for place, pair in mine}
-            lasting = judge_family(undisturbed, gates=gates, share=level, **method)
-        for place, pair in mine:
-            verdict = robust(found[place], lasting[place], pair.cells)
-            verdicts[place] = _withheld(pair, verdict, NOT_JUDGED.get(kind, NOTHING))
+        found = _verdicts(dict(mine), share=level, **method)
+        verdicts |= {place: _withheld(pair, found[place], NOT_JUDGED.get(kind, NOTHING)) for place, pair in mine}
     same = [(pair, verdicts[place]) for place, pair in families.get("aa", ())]
     differs = next((pair.step.denominator for pair, aa in same if aa.verdict in DIFFERENT), "")
     floors = {  # how far the interval of an A/A comparison extends from 1, as a share
@@ -224,6 +203,37 @@ def _compared(run: Run, made: Sequence[Pair], share: float = SHARES["throughput"
     of_tails = _tails(families, verdicts, share, **method)
     ordered = sorted(enumerate(made), key=lambda one: one[1].step.name != "aa")
     return [_comparison(run, pair, verdicts[place], floors, of_tails.get(place, {})) for place, pair in ordered]
+
+
+def _family(pair: Pair, chosen: Collection[str]) -> str:
+    """Return which pairs *pair* is judged together with: aa, unjudged, rate (at a fixed rate) or judged.
+
+    chosen: the steps for which the plan asks for a verdict; empty for all
+    """
+    name = pair.step.name
+    if name == "aa":
+        return name
+    if chosen and name not in {*chosen, BEST}:
+        return "unjudged"
+    return "rate" if any(is_open(single.params) for single in pair.singles) else "judged"
+
+
+def _verdicts(family: Mapping[int, Pair], **method: Any) -> dict[int, Verdict]:
+    """Return the verdicts on the throughput of pairs that are judged together. They hold without disturbed blocks, too.
+
+    method: the arguments of judge_family()
+    """
+    gates = {place: pair.gate for place, pair in family.items()}
+    found = judge_family(
+        {place: pair.ratios for place, pair in family.items()},
+        totals={place: pair.totals for place, pair in family.items()},
+        gates=gates,
+        **method,
+    )
+    lasting = found
+    if any(seen.marked for pair in family.values() if (seen := others(pair.cells))):
+        lasting = judge_family({place: pair.undisturbed for place, pair in family.items()}, gates=gates, **method)
+    return {place: robust(found[place], lasting[place], pair.cells) for place, pair in family.items()}
 
 
 def _tails(
@@ -287,7 +297,7 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
 def _comparison(
     run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Key, float], of_tails: Mapping[str, Any]
 ) -> Comparison:
-    cells, step, of_blocks, beside = pair.cells, pair.step, dependence(pair.ratios), others(pair.cells)
+    cells, step, beside = pair.cells, pair.step, others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
     is_beside = beside is not None and beside.is_busy
@@ -305,14 +315,7 @@ def _comparison(
         blocks=len(pair.ratios),
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
         confounds=[] if step.name == "aa" else differs,
-        notes=[
-            *full(used, in_use, cells),
-            *disturbances(cells),
-            *background(cells),
-            *connection_notes(cells, run),
-            *_far_slower(pair),
-            *[DEPENDENT] * depends(of_blocks),
-        ],
+        notes=[*full(used, in_use, cells), *_notes(pair, run)],
         saturation=used,
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
@@ -327,10 +330,17 @@ def _comparison(
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
         tails=dict(of_tails),
         far_slower=pair.far_slower,
-        dependence=of_blocks,
+        dependence=dependence(pair.ratios),
         noise=noise(pair),
         trace=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
     )
+
+
+def _notes(pair: Pair, run: Run) -> list[Message]:
+    """Return notes on what influenced the measurements of a pair."""
+    cells = pair.cells
+    dependent = [DEPENDENT] * depends(dependence(pair.ratios))
+    return [*disturbances(cells), *background(cells), *connection_notes(cells, run), *_far_slower(pair), *dependent]
 
 
 def _far_slower(pair: Pair) -> Iterator[Message]:

@@ -5,10 +5,11 @@ from math import inf
 from operator import attrgetter
 from statistics import median
 
+from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message
-from core.request_plan import SWITCHING, Request, RequestPlan
+from core.request_plan import Request, RequestPlan
 from core.result import CellResult, Run
-from core.saved import SavedPlan
+from core.user_service import UserService
 from reports.document.values import whole
 from reports.facts.cells import grouped
 from reports.facts.figures import cpu_ns, median_of, replaced, requests_per_connection
@@ -22,7 +23,7 @@ MOST_IDLE_CORES = 0.5
 
 def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
     """Return notes on connections that a user's service closed, on requests sent twice, and on delays by TCP."""
-    service = SavedPlan.from_json(run.plan).user_service
+    service = UserService.from_json(run.plan["own"]) if run.plan.get("own") else None
     by_note: dict[Message, list[str]] = {}
     for arm, of_arm in _good(cells).items():
         found = [_closed(of_arm, service.requests), _resent(of_arm)] if service else []

@@ -94,6 +94,14 @@ def system_name(system: str, names: Mapping[str, str]) -> Message:
     return message("System {number}", number=system) if system.isdigit() else verbatim(names.get(system, system))
 
 
+def place_in_plan(params: Mapping[str, Value], varying: Iterable[str], *, is_own: bool) -> str:
+    """Return what distinguishes a setting: the values of *varying* parameters, and a user's topology as '2x1'."""
+    told = [*varying]
+    shape = topology(params) if is_own and {*SHAPE} & {*told} else ""
+    others = parameter_values(params, [name for name in told if not shape or name not in SHAPE])
+    return ", ".join(filter(None, [shape, others]))
+
+
 def setting_of(profile: Mapping[str, Any]) -> Setting:
     """Return the setting at which a profile was made."""
     return Setting(system=profile["system"], params=profile.get("params", {}))
@@ -156,7 +164,5 @@ class Settings:
         """Return what distinguishes a setting from others of its system: its title in the plan, or parameters."""
         if title := self._plan_titles.get(of.key):
             return Message(msgid=title)
-        names = self._varying.get(of.system, self._in_all)
-        shape = topology(of.params) if of.system in self._names and {*SHAPE} & {*names} else ""
-        others = parameter_values(of.params, [name for name in names if not shape or name not in SHAPE])
-        return ", ".join(filter(None, [shape, others]))
+        varied = self._varying.get(of.system, self._in_all)
+        return place_in_plan(of.params, varied, is_own=of.system in self._names)

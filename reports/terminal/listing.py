@@ -19,7 +19,7 @@ from core.result import FILE_NAME, load
 from reports.facts.comparisons import BEST, Comparison
 from reports.facts.settings import service_names
 from reports.render.console import wrapped
-from reports.topics.verdict import main_headline
+from reports.topics.headline import main_headline
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (

@@ -4,8 +4,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from math import isfinite
 from operator import attrgetter
 from time import monotonic
+from types import MappingProxyType
 from typing import Self
 
 from rich.console import Console
@@ -20,7 +22,7 @@ from core.result import CellResult
 from reports.document.values import whole
 from reports.facts.cells import grouped
 from reports.facts.figures import requests_per_s
-from reports.facts.settings import parameter_values, varying
+from reports.facts.settings import place_in_plan, varying
 from reports.render.console import terminal
 
 BAR_WIDTH = 12
@@ -37,11 +39,18 @@ def time_left(left_s: float) -> Message:
     return message("{hours} h {minutes:02d} min left", hours=minutes // 60, minutes=minutes % 60)
 
 
-def cell_line(result: CellResult) -> Message:
-    """Return a line about a measurement (cell): block, system, runtime, then time and throughput, or why it failed."""
+def _system(system: str, names: Mapping[str, str]) -> Message:
+    return verbatim(names[system]) if system in names else message("system {system}", system=system)
+
+
+def cell_line(result: CellResult, names: Mapping[str, str] = MappingProxyType({})) -> Message:
+    """Return a line about a measurement (cell): block, system, runtime, then time and throughput, or why it failed.
+
+    names: as reports.facts.settings.service_names() returns them
+    """
     cell = message(
-        "block {block}  system {system}  {runtime:<9}",
-        block=result.block, system=result.system, runtime=result.runtime,
+        "block {block}  {system}  {runtime:<9}",
+        block=result.block, system=_system(result.system, names), runtime=result.runtime,
     )  # fmt: skip
     if result.status != "ok":
         outcome = {
@@ -59,8 +68,9 @@ class QuietDisplay(ExitStack):
     """A display that is open during a run and prints a line for each cell that is not ok, and nothing else.
 
     cells: the cells that will be measured; lines show the parameters that vary between cells of one system
-    open_ended: whether the run may end before all of its blocks
-    limit_s: the time after which an open-ended run ends; 0 if unknown
+    names: the names of systems, as reports.facts.settings.service_names() returns them
+    limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if unknown. None if the
+        run measures all blocks
     clock: returns the current time in s
     """
 
@@ -71,15 +81,16 @@ class QuietDisplay(ExitStack):
         console: Console,
         language: Language = ENGLISH,
         cells: Iterable[Cell] = (),
+        names: Mapping[str, str] = MappingProxyType({}),
         *,
-        open_ended: bool = False,
-        limit_s: float = 0.0,
+        limit_s: float | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__()
         self._console = console
         self._language = language
-        self._open_ended, self._limit_s = open_ended, limit_s
+        self._names = names
+        self._limit_s = limit_s
         self._clock = clock
         self._failures = 0
         self._has_news, self._is_over = threading.Event(), False
@@ -98,8 +109,8 @@ class QuietDisplay(ExitStack):
         self._has_news.set()
         now_s = self._clock()
         first, began_s = self._began = self._began or (done, now_s)
-        if self._open_ended:
-            self._due_s = began_s + self._limit_s if self._limit_s else None
+        if self._limit_s is not None:
+            self._due_s = began_s + self._limit_s if isfinite(self._limit_s) else None
         elif done > first:
             self._due_s = now_s + (now_s - began_s) / (done - first) * (total - done)
 
@@ -113,24 +124,24 @@ class QuietDisplay(ExitStack):
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell) if it failed or is invalid."""
         if result.status != "ok":
-            self._print(cell_line(result), self._values(result.system, result.params))
+            self._print(cell_line(result, self._names), self._values(result.system, result.params))
 
     def left(self) -> Message:
         """Return the time until the run ends; empty if unknown. It falls while a cell runs."""
         if self._due_s is None:
             return NOTHING
         left = time_left(max(0.0, self._due_s - self._clock()))
-        return message("at most {left}", left=left) if self._open_ended else left
+        return message("at most {left}", left=left) if self._limit_s is not None else left
 
     def place(self) -> Message:
         """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
-        if self._open_ended:
+        if self._limit_s is not None:
             return message("cells done: {count}", count=self._done)
         return verbatim(f"{self._done:>{len(str(self._total))}}/{self._total}")
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
         """Return the parameters that distinguish a measurement (cell) from other measurements of the same system."""
-        return verbatim(parameter_values(params, self._telling.get(system, ())))
+        return verbatim(place_in_plan(params, self._telling.get(system, ()), is_own=system in self._names))
 
     def _print(self, *parts: Message) -> None:
         line = "  ".join(self._text(part) for part in parts if part)
@@ -174,7 +185,7 @@ class PlainDisplay(QuietDisplay):
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell)."""
         left = self.left() if self._done < self._total else NOTHING
-        line = message("[{place}] {cell}", place=self.place(), cell=cell_line(result))
+        line = message("[{place}] {cell}", place=self.place(), cell=cell_line(result, self._names))
         self._print(line, self._values(result.system, result.params), left, self._failed())
 
 
@@ -210,7 +221,10 @@ class LiveDisplay(QuietDisplay):
         """Show which measurement (cell) runs now, and how many measurements are completed."""
         super().cell_started(cell, block, done, total)
         now = message(
-            "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
+            "block {block}, {system}, {runtime}",
+            block=block,
+            system=_system(cell.system, self._names),
+            runtime=cell.runtime,
         )
         shown = listed(filter(None, [now, self._values(cell.system, cell.params)]))
         self._progress.update(self._task, description=self._text(shown))
@@ -223,24 +237,23 @@ class LiveDisplay(QuietDisplay):
         self._advance()
 
     def _advance(self) -> None:
-        total = None if self._open_ended else self._total
+        total = self._total if self._limit_s is None else None
         self._progress.update(self._task, completed=self._done, total=total)
 
 
 def display(
     cells: Iterable[Cell] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
     *,
     quiet: bool = False,
-    open_ended: bool = False,
-    limit_s: float = 0.0,
+    limit_s: float | None = None,
     language: Language = ENGLISH,
 ) -> QuietDisplay:
     """Return the kind of display that suits standard error, which may be a terminal.
 
-    quiet:      whether to show only cells that are not ok
-    open_ended: whether the run may end before all of its blocks
-    limit_s:    the time after which an open-ended run ends; 0 if unknown
+    quiet: whether to show only cells that are not ok
+    names, limit_s: as QuietDisplay takes them
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, language, cells, open_ended=open_ended, limit_s=limit_s)
+    return kind(console, language, cells, names, limit_s=limit_s)

@@ -230,7 +230,7 @@ def _topology(one: Capacity) -> str:
 
 
 def _near(one: Capacity, read: Reader) -> float | None:
-    """Return the value that *read* returns for the probe nearest to the capacity."""
+    """Return the value that *read* returns for the probe whose figures are shown (Capacity.nearest)."""
     return read(one.nearest) if one.nearest else None
 
 
@@ -240,7 +240,7 @@ def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
 
 
 def _per(one: Capacity, read: Reader, unit: float = 1) -> float | None:
-    """Return the requests/s per *unit* of a resource at the rate of the probe nearest to the capacity.
+    """Return the requests/s per *unit* of a resource at the rate of the probe whose figures are shown.
 
     read: a function that returns how much of the resource a probe used
     """

@@ -17,7 +17,7 @@ from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
 from reports.topics.contest import Contest, Standing, contests
 from reports.topics.costs import SERVICE_PSS
-from reports.topics.verdict import ratio_text
+from reports.topics.headline import ratio_text
 from reports.view import View
 
 PLACE = 12

@@ -144,12 +144,12 @@ def _claim_clause(claim: Claim) -> Message:
         for _, place, ratio in sides
         if isinstance(ratio, Message)
     ]
-    clause = message("this run has no measurement to compare with that of {place}", place=threaded)
+    clause = message("{place} has no measurement of this run to compare with", place=threaded)
     if ratios:
-        clause = message("the throughput of {place} is {ratios}", place=threaded, ratios=listed(ratios, last=AND))
+        clause = message("{place} has {ratios}", place=threaded, ratios=listed(ratios, last=AND))
     if isinstance(claim.over_many, Estimate) and claim.memory:
         clause = message(
-            "{clause}, and the memory is {ratio} times the memory of the variant with several processes",
+            "{clause}, and {ratio} times the memory of the variant with several processes",
             clause=clause, ratio=estimate(claim.memory, hundredths),
         )  # fmt: skip
     if RuntimeName(claim.threaded.arm).version != RuntimeName(claim.one.arm).version:

@@ -5,13 +5,12 @@ run prints at its end: its result, and what to do next.
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import log
 from operator import attrgetter
 from typing import Any
 
-from core.languages import ENGLISH
 from core.messages import (
     AND,
     COMMA,
@@ -38,10 +37,10 @@ from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, distur
 from reports.facts.measures import THROUGHPUT
 from reports.facts.others import MOST_BUSY, on_busy
 from reports.facts.pairs import SIDES
-from reports.facts.settings import SHAPE, system_name, topology
 from reports.facts.steps import NAMES, steps
 from reports.statistics.verdict import WORDS, amount
 from reports.topics.comparisons import blocks_to_add, forest, lacks_verdict, more_blocks, ratio_datum, ratio_head
+from reports.topics.headline import MAIN, main_comparison, main_headline, opposed_p99, rank, ratio_text, tails_text
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
 from reports.view import View
@@ -52,30 +51,7 @@ MOST_BARS = 8
 OPEN = ("inconclusive", "invalid")
 MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
 MOST_CONFOUNDS = 2
-CAUSES = {  # what each step changes
-    "lock": message("removing the GIL"),
-    "build": message("the free-threaded build"),
-    "jit": message("enabling the JIT"),
-    "patch": message("the newer patch release"),
-    "version": message("the newer Python version"),
-    "other": message("{numerator} instead of {denominator} ({causes})"),
-}
 # The headline is about the first of these steps that was measured.
-MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
-SERVES = {
-    "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
-    "slower": message("{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."),
-    "equivalent": message("{setting}: {numerator} and {denominator} have equivalent throughput: {ratio}{but}."),
-    "inconclusive": message(
-        "{setting}: inconclusive: {numerator} serves {ratio} the requests of {denominator} ({doubt}){but}."
-    ),
-    "invalid": message("{setting}: {numerator} cannot be compared with {denominator}: {why}."),
-    "unjudged": message(
-        "{setting}: {numerator} serves {ratio} the requests of {denominator}{but}. The plan asks for no verdict on "
-        "this comparison."
-    ),
-    "unmeasured": message("{setting}: {numerator} and {denominator} were not both measured: {why}."),
-}
 EFFECTS = {  # what a step does, by verdict
     "faster": message("raises throughput in {systems}"),
     "slower": message("lowers throughput in {systems}"),
@@ -91,14 +67,6 @@ EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there 
         "With {count} processes, one for each core, moving from {denominator} to {numerator} {found}."
     ),
 }
-TAIL_WORDS = {  # by the verdict on a percentile of latency
-    "slower": message("{name} is {share} higher"),
-    "faster": message("{name} is {share} lower"),
-    "equivalent": message("{name} is equivalent"),
-    "inconclusive": message("{name} is inconclusive"),
-    "invalid": message("{name} has no verdict"),
-}
-CHANCE = message("the difference may be chance")
 CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
@@ -107,7 +75,6 @@ CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
-FEWEST_SETTINGS = 2
 EXAMPLE_PORT = 8000
 FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
@@ -152,54 +119,9 @@ def _settings(compared: Iterable[Comparison]) -> list[list[Comparison]]:
     return [*grouped((one for one in compared if not one.is_over_all), attrgetter("key")).values()]
 
 
-def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison that the report's headline states: usually that of the first runtime with the last.
-
-    With several settings, it is the comparison over all settings. None if there are several settings and none over all.
-    A step without measurements counts only if no step was measured.
-    """
-    about = answering(compared)
-    measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
-    if len({one.key for one in measured}) != 1:
-        return None
-    return min((one for one in measured if one.step != "aa"), key=rank, default=None)
-
-
-def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> Message:
-    """Return the headline of a run, or NOTHING if no comparison stands for it.
-
-    A mean over topologies of a user's service answers nothing, so the topologies with the extreme ratios stand for it.
-    names: as service_names() returns them
-    """
-    main = main_comparison(compared)
-    if main is None:
-        return NOTHING
-    shapes = [one for one in compared if one.step == main.step and one.system in names and one.ratio]
-    loads = {tuple(pair for pair in one.params.items() if pair[0] not in SHAPE) for one in shapes}
-    if not main.is_over_all or len(shapes) < FEWEST_SETTINGS or len(loads) > 1 or not topology(shapes[0].params):
-        return headline(main, names)
-    lowest, *_, highest = sorted(shapes, key=lambda one: one.ratio or 0.0)
-    return message(
-        "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of {denominator}, depending on the "
-        "topology.",
-        name=_in_company(system_name(lowest.system, names), main),
-        numerator=main.numerator,
-        denominator=main.denominator,
-        low=ratio_text(lowest),
-        least=topology(lowest.params),
-        high=ratio_text(highest),
-        most=topology(highest.params),
-    )
-
-
 def _measured(view: View) -> list[Comparison]:
     """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
     return [one for one in view.comparisons if not one.is_over_all and (one.ratio or one.verdict == "invalid")]
-
-
-def rank(one: Comparison) -> int:
-    """Return a comparison's rank in MAIN, the order in which comparisons are preferred for the headline."""
-    return MAIN.index(one.step)
 
 
 def gains(view: View) -> list[Message]:
@@ -231,94 +153,6 @@ def gains(view: View) -> list[Message]:
             is_busy = any((one.others or 0.0) > MOST_BUSY for one in some)
             sentences.append(message("On a busy machine: {said}", said=said) if is_busy else said)
     return sentences
-
-
-def headline(one: Comparison, names: Mapping[str, str]) -> Message:
-    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'.
-
-    names: as service_names() returns them
-    """
-    setting = _subject(one, names)
-    if one.is_at_rate and one.verdict != "invalid":
-        return _headline_at_rate(one, _in_company(setting, one))
-    arms: dict[str, Arg] = {"numerator": one.numerator, "denominator": one.denominator}
-    if one.step in CAUSES and not one.between_services:
-        cause = replace(CAUSES[one.step], args={**arms, "causes": one.step_name})
-        setting = message("{setting}, {cause}", setting=setting, cause=cause)
-    is_excluded = one.low is not None and one.high is not None and not one.low <= 1 <= one.high
-    args: dict[str, Arg] = {
-        **arms,
-        "why": one.why,
-        "setting": _in_company(setting, one),
-        "ratio": ratio_text(one),
-        "doubt": one.obstacle if is_excluded else CHANCE,
-        "but": _but(one),
-    }
-    word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
-    return replace(SERVES[word], args=args)
-
-
-def _in_company(said: Message, one: Comparison) -> Message:
-    """Return *said* with the words that the machine was busy, or that other processes ran, if they did."""
-    if (one.others or 0.0) > MOST_BUSY:
-        return message("{setting}, on a busy machine", setting=said)
-    return message("{setting}, beside other processes", setting=said) if one.is_beside_others else said
-
-
-def _but(one: Comparison) -> Message:
-    """Return the clause on an opposed p99 latency. Its conjunction says whether throughput points the same way."""
-    p99 = opposed_p99(one)
-    if not p99:
-        return NOTHING
-    is_worse, is_lower = one.tails["p99"]["verdict"] == "slower", (one.ratio or 1.0) < 1
-    return message(", and {p99}", p99=p99) if is_worse == is_lower else message(", but {p99}", p99=p99)
-
-
-def _headline_at_rate(one: Comparison, setting: Message) -> Message:
-    """Return a sentence on latency, because at a fixed rate every service that keeps up has the same throughput."""
-    return message(
-        "{setting}, requests at a fixed rate, {denominator} → {numerator}: {latency}.",
-        setting=setting, denominator=one.denominator, numerator=one.numerator,
-        latency=_tails_text(one) or message("the latencies could not be compared"),
-    )  # fmt: skip
-
-
-def _tails_text(one: Comparison) -> Message:
-    """Return text on the change of the latency percentiles p50 and p99 by their verdicts; empty if unknown."""
-    return listed([_tail_words(one, name) for name in AT_RATE_TAILS if name in one.tails], COMMA, AND)
-
-
-def _subject(one: Comparison, names: Mapping[str, str]) -> Message:
-    """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
-    systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
-    if count <= 1:
-        return system_name(next(iter(systems)), names)
-    if len(systems) == count:
-        return message("Geometric mean over {count} systems", count=count)
-    return message("Geometric mean over {count} settings", count=count)
-
-
-def _tail_words(one: Comparison, name: str) -> Message:
-    """Return a clause on the change of a latency percentile, as its verdict has it.
-
-    name: a key of the comparison's tails
-    """
-    tail = one.tails[name]
-    return replace(TAIL_WORDS[tail["verdict"]], args={"name": name, "share": whole_percent(abs(1 / tail["ratio"] - 1))})
-
-
-def opposed_p99(one: Comparison) -> Message:
-    """Return a clause if only p99 latency is worse, or if p99 is better although throughput is worse; else NOTHING."""
-    word = one.tails.get("p99", {}).get("verdict")
-    if word not in DIFFERENT or (word == "slower") == (one.verdict == "slower"):
-        return NOTHING
-    return _tail_words(one, "p99")
-
-
-def ratio_text(one: Comparison) -> str:
-    """Return a ratio with its interval, such as '1.31x [1.26, 1.37]'."""
-    value, space, bounds = ratio_datum(one).text(ENGLISH).partition(" ")
-    return value if value == ABSENT else f"{value}x{space}{bounds}"
 
 
 # ---- the terminal ----------------------------------------------------------------------------------------------------
@@ -369,7 +203,7 @@ def _steps_table(compared: Sequence[Comparison]) -> Table:
     """Return a table with a line for each comparison of two runtimes in one setting."""
     results = [col(GAIN, ratio_text), col(VERDICT, _verdict)]
     if compared[0].is_at_rate:
-        results = [col("latency", _tails_text)]
+        results = [col("latency", tails_text)]
     cols = [STEP, FROM_TO, *results]
     name = message("Comparisons of runtimes or services")
     return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
@@ -413,7 +247,7 @@ def _step_cols(like: Comparison) -> list[Col[Setting]]:
 
     base = col(FROM, of(attrgetter("denominator")), over=label, rank=1)
     if like.is_at_rate:
-        return [base, col("latency", of(_tails_text), over=label)]
+        return [base, col("latency", of(tails_text), over=label)]
     return [
         base,
         col(GAIN, of(ratio_text), over=label),

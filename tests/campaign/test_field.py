@@ -1,6 +1,6 @@
 """Services like those that people measure, each with the words that its run must say.
 
-The services are in ../shared/cases/field beside the repository. Each was made after a public report.
+The services are in the folder field beside this file. Each was made after a public report.
 """
 
 import re
@@ -20,11 +20,8 @@ from tests.campaign.sizes import campaign_only
 from tests.conftest import runtime_or_skip
 from tests.native.programs import program_or_skip
 
-FIELD = REPOSITORY.parent / "shared" / "cases" / "field"
-pytestmark = [
-    campaign_only,
-    pytest.mark.skipif(not FIELD.is_dir(), reason=f"{FIELD} is not there"),
-]
+FIELD = Path(__file__).parent / "field"
+pytestmark = campaign_only
 NATIVE = "--client-runtime native"
 CLIENTS = ("", NATIVE)
 WRONG = re.compile(

@@ -49,10 +49,17 @@ LOCKS: dict[str, Any] = {
 }
 
 
+def _loaded(folder: Path) -> Run:
+    """A saved run that is shown as if it were in the default folder, whatever the length of *folder* is."""
+    run = load(folder)
+    run.folder = ""
+    return run
+
+
 def _saved(path: Path) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "result.json").write_bytes(lzma.decompress(path.read_bytes()))
-        return load(Path(folder))
+        return _loaded(Path(folder))
 
 
 def _failed_and_invalid() -> Run:
@@ -141,8 +148,8 @@ RUNS: Mapping[str, Callable[[], Run]] = {
         f"saved-{path.name.partition('.')[0]}": partial(_saved, path)
         for path in sorted((ROOT / "tests/reports/saved").glob("*.json.xz"))
     },
-    "docs-example-run": partial(load, ROOT / "docs/example-run"),
-    "docs-record": partial(load, ROOT / "docs/record"),
+    "docs-example-run": partial(_loaded, ROOT / "docs/example-run"),
+    "docs-record": partial(_loaded, ROOT / "docs/record"),
     "one-block": partial(seed_run, blocks=1, runtimes=("3.11", "3.14t"), requests=100, scale=0.1),
     "one-runtime": partial(seed_run, blocks=3, runtimes=("3.14t",)),
     "one-cell": lambda: run_of([measured(cell_of("1", "3.11"), 1, [1234 * MS])], blocks=1, runtimes=["3.11"]),

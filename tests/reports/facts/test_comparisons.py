@@ -13,7 +13,7 @@ from reports.facts.cells import OVER_ALL
 from reports.facts.comparisons import AT_RATE, Comparison, compare, is_decided, regressions
 from reports.statistics.significance import SHARES
 from reports.statistics.stats import effect
-from reports.topics.verdict import headline, opposed_p99
+from reports.topics.headline import headline, opposed_p99
 from tests.reports.facts.timed_cells import BLOCKS, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of
 from tests.reports.sweeps import served

@@ -11,8 +11,8 @@ from core.result import CellResult
 from reports.facts.comparisons import Comparison
 from reports.facts.others import others, too_busy
 from reports.report import report
+from reports.topics.headline import headline
 from reports.topics.validity import section
-from reports.topics.verdict import headline
 from reports.view import View
 from tests.reports.facts.timed_cells import only, timed
 from tests.reports.sample import cell_of, measured, run_of

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 from time import monotonic
 
 import pytest
@@ -43,9 +44,9 @@ def ticking() -> Iterator[float]:
     return itertools.count(0.0, 10.0)
 
 
-def plain(results: list[CellResult], total: int, *, open_ended: bool = False) -> str:
+def plain(results: list[CellResult], total: int, *, limit_s: float | None = None) -> str:
     out = io.StringIO()
-    with PlainDisplay(terminal(out), open_ended=open_ended, clock=ticking().__next__) as shown:
+    with PlainDisplay(terminal(out), limit_s=limit_s, clock=ticking().__next__) as shown:
         for done, result in enumerate(results, 1):
             shown.cell_started(CELL, 1, done - 1, total)
             shown.cell_ended(result, done, total)
@@ -66,10 +67,10 @@ def test_a_plain_display_is_not_silent_while_a_measurement_takes_long(monkeypatc
     assert "requests/s" in out.getvalue()
 
 
-def live(results: list[CellResult], *, width: int = 100, open_ended: bool = False) -> str:
+def live(results: list[CellResult], *, width: int = 100, limit_s: float | None = None) -> str:
     out = Terminal()
     console = Console(file=out, force_terminal=True, width=width, color_system=None)
-    with LiveDisplay(console, open_ended=open_ended) as shown:
+    with LiveDisplay(console, limit_s=limit_s) as shown:
         for done, result in enumerate(results, 1):
             shown.cell_started(CELL, 2, done - 1, len(results))
             shown.cell_ended(result, done, len(results))
@@ -184,13 +185,13 @@ def test_the_time_left_does_not_jump_when_measurements_that_alternate_in_slices_
 
 
 def test_a_run_with_a_limit_says_how_long_it_lasts_at_most() -> None:
-    shown = QuietDisplay(terminal(io.StringIO()), open_ended=True, limit_s=180.0, clock=iter([0.0, 100.0]).__next__)
+    shown = QuietDisplay(terminal(io.StringIO()), limit_s=180.0, clock=iter([0.0, 100.0]).__next__)
     shown.cell_started(CELL, 1, 0, 40_000)
     assert str(shown.left()) == "at most 80 s left"
 
 
 def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
-    shown = QuietDisplay(terminal(io.StringIO()), open_ended=True, clock=ticking().__next__)
+    shown = QuietDisplay(terminal(io.StringIO()), limit_s=inf, clock=ticking().__next__)
     shown.cell_started(CELL, 1, 0, 10_000)
     shown.cell_ended(ok(), 1, 10_000)
     assert not shown.left()

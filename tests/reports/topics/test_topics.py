@@ -10,7 +10,7 @@ from core.messages import Message
 from reports import topics
 from reports.document.model import Table
 from reports.topics import comparisons, factors, latency, results, validity, verdict
-from reports.topics.verdict import headline
+from reports.topics.headline import headline
 from reports.view import View
 from tests.reports.facts.timed_cells import compared, steady
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -22,8 +22,8 @@ Rates = Mapping[tuple[str, int, int], float]
 # (runtime, processes, threads) -> requests/s
 RATES: Rates = {("3.14t", 1, 2): 1900, ("3.14", 1, 2): 1000, ("3.14", 2, 1): 2000, ("3.14t", 2, 1): 1800}
 SENTENCE = (
-    "CALC_TARGET 0: the throughput of 1 process of 2 threads on 3.14t is 1.90 (1.90 - 1.90) times the throughput of 1 "
-    "process on 3.14 and 0.95 (0.95 - 0.95) times the throughput of 2 processes on 3.14, and the memory is "
+    "CALC_TARGET 0: 1 process of 2 threads on 3.14t has 1.90 (1.90 - 1.90) times the throughput of 1 "
+    "process on 3.14 and 0.95 (0.95 - 0.95) times the throughput of 2 processes on 3.14, and "
     "0.60 (0.60 - 0.60) times the memory of the variant with several processes."
 )
 FAILED = "3 of 6 measurements failed: no reason given."

@@ -24,7 +24,8 @@ from reports.render.html import page
 from reports.report import report
 from reports.topics.capacity import verdict_text
 from reports.topics.comparisons import _caption
-from reports.topics.verdict import answer, gains, headline, main_headline, section
+from reports.topics.headline import headline, main_headline
+from reports.topics.verdict import answer, gains, section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
