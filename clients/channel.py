@@ -249,7 +249,10 @@ def http_body(heads: KnownHeads, data: bytes) -> Any:
 
 
 def _whole(data: bytes, start: int, size: int) -> Any:
-    """Return the body, the *size* bytes from *start*, or MORE if some are missing. Raises CallFailed."""
+    """Return the body of an answer: the *size* bytes after *start*. Return MORE if not all of them have arrived.
+
+    Raises CallFailed if there are more bytes.
+    """
     missing = start + size - len(data)
     if missing < 0:
         raise CallFailed("extra", f"{shown_bytes(data)}, which goes on after its end")

@@ -71,11 +71,12 @@ def shared(tallies: int) -> int:
 
 
 def time_at_edges(part: Slice, connections: Iterable[Sequence["Tally"]]) -> dict[str, int]:
-    """Return how connections spent the counted time of a slice besides their counted requests, in ns, added up.
+    """Return three times in ns, each of them added up over all connections of a client.
 
-    own_ns: without a request under way; held_ns: with a request of the lead. beyond_ns: how long counted requests
-    lasted after the end.
-    connections: of each connection, the counts of its requests, in the order in which they were sent
+    own_ns is the part of the counted time in which a connection had no request under way. held_ns is the part in which
+    it still waited for a request that it had sent before the counted time. beyond_ns is how long requests of the
+    counted time went on after its end.
+    connections: for each connection, the tallies of its requests, in the order in which they were sent
     """
     own_ns = held_ns = beyond_ns = 0
     for tallies in connections:

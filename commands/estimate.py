@@ -21,7 +21,7 @@ def run_time(plan: Plan, cores: int) -> Message:
     cells = plural("{count} measurement", "{count} measurements", count=len(plan.entries()))
     if not plan.until:
         return message(
-            "A run would take about {time}: {cells} x {blocks}. This is a rough estimate.",
+            "A run would make {cells} in each of {blocks}, which takes roughly {time}.",
             cells=cells,
             blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
             time=duration(plan_seconds(plan, cores)),
@@ -34,7 +34,7 @@ def run_time(plan: Plan, cores: int) -> Message:
         message("after {count} blocks", count=plan.blocks): plan.blocks < MAX_BLOCKS,
     }
     return message(
-        "A run would end {ends}. A block of {cells} would take about {time}. This is a rough estimate.",
+        "A run would end {ends}. A block of {cells} takes roughly {time}.",
         ends=listed([end for end, is_set in ends.items() if is_set], last=OR),
         cells=cells,
         time=duration(block_seconds(plan, cores)),

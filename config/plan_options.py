@@ -176,7 +176,7 @@ INTERPRETER = Option(
 )
 BLOCKS = Option(
     "--blocks N",
-    "The number of blocks (default: 12, own service 8). A block measures every runtime at every setting once.",
+    "The number of blocks (default: 12, for your own service 8). A block measures every runtime at every setting once.",
     whole(1, MAX_BLOCKS),
     beside_resume=True,
 )
@@ -196,12 +196,14 @@ FAIL_IF_SLOWER = Option(
 )
 WARMUP = Option(
     "--warmup W",
-    "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0.2s, in a plan 0, own service 10%).",
+    "Warm-up of a measurement: 10% of its requests, 0.5s or 0 "
+    "(default: 0.2s, for your own service 10%, in a plan file 0).",
     _named(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    "Seconds of each measurement (default: 1, in a plan 0, own service 2). 0 means a fixed number of requests.",
+    "Seconds of a measurement (default: 1, for your own service 2, in a plan file 0). "
+    "0 means a fixed number of requests.",
     _named(parse_duration),
     field="duration_s",
 )

@@ -61,7 +61,7 @@ def _expect_both_sides(path: Path, system: System) -> None:
         raise BadInput(
             "In {path}, SYSTEM has {given}, but it must have exactly one of these: {ways}. Correct the fields.",
             path=path,
-            given=listed(given, last=AND) or message("none of its service's or client's fields"),
+            given=listed(given, last=AND) or message("no field that says how to start or call the service"),
             ways=listed([listed(way, last=AND) for way in ways], joint=OR),
         )
 

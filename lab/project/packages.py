@@ -90,9 +90,9 @@ def read_dependencies(
 ) -> Dependencies | None:
     """Return the dependencies of the project in *folder*, including *extras* and dependency *groups*; None if unknown.
 
-    The project itself is installed if its pyproject.toml has a [build-system], or if it has a setup.py. Otherwise its
-    modules are imported from its folder. Without a lock file, uv chooses versions that fit *python*, such as 3.11, and
-    later versions of Python.
+    A project with a [build-system] in its pyproject.toml, or with a setup.py, is installed like its dependencies. The
+    modules of any other project are imported from its folder. Without a lock file, uv chooses versions that fit
+    *python*, such as 3.11, and later versions of Python.
     note: prints every few seconds what uv does
     Raises BadInput if a file cannot be read, or if an extra or group does not exist.
     """

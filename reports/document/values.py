@@ -51,7 +51,7 @@ def microseconds(value_ns: float) -> str:
 
 
 def latency_unit(most_ns: float) -> tuple[str, Callable[[float], str]]:
-    """Return the unit in which latencies of at most *most_ns* are short, and a function that formats nanoseconds."""
+    """Return a unit for latencies of which the longest is *most_ns*, and a function that formats ns in this unit."""
     if most_ns < LONG_NS:
         return "us", microseconds
     return ("ms", lambda value_ns: microseconds(value_ns / 1e3)) if most_ns < LONG_NS * 1e3 else ("s", seconds)

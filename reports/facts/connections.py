@@ -1,4 +1,4 @@
-"""What connections did to the figures: closed connections, requests that were sent twice, and delays by TCP. Pure."""
+"""Notes for the report on closed connections, on requests that were sent twice, and on delays by TCP. Pure."""
 
 from collections.abc import Sequence
 from math import inf
@@ -68,7 +68,7 @@ def _asks_to_close(request: Request) -> bool:
 
 
 def _may_be_idle(cell: CellResult) -> bool:
-    """Return whether connections may have ended only between the slices of a cell, when they were idle."""
+    """Return whether the service may have closed connections only while they were idle, between two time slices."""
     connections = sum(client.get("connections", 0) for client in cell.clients)
     return 0 < replaced(cell) <= cell.turns.get("slices", 0) * connections
 
@@ -96,6 +96,6 @@ def _delay(cells: Sequence[CellResult]) -> Message:
         "40 to 50 ms usually means that TCP waits, not the service: the service sends an answer in two parts, such as "
         "head and body. Its kernel keeps the second part until the first is confirmed (Nagle's algorithm), and the "
         "client's kernel confirms it only after 40 ms or more (delayed ACK). Send each answer in one part, or set "
-        "TCP_NODELAY. More blocks do not change this",
+        "TCP_NODELAY. Measuring more blocks does not help",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip

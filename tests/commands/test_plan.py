@@ -98,7 +98,7 @@ def test_a_run_without_a_fixed_end_says_when_it_ends_and_no_number_of_blocks_or_
     words: tuple[str, ...], ends: str
 ) -> None:
     said = str(run_time(planned(*OWN, *words), 2))
-    assert said.startswith(f"A run would end {ends}. A block of 2 measurements would take about ")
+    assert said.startswith(f"A run would end {ends}. A block of 2 measurements takes roughly ")
     assert "10000" not in said
     assert "requests" not in said
 

@@ -76,8 +76,10 @@ WRONG = {
         ".* SYSTEM has encode, decode, check, caller and message, but"
     ),
     BARE.format(more=', service="a:b", command="a {port}"' + OWN): ".* SYSTEM has service and command, but it must",
-    BARE.format(more=OWN): ".* SYSTEM has none of its service's or client's fields, but it must .*: service or command",
-    BARE.format(more=', service="a:b"'): ".* SYSTEM has none of",
+    BARE.format(
+        more=OWN
+    ): ".* SYSTEM has no field that says how to start or call the service, but it must .*: service or command",
+    BARE.format(more=', service="a:b"'): ".* SYSTEM has no field that says how",
 }
 
 

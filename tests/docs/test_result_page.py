@@ -15,7 +15,7 @@ KINDS: dict[str, Any] = {
     name: kind for module in (method, record, saved, result) for name, kind in vars(module).items()
 }
 NOT_HERE = {  # keys that are not in the table of that type, and why
-    "Run": {"damaged"},  # no key of the file
+    "Run": {"damaged", "folder"},  # no key of the file
     "Profile": {
         key for name in KINDS if name.endswith("Profile") and name != "Profile" for key in KINDS[name].__annotations__
     },
