@@ -28,7 +28,6 @@ PACKAGES = (
     Option("--package NAME", "A package to check, such as numpy.", repeated=True),
 )
 RUNTIME = Option("--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t).")
-BUILD = Option("--build", "Build each package that has no wheel from its source, and then import it.")
 
 KINDS: Mapping[str, Message] = {
     "gil": message("switches the GIL on"),
@@ -47,14 +46,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("audit", arguments)
     parser.add_names("folder", "The folder of a project whose packages are checked.", "?")
     parser.add_group("what to audit", *PACKAGES, exclusive=True)
-    parser.add_group("options", RUNTIME, BUILD, JSON)
+    parser.add_group("options", RUNTIME, JSON)
     flags = parser.parse(arguments)
     interpreter = _interpreter(RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME))
     if flags["folder"] and (flags["package"] or flags["requirement"]):
         raise BadInput("Name either a folder, or packages with --requirement or --package.")
     file = Path(flags["folder"] or flags["requirement"] or ".")
     asked = read_requirements(flags["package"] or file, interpreter.name.version)
-    findings = audit(asked, interpreter, output.note if flags["build"] else None)
+    findings = audit(asked, interpreter)
     if flags["json"]:
         text = json.dumps(to_document(findings, interpreter), indent=1)
     else:
@@ -104,7 +103,6 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
                     col("package", "package"),
                     col("version", "version"),
                     col("verdict", verdict),
-                    col("ready since", "ready_since"),
                     col("needed by", lambda finding: ", ".join(finding.needed_by)),
                     col("modules", lambda finding: ", ".join(finding.modules)),
                 ],

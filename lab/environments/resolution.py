@@ -7,7 +7,7 @@ Source: packaging.python.org - pylock.toml, binary distribution format; docs.ast
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
@@ -28,7 +28,7 @@ from lab.python.interpreters import Interpreter
 
 LOCK = "pylock.toml"
 RESOLVE_TIMEOUT_S = 60.0
-BUILD_TIMEOUT_S = 600.0
+INSTALL_TIMEOUT_S = 600.0
 MOST_PURE_RELEASES = 8  # releases without an extension to skip in search of the first release that has one
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
 # uv's annotation of which packages and files require a package; a file appears as `-r FILE`
@@ -100,7 +100,7 @@ class Trial:
     def python(self) -> Path:
         """The environment's interpreter. The environment is created at the first use. Raises EnvironmentFailed."""
         executable = str(self._interpreter.executable)
-        failure = self._run(["venv", "--no-project", "--python", executable, self.folder / "env"], BUILD_TIMEOUT_S)
+        failure = self._run(["venv", "--no-project", "--python", executable, self.folder / "env"], INSTALL_TIMEOUT_S)
         if failure:
             raise EnvironmentFailed(
                 "No virtual environment could be created with {executable}: {reason}.",
@@ -126,13 +126,10 @@ class Trial:
         """Return whether this interpreter can install one of the package's wheels."""
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
-    def first_ready(self, name: str, after: str = "") -> str:
-        """Return the first version that has a wheel with an extension for this interpreter, or "".
-
-        after: the version must be later than this one, unless it is ""
-        """
+    def first_ready(self, name: str, after: str) -> str:
+        """Return the first version after *after* that has a wheel with an extension for this interpreter, or ""."""
         for _ in range(MOST_PURE_RELEASES):
-            release = self._find_release(f"{name}>{after}" if after else name, "lowest")
+            release = self._find_release(f"{name}>{after}", "lowest")
             if release is None or not release.pure:
                 return release.version if release else ""
             after = release.version
@@ -145,18 +142,10 @@ class Trial:
 
     def install(self, requirements: Sequence[str]) -> dict[str, Message]:
         """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
-        wheels = ["--only-binary", ":all:"]
-        if not requirements or not self._install(requirements, wheels):
+        if not requirements or not self._install(requirements):
             return {}
-        failures = {requirement: self._install([requirement], wheels) for requirement in requirements}
+        failures = {requirement: self._install([requirement]) for requirement in requirements}
         return {requirement: failure for requirement, failure in failures.items() if failure}
-
-    def build(self, requirement: str, watch: Callable[[str], None]) -> Message:
-        """Build a package from source and install it. Return why this failed, or NOTHING if it succeeded.
-
-        watch: called every few seconds with the newest line of the build's output
-        """
-        return self._install([requirement], ["--verbose"], watch)
 
     def distribution(self, name: str) -> metadata.Distribution | None:
         """Return the installed package whose normalised name is *name*; None if it is not installed."""
@@ -194,13 +183,10 @@ class Trial:
             packages[package.name] = replace(package, direct=direct, needed_by=parents)
         return NOTHING, packages
 
-    def _install(
-        self, requirements: Sequence[str], how: Sequence[str], watch: Callable[[str], None] | None = None
-    ) -> Message:
+    def _install(self, requirements: Sequence[str]) -> Message:
         file = self._write(requirements, exact=False)
-        return self._run(
-            ["pip", "install", "--no-deps", *how, "--python", self.python, "-r", file], BUILD_TIMEOUT_S, watch
-        )
+        wheels = ("--no-deps", "--only-binary", ":all:")
+        return self._run(["pip", "install", *wheels, "--python", self.python, "-r", file], INSTALL_TIMEOUT_S)
 
     def _write(self, entries: Sequence[str], *, exact: bool = True) -> Path:
         """Write a requirements file in a folder of its own, and return its path.
@@ -216,12 +202,10 @@ class Trial:
         files: tuple[str | Path, ...] = ("--output-file", result, "--python", self._interpreter.executable, source)
         return self._run(["pip", "compile", "--quiet", "--no-header", *how, *files], RESOLVE_TIMEOUT_S)
 
-    def _run(
-        self, arguments: Sequence[str | Path], timeout_s: float, watch: Callable[[str], None] | None = None
-    ) -> Message:
+    def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or NOTHING."""
         variables = processes.scrubbed_environment() | {"TMPDIR": str(self.folder)}
-        return uv.run([self._uv, *arguments], timeout_s, variables, watch=watch)[1]
+        return uv.run([self._uv, *arguments], timeout_s, variables)[1]
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""

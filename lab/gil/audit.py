@@ -1,30 +1,28 @@
 """`runner.py audit`: find out which packages are ready for the free-threaded build. See docs/audit.md.
 
 First, the audit looks for wheels of the requested packages and of all their dependencies. Then it installs the packages
-that have wheels into a temporary environment and imports each module in a process of its own. It builds packages from
-source only if `build` is given.
+that have wheels into a temporary environment and imports each module in a process of its own. It builds no package.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
-from core.messages import Message, listed, message, verbatim
+from core.messages import listed, message, verbatim
 from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import BUILD_TIMEOUT_S, ResolvedPackage, Trial
+from lab.environments.resolution import ResolvedPackage, Trial
 from lab.folders import PrivateFolder
 from lab.gil.switching import Problem, top_modules, try_import
 from lab.project.packages import MANIFEST, OLDEST_PYTHON, PYLOCK, UV_LOCK, read_dependencies
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
-SCHEMA = 2  # 2: packages that others need, needed_by, ready_since
+SCHEMA = 3  # 2: packages that others need, needed_by; 3: no ready_since
 NO_WHEEL, NEEDS, NOT_INSTALLABLE = "no wheel", "needs", "not installable"
-BuildWatch = Callable[..., None]
 
 
 class PackageFinding(NamedTuple):
@@ -32,7 +30,6 @@ class PackageFinding(NamedTuple):
 
     version: the audited version, or "" if none was found
     direct: whether the user asked for it; needed_by: the packages that the user asked for and that depend on it
-    ready_since: the first version that has a wheel with its extension; "" if the package is pure Python or has none
     """
 
     package: str
@@ -41,7 +38,6 @@ class PackageFinding(NamedTuple):
     problems: tuple[Problem, ...] = ()
     direct: bool = True
     needed_by: tuple[str, ...] = ()
-    ready_since: str = ""
 
     @property
     def passes(self) -> bool:
@@ -74,12 +70,11 @@ def read_requirements(packages: Path | Sequence[str], python: str = OLDEST_PYTHO
     return asked
 
 
-def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | None = None) -> list[PackageFinding]:
+def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]:
     """Audit the requested packages and all their dependencies, and return one finding per package.
 
-    build: if given, packages without a wheel are built, and *build* is called with the progress
-    Raises BadInput for a default build of CPython, and if every package would have to be built; EnvironmentFailed if
-    there is no uv.
+    Raises BadInput for a default build of CPython, and if all packages are folders of source code; EnvironmentFailed
+    if there is no uv.
     """
     if not interpreter.facts["gil_disabled_build"]:
         raise BadInput(
@@ -90,7 +85,7 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
     if program is None:
         raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
-        return _Audit(asked, interpreter, program, private.folder, build).findings()
+        return _Audit(asked, interpreter, program, private.folder).findings()
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
@@ -102,45 +97,21 @@ def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) ->
 class _Audit:
     """An audit, whose packages are installed in an environment.
 
-    without_wheel: names of the packages that must be built
+    without_wheel: names of the packages that have no wheel for the interpreter
     failures: packages that could not be installed, with the reasons; absent: all packages that are not installed
     """
 
-    def __init__(
-        self,
-        asked: Requirements,
-        interpreter: Interpreter,
-        program: Path,
-        folder: Path,
-        build: BuildWatch | None,
-    ) -> None:
+    def __init__(self, asked: Requirements, interpreter: Interpreter, program: Path, folder: Path) -> None:
         """Resolve the requirements with uv (*program*), and install the packages into an environment in *folder*."""
         self.asked, self.interpreter = asked, interpreter
         self.trial = Trial(program, interpreter, folder, asked)
         self.resolution = self.trial.resolve()
-        known = self.resolution.packages.values()
-        self.without_wheel = {one.name for one in known if not one.is_folder and not self.trial.fits(one)}
-        self.packages = [package for package in known if build is not None or not package.is_folder]
-        self.failures = self._install(build)
-        self.absent = {*self.failures, *(self.without_wheel if build is None else ())}
-
-    def _install(self, build: BuildWatch | None) -> dict[str, Message]:
-        """Install the packages, and return the names of those that could not be installed, with the reasons."""
-        to_build = [package for package in self.packages if package.is_folder or package.name in self.without_wheel]
-        names = {package.requirement: package.name for package in self.packages if package not in to_build}
-        failures = {names[line]: why for line, why in self.trial.install(list(names)).items()}
-        for number, package in enumerate(to_build if build else (), 1):
-            assert build is not None
-            doing = message(
-                "Building {package} {version} ({number} of {total})",
-                package=package.name,
-                version=package.version,
-                number=number,
-                total=len(to_build),
-            )
-            watch = uv.watcher(build, doing, BUILD_TIMEOUT_S)
-            failures[package.name] = self.trial.build(package.requirement, watch)
-        return {name: why for name, why in failures.items() if why}
+        self.packages = [package for package in self.resolution.packages.values() if not package.is_folder]
+        self.without_wheel = {package.name for package in self.packages if not self.trial.fits(package)}
+        names = {package.requirement: package.name for package in self.packages}
+        wanted = [line for line, name in names.items() if name not in self.without_wheel]
+        self.failures = {names[line]: why for line, why in self.trial.install(wanted).items()}
+        self.absent = {*self.failures, *self.without_wheel}
 
     def findings(self) -> list[PackageFinding]:
         """Return the findings of all packages: packages that cannot be resolved, then excluded packages, come last.
@@ -153,7 +124,7 @@ class _Audit:
             findings.append(PackageFinding(package=name_of(entry), problems=(problem,)))
         if not findings and self.resolution.packages:
             raise BadInput(
-                "All packages are folders of source code, which must be built before they can be imported. Add --build."
+                "All packages are folders of source code, which audit does not build. Name packages that have wheels."
             )
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = [name_of(entry) for entry in self.asked.entries if ";" in entry]
@@ -163,7 +134,6 @@ class _Audit:
         name = package.name
         missing = sorted(other for other in self.absent if name in self.resolution.all_needed_by(other))
         lacks_wheel = name in self.without_wheel
-        is_extension = not package.pure and not package.is_folder and not lacks_wheel
         version, modules = package.version, []
         problems = [self._no_wheel(package)] if lacks_wheel else []
         if name in self.failures:
@@ -185,12 +155,11 @@ class _Audit:
             problems=tuple(problems),
             direct=package.direct,
             needed_by=tuple(other for other in dependants if self.resolution.packages[other].direct),
-            ready_since=self.trial.first_ready(name) if is_extension else "",
         )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name = package.name
-        later = self.trial.first_ready(name, after=package.version) if package.version else ""
+        later = self.trial.first_ready(name, package.version) if package.version else ""
         older = "" if later else self.trial.newest_ready(name)
         change = message("no version of the package has a wheel for this runtime")
         if later or older:

@@ -47,7 +47,7 @@ build-backend = "backend"
 backend-path = ["."]
 [project]
 name = "slow-to-build"
-version = "1"
+dynamic = ["version"]
 """
 
 
@@ -119,7 +119,7 @@ def arguments(command: str, folder: Path) -> list[str]:
     return {
         "run": ["--system", "1", "--runtime", "3.14", "--blocks", "50", "--num-clients", "2", "--num-api-services", "2",
                 "--out", str(folder / "out"), "--quiet"],
-        "audit": ["audit", "--build", "-r", str(folder / "wanted.txt")],
+        "audit": ["audit", "-r", str(folder / "wanted.txt")],
         "native": ["native", "loadgen"],
         "runtimes": ["runtimes"],
     }[command]  # fmt: skip
@@ -210,4 +210,4 @@ def test_an_audit_or_its_guard_that_is_ended_while_it_builds_leaves_no_build(
 def builders(mark: str) -> list[str]:
     """Command lines of uv and of what it has started."""
     lines = marked(mark).values()
-    return [line for line in lines if "guard.py" not in line and ("uv pip install" in line or "sleep 60" in line)]
+    return [line for line in lines if "guard.py" not in line and ("uv pip compile" in line or "sleep 60" in line)]
