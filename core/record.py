@@ -575,20 +575,6 @@ class PerfProfile(TypedDict, total=False):
     lost_share: Number
 
 
-class MemoryProfile(TypedDict, total=False):
-    """The memory of the first service by kind, at several moments.
-
-    moments: memory of the first service with all its processes at each of: `start` (the interpreter has started, the
-        service's code has not), `listening` (before any client), `before` the load (kept connections are open),
-        `after` the load, and `idle` (2 s later, connections still open). Each moment has, in bytes of proportional set
-        size, `files` (programs and libraries), `stacks`, `c_heap` (malloc) and `objects` (everything else). It also has
-        `in_use` and `free` as pymalloc reports them (missing if it does not), and the numbers of `processes`, `threads`
-        and `sockets`
-    """
-
-    moments: dict[str, dict[str, Count]]
-
-
 class PythonProfile(TypedDict, total=False):
     """Sampled stacks and states of the threads of all Python processes of all services.
 
@@ -650,10 +636,10 @@ class LocksProfile(TypedDict, total=False):
     lost: Count
 
 
-class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=False):
-    """A profile of a service by perf, Python stack samples, locks or memory. The keys depend on this kind.
+class Profile(PerfProfile, PythonProfile, LocksProfile, total=False):
+    """A profile of a service by perf, Python stack samples or locks. The keys depend on this kind.
 
-    kind: `perf`, `python`, `locks` or `memory`; missing in older files, which have only perf's
+    kind: `perf`, `python` or `locks`; missing in older files, which have only perf's
     cell_id, system, runtime, params: as in the cell
     sentence: a message with the result of the profile. If the service was not profiled, the message gives the reason,
         and the keys of the kind are missing

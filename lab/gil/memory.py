@@ -48,11 +48,7 @@ def _fields(layout: Mapping[str, str]) -> list[str]:
 _TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # by minor version: 3.14, 3.15
 KNOWN = "3.14", "3.15"
 READ_ERRORS = (OSError, ValueError, struct.error, IndexError)
-_MAPPING = re.compile(
-    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)"
-    r"(?:\n(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB)?",
-    re.MULTILINE,
-)
+_MAPPING = re.compile(r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} [0-9a-f]+ \S+ [0-9]+ *(.*)", re.MULTILINE)
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 _RUNTIME = "_PyRuntime"
 _COOKIE = b"xdebugpy"
@@ -257,31 +253,14 @@ def _interpreter_files(pid: int) -> dict[Path, int]:
 
 
 class Region(NamedTuple):
-    """A memory mapping of a process.
-
-    inode, name: of its file; the inode is 0 for memory without a file
-    pss_bytes: its proportional set size; 0 if it was not measured
-    """
+    """A memory mapping of a process. name: of its file"""
 
     start: int
     end: int
-    mode: str
-    inode: int
     name: str
-    pss_bytes: int
 
 
 def mappings(pid: int) -> list[Region]:
-    """Return the memory mappings of process *pid*; none if they may not be read."""
-    return parse_mappings(HERE.text(f"proc/{pid}/maps") or "")
-
-
-def parse_mappings(text: str) -> list[Region]:
-    """Parse the content of /proc/PID/maps, or of /proc/PID/smaps, which also has sizes.
-
-    Source: proc_pid_maps(5), proc_pid_smaps(5).
-    """
-    return [
-        Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib or 0) * 1024)
-        for start, end, mode, inode, name, pss_kib in _MAPPING.findall(text)
-    ]
+    """Return the memory mappings of process *pid*; none if they may not be read. Source: proc_pid_maps(5)."""
+    lines = _MAPPING.findall(HERE.text(f"proc/{pid}/maps") or "")
+    return [Region(int(start, 16), int(end, 16), name) for start, end, name in lines]

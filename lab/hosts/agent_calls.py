@@ -102,10 +102,6 @@ class AgentCalls:
         """Create a profiler."""
         self._watcher = WATCHERS[kind](self._sandbox, **options)
 
-    def listening(self, pid: int) -> None:
-        """Tell the profiler that the service listens, before any client connects."""
-        self._watcher.listening(pid)
-
     def watch(self, pid: int) -> None:
         """Begin to profile process *pid*."""
         self._watching.enter_context(self._watcher.watch(pid))

@@ -211,10 +211,6 @@ class RemoteWatcher:
         self.facts: Any = None
         ask("watcher", WATCHED_S, kind=kind, options=dict(options))
 
-    def listening(self, pid: int) -> None:
-        """Tell the profiler that the service listens, before any client connects."""
-        self._ask("listening", pid=pid)
-
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
         """Profile process *pid* during the `with` block, while clients send requests. Raises ChildFailed."""

@@ -1,1 +1,1 @@
-"""Profiles of a running service: CPU time, Python stacks, contended locks, and memory."""
+"""Profiles of a running service: CPU time, Python stacks and contended locks."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from core.messages import NOTHING, Message, message
 from lab.folders import PrivateFolder
-from lab.profile import locks, memory, perf
+from lab.profile import locks, perf
 from lab.profile.hotspots import HotSpots
 
 
@@ -19,9 +19,6 @@ class Watcher(Protocol):
     """
 
     facts: Any
-
-    def listening(self, pid: int) -> None:
-        """Record the service's state when the service listens and no client has connected."""
 
     def watch(self, pid: int) -> AbstractContextManager[object]:
         """Profile process *pid* during the `with` block. Raises GilscopeError if that is not possible."""
@@ -70,18 +67,16 @@ class LockWatcher(Watcher):
 WATCHERS: Mapping[str, Callable[..., Watcher]] = {
     "perf": PerfWatcher,
     "locks": LockWatcher,
-    "memory": lambda sandbox, skipped: memory.MemoryWatcher(skipped),
 }
-FACTS: Mapping[str, Any] = {"perf": HotSpots, "locks": locks.LockFacts, "memory": dict[str, dict[str, int]]}
+FACTS: Mapping[str, Any] = {"perf": HotSpots, "locks": locks.LockFacts}
 
 
 def _needs_linux() -> Message:
-    return NOTHING if sys.platform == "linux" else message("--profile python and --profile memory need Linux.")
+    return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
 
 
 OBSTACLES: Mapping[str, Callable[[], Message]] = {
     "perf": perf.obstacle,
     "python": _needs_linux,
     "locks": locks.obstacle,
-    "memory": _needs_linux,
 }

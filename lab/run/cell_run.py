@@ -98,7 +98,6 @@ class Bench:
 
     inside: parts that run inside the services' own processes (core/inside), with their options
     after: after(instruments, timed window) is called when a cell has ended, even if it failed
-    listening: listening(pid of the first service) is called when the service listens and before clients connect
     watch: watch(pid of the first service) is a context manager that is entered for the timed window
     places: the hosts where children run; None for this machine
     beside: the programs that run beside the services, such as their database
@@ -110,7 +109,6 @@ class Bench:
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(DEFAULT))
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
-    listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
     beside: Standing = Standing()  # noqa: RUF009 - frozen
@@ -221,7 +219,6 @@ class CellRun(ExitStack):
     def connect(self) -> None:
         """Wait until the services listen and the clients have connected."""
         self._sockets = self._ready_services()
-        self._bench.listening(self._services[0].process.pid)
         runtime, method = self._runtimes[CLIENT], self._bench.method
         for client_id, client in enumerate(self._clients):
             own = {"client_id": client_id, "addresses": self._sockets, "method": method.to_json()}

@@ -10,20 +10,18 @@ from core.cell import Cell
 from core.errors import BadInput, ChildFailed
 from core.files import put
 from core.messages import NOTHING, listed, message, verbatim
-from core.method import Warmup
 from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
-from lab.profile import lock_report, memory, stacks
+from lab.profile import lock_report, stacks
 from lab.run.cell_run import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
-STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and prefixes of their files' names
+STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names
 MOST_STACK_BYTES = 16 << 20
-OURS_BEFORE_A_COMMAND = 2  # the two processes of lab.user_service.child above a user's command
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
@@ -54,7 +52,7 @@ class CellProfiler(NamedTuple):
 
     def perf(self) -> dict[str, Any]:
         """Profile the hottest C functions and locks of the cell's first service with perf."""
-        _, profile = self._watch("perf", self.bench)
+        _, profile = self._watch("perf")
         return dict(profile.to_json())
 
     def python(self) -> dict[str, Any]:
@@ -78,40 +76,21 @@ class CellProfiler(NamedTuple):
         _write(seen[0], self.cell, self.folder / PROFILES)
         return stacks.to_json(seen[0])
 
-    def memory(self) -> dict[str, Any]:
-        """Profile the first service's memory before clients connect, and before, after and long after the load."""
-        texts: list[list[str]] = []
-
-        def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
-            files = (instruments[0].files(part).values() for part in (MEMORY, MALLOCS))
-            texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
-
-        # A warm-up would use the connections that are measured as idle.
-        cold = replace(self.bench.method, warmup=Warmup())
-        bench = replace(self.bench, method=cold, inside={MEMORY: {}}, after=after)
-        _, sizes = self._watch("memory", bench, skipped=OURS_BEFORE_A_COMMAND if self.system.hosted else 0)
-        total = sum(sizes["after"][kind] for kind in memory.KINDS)
-        if not total:
-            raise ChildFailed("the operating system does not report the memory maps of processes")
-        taken = message("{size:.1f} MiB of memory in use after the load", size=total / 2**20)
-        started, answers = texts
-        return {"moments": memory.merge_moments(sizes, started, answers), "sentence": taken.to_json()}
-
     def locks(self) -> dict[str, Any]:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
         executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
-        result, facts = self._watch("locks", self.bench, executable=executable)
+        result, facts = self._watch("locks", executable=executable)
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
         in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
         return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)
 
-    def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
+    def _watch(self, kind: str, **options: Any) -> tuple[CellResult, Any]:
         """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
 
         Raises ChildFailed, for example if the profiler cannot be started.
         """
-        watcher = bench.cell_places().watcher(kind, options)
-        result = self._measure(replace(bench, listening=watcher.listening, watch=watcher.watch))
+        watcher = self.bench.cell_places().watcher(kind, options)
+        result = self._measure(replace(self.bench, watch=watcher.watch))
         return result, watcher.facts
 
     def _measure(self, bench: Bench) -> CellResult:

@@ -1,24 +1,22 @@
-"""The section "Memory" of a report: memory by setting and runtime, by number of clients, and by part such as malloc."""
+"""The section "Memory" of a report: memory by setting and runtime, and by number of clients."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby, pairwise, product
+from itertools import chain, groupby, product
 from operator import attrgetter, methodcaller
 from statistics import median
 
 import numpy as np
 
-from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
 from core.result import CellResult
-from core.runtime import RuntimeName
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
-from reports.document.values import MIB, kib, mib, size, whole
+from reports.document.values import MIB, kib, mib, size
 from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells, together
-from reports.facts.settings import about, labels, setting_of
+from reports.facts.settings import about, labels
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
@@ -34,31 +32,7 @@ NOTE = message(
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-LEAST_BYTES = 2**20  # a smaller difference gets no sentence, and neither does one below LEAST_SHARE
-LEAST_SHARE = 0.05
-LEAST_PART_BYTES = 2**17
-FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
-PARTS: Mapping[str, Message] = {
-    "objects": message("Python's allocator"),
-    "c_heap": message("malloc"),
-    "stacks": message("thread stacks"),
-    "files": message("programs and libraries"),
-}
-ALLOCATORS = message(
-    "The builds divide memory differently. A default build takes Python objects of more than 512 bytes from malloc, "
-    "and a free-threaded build takes all objects from Python's allocator. So only a default build can use memory again "
-    "for Python objects that a library has given back to malloc."
-)
-MOMENTS: Mapping[str, Message] = {
-    "start": message("when the Python interpreter has started"),
-    "listening": message("before any client connected"),
-    "before": message("connections open, before the load test"),
-    "after": message("after the load test"),
-    "idle": message("2 s after the load test"),
-}
-Sizes = Counter[str]  # the first service of a cell at one moment: bytes by part, and numbers of threads and sockets
-Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
@@ -67,20 +41,17 @@ def is_measured(view: View) -> bool:
 
 
 def section(view: View) -> Section:
-    """Return the report's section on memory: totals per setting and runtime, growth per client, and memory profiles."""
-    swept, profiled = growths(view), _profiles(view)
-    sentences = (
-        *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
-        *_difference_sentences(profiled),
-        *_connection_sentences(profiled),
-    )
+    """Return the report's section on memory: totals per setting and runtime, and growth per client."""
+    swept = growths(view)
+    subjects = groupby(swept, attrgetter("label", "arm"))
+    sentences = tuple(_growth_sentence(*subject, [*sides]) for subject, sides in subjects)
     return Section(
         key="memory",
         folded=True,
         title=message("Memory"),
         sentences=sentences,
         figures=tuple(_figure(side, mine, view) for side, mine in grouped(swept, attrgetter("side")).items()),
-        tables=(_size_table(view), _parts_table(profiled, view)),
+        tables=(_size_table(view),),
         notes=(NOTE,) if swept else (),
         terminal=sentences,
     )
@@ -280,111 +251,3 @@ def _curve(growth: MemoryGrowth, view: View) -> Curve:
     )
     fitted = ((float(count), growth.at(count) / MIB) for count in np.linspace(*growth.ends, CURVE_POINTS + 1))
     return Curve(name=growth.arm, look=view.looks[growth.arm], line=tuple(fitted), marks=tuple(marks))
-
-
-# ---- what it is made of --------------------------------------------------------------------------------------------
-
-
-def _profiles(view: View) -> Profiled:
-    """Return each setting's memory profiles: for each runtime, the sizes of malloc, stacks etc. at times in the run."""
-    found: Profiled = {}
-    for profile in view.run.profiles:
-        if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
-            setting = view.settings.name(setting_of(profile))
-            moments = {moment: Counter(profile["moments"].get(moment)) for moment in MOMENTS}
-            found.setdefault(setting, []).append((profile["runtime"], moments))
-    return found
-
-
-def _total(sizes: Sizes) -> int:
-    return sum(sizes[part] for part in PARTS)
-
-
-def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
-    """Yield a sentence for each two successive runtimes if the service's memory after the load test differs.
-
-    The sentence says how much each part of the memory, such as malloc, differs.
-    """
-    for setting, profiles in profiled.items():
-        for (one, few), (other, many) in pairwise(profiles):
-            before, after = few["after"], many["after"]
-            if abs(_total(after) - _total(before)) < max(LEAST_BYTES, LEAST_SHARE * _total(before)):
-                continue
-            changes = sorted(((after[part] - before[part], part) for part in PARTS), key=lambda change: -abs(change[0]))
-            parts = [
-                message("{part} {size}", part=PARTS[part], size=f"{'+' if change > 0 else ''}{size(change)}")
-                for change, part in changes
-                if abs(change) >= LEAST_PART_BYTES
-            ]
-            yield message(
-                "{setting}: after the load test, the first service uses {size} under {runtime} and {other_size} under "
-                "{other}. The difference by part: {parts}.",
-                setting=setting,
-                size=size(_total(after)),
-                runtime=other,
-                other_size=size(_total(before)),
-                other=one,
-                parts=listed(parts, COMMA),
-            )
-            if len({RuntimeName(name).free_threaded for name in (one, other)}) > 1:
-                yield ALLOCATORS
-
-
-def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
-    """Yield a sentence on the memory per connection for each runtime with enough connections."""
-    for setting, profiles in profiled.items():
-        for runtime, moments in profiles:
-            listening = moments["listening"]
-            count = moments["before"]["sockets"] - listening["sockets"]
-            if not listening["sockets"] or count < FEWEST_CONNECTIONS:
-                continue
-            beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
-            yield message(
-                "{setting}, {runtime}: each of the {count:,} open, idle connections adds {open} to the memory of the "
-                "first service. After the load test, each connection adds {after}, and 2 s later {idle}. These "
-                "additions are relative to the memory before any client connected.",
-                setting=setting,
-                runtime=runtime,
-                count=count,
-                open=beyond["before"],
-                after=beyond["after"],
-                idle=beyond["idle"],
-            )
-
-
-def _parts_table(profiled: Profiled, view: View) -> Table:
-    """Return a table of the first service's memory by part, such as malloc, at each moment of each memory profile."""
-    sizes = {
-        "together": message("total [MiB]"),
-        **PARTS,
-        "in_use": message("Python allocator: memory in use"),
-        "free": message("Python allocator: free memory"),
-    }
-    counts = {"threads": message("threads"), "sockets": message("sockets")}
-
-    groups = {
-        setting: [
-            {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
-            for runtime, moments in profiles
-            for moment, known in moments.items()
-            if known
-        ]
-        for setting, profiles in profiled.items()
-    }
-    return table(
-        message("Memory of the first service by part"),
-        [
-            arm_col("runtime", view.looks),
-            col("Time of measurement", "moment"),
-            *(col(head, key, mib) for key, head in sizes.items()),
-            *(col(head, key, whole) for key, head in counts.items()),
-        ],
-        groups.items(),
-        caption=message(
-            "Sizes are proportional set sizes (PSS) in MiB. They come from one extra measurement per runtime, which "
-            "other tables and charts do not include. Python's allocator: all memory that does not belong to malloc, "
-            "thread stacks, programs or libraries. It is mostly memory of Python's own allocator. On a default build, "
-            "Python objects of more than 512 bytes are in malloc. Memory in use and free memory: numbers that Python's "
-            "allocator reports. The allocator of a free-threaded build does not report them."
-        ),
-    )

@@ -1,40 +1,20 @@
 """What goes on inside a user's own service: its processes, their Pythons, their GIL and what switched it on."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from core.method import ORCHESTRATOR, Method
-from lab.profile import memory
 from lab.python import uv
 from lab.run.cell_run import Bench
-from lab.run.profiling import CellProfiler
-from lab.run.runtimes import Runtime
 from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured, planned, running
+from tests.contract.own_services import measured, running
 from tests.contract.serving import check_ok
 from tests.lab.extensions import EXTENSION, extension
 from tests.lab.wheels import wheel
 
 ITEMS = {"command": "{python} items.py {port}"}
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
-
-
-def test_the_memory_of_a_service_is_that_of_all_its_processes_and_none_of_ours(
-    any_runtime: Runtime, folder: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(memory, "IDLE_S", 0.0)
-    monkeypatch.setattr(memory, "ANSWER_S", 1.0)  # a busy machine may not let them answer sooner
-    cell, system = planned(folder, str(any_runtime.name), {"command": "{python} family.py {port}"})
-    bench = replace(bench, method=Method(client_runtime=ORCHESTRATOR))
-    profile = CellProfiler(cell, system, bench, folder).memory()
-    assert list(profile["moments"]) == ["start", "listening", "before", "after", "idle"]
-    after = profile["moments"]["after"]
-    assert after["processes"] == 2
-    assert 0 < after["in_use"] < after["objects"]
-    assert profile["moments"]["start"]["objects"] < after["objects"]
 
 
 def test_a_command_that_runs_another_python_is_invalid(folder: Path, bench: Bench) -> None:

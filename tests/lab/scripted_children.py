@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
         ready: object = None,
         runtime_name: str = "3.14",
         turns_gil_on: bool = False,
-        listening: Callable[[int], None] = lambda pid: None,
+        watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
         **params: Any,
     ) -> CellResult:
         said = {"service": [service_says() if service is None else service], "client": [*(clients or [client_says()])]}
@@ -105,7 +106,7 @@ def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
         runtime = Runtime(name=RuntimeName(runtime_name), interpreter=interpreter)
         system = replace(find("2"), turns_gil_on=turns_gil_on)
         cell = small_cell(system, runtime, **params)
-        bench = Bench(sandbox=sandbox, runtimes={runtime_name: runtime}, listening=listening)
+        bench = Bench(sandbox=sandbox, runtimes={runtime_name: runtime}, watch=watch)
         return measure(cell, system, 3, bench)
 
     return run

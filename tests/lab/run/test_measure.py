@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +47,13 @@ def test_what_clients_and_services_say_is_added_up_and_nothing_stays_in_the_sand
 def test_the_cores_are_held_awake_for_a_cell_that_says_so(scripted: Scripted) -> None:
     seen: list[bool] = []
 
-    def listening(_: int) -> None:
+    @contextmanager
+    def watch(_: int) -> Iterator[None]:
+        yield
         seen.append(any(b"awake.py" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in tree(os.getpid())))
 
     for is_awake in (False, True):
-        assert scripted(KEEP_AWAKE=is_awake, listening=listening).status == "ok"
+        assert scripted(KEEP_AWAKE=is_awake, watch=watch).status == "ok"
     assert seen == [False, True]
 
 
