@@ -26,7 +26,7 @@ OF_TAIL = ("ratio", "low", "high", "p", "verdict")
 SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("clients",)}
 LEAST_BUSY = 0.9
 THREADS = "NUM_WORKERS_PER_API_SERVICE"
-FEWEST_SLICES = 8
+FEWEST_SLICES = 4
 PARTS = 4  # into which a cell is divided to estimate its noise
 
 
@@ -159,7 +159,7 @@ def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
     """Return the number of answers in each complete time slice of each measurement, and the slices' width in s.
 
     For a cell whose arm took turns with others, a slice is one turn.
-    None if a cell has no slices, slices of another width, or fewer than 8 complete slices.
+    None if a cell has no slices, slices of another width, or fewer than 4 complete slices.
     """
     known = [_counts(cell) for cell in cells]
     widths = {width_ns for width_ns, _ in known}
