@@ -257,6 +257,7 @@ def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
         (500, 10, 0),  # one tick of the clock
         (500, 11, 0.022),
         (5000, 20, 0.004),
+        (5000, 65, 0.013),  # uvicorn looks at its date and its limits ten times a second
     ],
 )
 def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
@@ -264,7 +265,7 @@ def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
 ) -> None:
     cells = idling("3.14t", idle_ms, cpu_ms)
     assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
-    assert bool(background(cells)) is ((cores or 0) > 0.01)
+    assert bool(background(cells)) is ((cores or 0) > 0.02)
 
 
 def test_validity_says_that_no_runtime_was_idle_for_long_enough() -> None:
