@@ -1,4 +1,4 @@
-"""The command compare: show whether run B is faster or slower than run A."""
+"""The command compare: show whether saved runs are faster or slower than the first of them, run A."""
 
 import json
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
-    "Exit with status 3 if run B is slower than run A in a cell (a measured setting), or with 1 if this is "
+    "Exit with status 3 if a run is slower than run A in a cell (a measured setting), or with 1 if this is "
     "unclear. SHARE is the additional time that is accepted, such as 5%.",
     parse_slower,
 )
@@ -31,7 +31,7 @@ GITHUB = Option("--github", "In GitHub Actions, print annotations and add the ta
 def main(arguments: Sequence[str]) -> int:
     """Run the command compare. Return its exit status.
 
-    The status is 0. With --fail-if-slower, it is 3 if B is slower by more than SHARE, and 1 if that is unclear.
+    The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if that is unclear.
     """
     from reports.compare.ci import junit
     from reports.compare.members import members
@@ -40,7 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     from reports.view import View
 
     parser = output.parser("compare", arguments)
-    parser.add_names("run", "The folder of a saved run, or its result.json.", 2)
+    parser.add_names(
+        "run", "The folder of a saved run, or its result.json. The others are compared with the first.", "*"
+    )
     parser.add_group("how to compare", SLOWER, ANYWAY, JUNIT)
     parser.add_group("the HTML page", PAGE)
     parser.add_group("what to print", JSON, GITHUB, exclusive=True)
@@ -83,7 +85,9 @@ def _exit_status(compared: "Compared") -> int:
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
-        output.note("No verdict on run B in {name}: {reason}", name=one.name, reason=sentence(one))
+        output.note(
+            "No verdict on run {run} in {name}: {reason}", run=one.pair.letter, name=one.name, reason=sentence(one)
+        )
     if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear else 0

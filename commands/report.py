@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from reports.view import View
 
 LABEL_WIDTH = 12  # width of a label in columns of the terminal
-OUT = Option(
-    "--out FILE",
-    "The file for the page that shows several runs (default: side-by-side.html next to the newest run).",
-)
 OPEN = Option("--open", "Open the HTML page of the report in the browser.")
 
 
@@ -104,20 +100,15 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
     parser = output.parser("report", arguments)
     parser.add_names("run", "The folder of a run (default: the newest run).", "*")
-    parser.add_group("the HTML page", OUT, OPEN)
+    parser.add_group("the HTML page", OPEN)
     parser.add_group("what to print", JSON, QUIET, exclusive=True)
     flags = parser.parse(arguments)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
-    if flags["out"] and len(paths) < 2:
-        raise BadInput(
-            "--out is {path}, but --out only applies to the HTML page that shows several runs. Name at least two runs.",
-            path=flags["out"],
-        )
     reports = [_write_again(path, run) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
-    page = _side_by_side(reports, flags) if len(paths) > 1 else reports[0].folder / PAGE
-    if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
-        output.note("No browser could be started. Open {path} yourself.", path=page.resolve())
+    for page in [(report.folder / PAGE).resolve() for report in reports if flags["open"]]:
+        if not webbrowser.open(page.as_uri()):
+            output.note("No browser could be started. Open {path} yourself.", path=page)
     return 0 if all(report.is_complete for report in reports) else 1
 
 
@@ -140,23 +131,6 @@ def _show_all(reports: Sequence[Written], flags: Flags) -> None:
         return
     for report in reports:
         show(report, as_json=flags["json"], quiet=flags["quiet"])
-
-
-def _side_by_side(reports: Sequence[Written], flags: Flags) -> Path:
-    """Write an HTML page with all runs side by side, print its path and return the path."""
-    from reports.exports import written
-    from reports.render.html import page
-    from reports.several import FILE_NAME as BESIDE
-    from reports.several import side_by_side
-
-    newest = max(reports, key=lambda report: report.view.run.started_at)
-    path = Path(flags["out"]) if flags["out"] else newest.folder.resolve().parent / BESIDE
-    written({path: page(side_by_side([report.view for report in reports]), output.language)})
-    if flags["quiet"]:
-        print(short(path))
-    elif not flags["json"]:
-        output.print_line("Page with all runs side by side: {path}", path=short(path))
-    return path
 
 
 def _newest_run() -> Path:

@@ -74,7 +74,6 @@ REPORTS = {
     "report": "document view topics",
     "record": "document facts view seed topics",
     "compare": "statistics document facts view topics",
-    "several": "document facts view topics compare",
     "exports": "document facts view render report record compare",
     "terminal": "document facts render topics",
     "write": "view render report exports",

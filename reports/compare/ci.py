@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 from core.errors import BadInput
 from core.languages import ENGLISH, Language, printable
 from core.messages import Message, message
+from reports.compare.members import LEAST
 from reports.compare.runs import Compared, ComparedCell, time_text
 from reports.document.model import number
 from reports.document.values import thousandths
@@ -31,20 +32,23 @@ def sentence(one: ComparedCell) -> Message:
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
     if one.outcome == "open":
         return message(
-            "it is undecided whether run B is slower than allowed (median times: {times}): {why}.",
+            "it is undecided whether run {run} is slower than allowed (median times: {times}): {why}.",
+            run=one.pair.letter,
             times=times,
             why=one.open_why,
         )
     if seen.ratio is None:
         return message(
-            "verdict on run B: {word}; median times: {times}; {why}.",
+            "verdict on run {run}: {word}; median times: {times}; {why}.",
+            run=one.pair.letter,
             word=seen.word,
             times=times,
             why=seen.why,
         )
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
     return message(
-        "verdict on run B: {word}; median times: {times}, ratio {ratio}; {why}.",
+        "verdict on run {run}: {word}; median times: {times}, ratio {ratio}; {why}.",
+        run=one.pair.letter,
         word=seen.word,
         times=times,
         ratio=ratio,
@@ -53,7 +57,7 @@ def sentence(one: ComparedCell) -> Message:
 
 
 def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
-    """Return a GitHub annotation per comparison: an error if run B is slower than allowed or undecided, or a notice."""
+    """Return a GitHub annotation per comparison: an error if it is slower than allowed or undecided."""
     lines = []
     for one in cells:
         level, kind, _ = KINDS[one.outcome]
@@ -87,9 +91,10 @@ def add_summary(page: str, environment: Mapping[str, str]) -> None:
 
 
 def junit(compared: Compared, language: Language) -> str:
-    """Return JUnit XML with a test case for each compared measurement. Its time is run B's median time per request.
+    """Return JUnit XML with a test case for each compared measurement.
 
-    A test case is a failure if B is slower, and an error if the cell cannot pass or fail.
+    Its time is the median time per request of the run that is compared with A. The test case is a failure if this run
+    is slower, and an error if the cell cannot pass or fail.
     """
     outcomes = [one.outcome for one in compared.cells]
     times_s = [(one.medians_fs[1] or 0.0) / 1e15 for one in compared.cells]
@@ -103,8 +108,9 @@ def junit(compared: Compared, language: Language) -> str:
     for one, time_s in zip(compared.cells, times_s, strict=True):
         # always in English, because a class name is an identifier
         system = compared.runs[0].settings.number(one.comparison.system)
+        names = [language.text(one.name), *([one.pair.letter] if len(compared.runs) > LEAST else [])]
         case = ET.SubElement(
-            suite, "testcase", classname=_clean(f"gilscope.{system}"), name=_clean(language.text(one.name)),
+            suite, "testcase", classname=_clean(f"gilscope.{system}"), name=_clean(" ".join(names)),
             time=f"{time_s:.6f}",
         )  # fmt: skip
         said, kind = _clean(language.text(sentence(one))), KINDS[one.outcome][2]

@@ -7,7 +7,8 @@ from functools import cached_property
 from string import ascii_uppercase
 from typing import Any
 
-from core.messages import NOTHING, SEMICOLON, Message, message, verbatim
+from core.errors import BadInput
+from core.messages import NOTHING, SEMICOLON, Message, message, plural, verbatim
 from core.method import Warmup
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
@@ -40,7 +41,7 @@ METHOD = {
     "limit_memory_bytes": message("the services' memory limit in bytes"),
 }
 FS_PER_NS = 1_000_000
-MOST = len(ascii_uppercase)
+LEAST, MOST = 2, len(ascii_uppercase)
 NONE = message("none")
 DIFFERENT = message("Permitted differences between the runs")
 
@@ -87,10 +88,6 @@ class Member:
         """The rows of the run that have times or that failed. Rows of services without clients are left out."""
         return [row for row in self.view.rows if row.bad or times_fs(row)]
 
-    def is_like(self, other: "Member") -> bool:
-        """Return whether the two runs have the same conditions, so that they can be compared."""
-        return self.conditions == other.conditions
-
     def cells(self, groups: str) -> str:
         """Put this run's letter before the names of *groups* of measurements: 'A/3.14t-4-3.14t-1a2b3c4d'."""
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
@@ -103,12 +100,22 @@ def times_fs(row: Row) -> dict[int, int]:
     }
 
 
-def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
+def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:
     """Return the runs to compare, each with a letter: A, B and so on.
 
-    titles: their names on the page; by default their ids
+    titles: their names on the page
+    Raises BadInput if there are fewer than 2 runs or more than 26.
     """
-    titles = titles or [view.run.run_id for view in views]
+    if not LEAST <= len(views) <= MOST:
+        raise BadInput(
+            plural(
+                "{count} run was named, but compare needs {least} to {most} runs. Name more or fewer runs.",
+                "{count} runs were named, but compare needs {least} to {most} runs. Name more or fewer runs.",
+                count=len(views),
+                least=LEAST,
+                most=MOST,
+            )
+        )
     titles_of, names = (ChainMap(*(getattr(view, of) for view in views)) for of in ("titles", "names"))
     settings = Settings([row for view in views for row in view.rows], titles_of, names)
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]

@@ -1,15 +1,15 @@
-"""Compare the measurements that two saved runs A and B share: whether B is faster, with a forest plot."""
+"""Compare the measurements of saved runs with those of the first, A: which run is faster, with a forest plot."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.result import CellResult
-from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
+from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
 from reports.facts.cells import Row, grouped, groups
@@ -23,23 +23,44 @@ from reports.statistics.verdict import MARGIN, judge_runs
 from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")
+OTHER = message("the other run")
 PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
 SHOWN_CELLS = 8
 UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 Outcome = Literal["passed", "slower", "open"]
-Pair = tuple[Row, Row]
+
+
+class Pair(NamedTuple):
+    """A measured setting and runtime in run A, and in another run.
+
+    rows: the rows of the two runs; their parameters differ only if --anyway allowed it
+    runs: the two runs
+    """
+
+    rows: tuple[Row, Row]
+    runs: tuple[Member, Member]
+
+    @property
+    def good(self) -> list[CellResult]:
+        """Return the measurements of both runs that are ok."""
+        return [*self.rows[0].good, *self.rows[1].good]
+
+    @property
+    def letter(self) -> str:
+        """Return the letter of the run that is compared with A."""
+        return self.runs[1].letter
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedCell:
-    """The comparison of a measurement (cell) that both runs have. If the ratio of times A / B is above 1, B is faster.
+    """The comparison of a measurement (cell) of two runs. If the ratio of times is above 1, the run is faster than A.
 
-    rows:     the cell in A and in B; their parameters differ only if --anyway allowed it
+    pair:     the cell in A and in the other run
     outcome:  passed, slower or open by the threshold; every cell passes if there is no threshold
     open_why: why the cell can neither pass nor fail; empty if it can
     """
 
-    rows: Pair
+    pair: Pair
     name: Message
     comparison: Comparison
     outcome: Outcome
@@ -47,21 +68,22 @@ class ComparedCell:
 
     @property
     def medians_fs(self) -> list[float | None]:
-        """The median times per request in runs A and B, in femtoseconds; None for a run without a block that is ok."""
-        return [median(times.values()) if (times := times_fs(row)) else None for row in self.rows]
+        """The median times per request in both runs, in femtoseconds; None for a run without a block that is ok."""
+        return [median(times.values()) if (times := times_fs(row)) else None for row in self.pair.rows]
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison in the form of result.json, with the name of the measured runtime.
 
         The key `arm` has the name under which the runtime or service is compared.
         """
-        arm = {"runtime": self.rows[0].cells[0].runtime, "arm": self.rows[0].runtime}
+        row = self.pair.rows[0]
+        arm = {"runtime": row.cells[0].runtime, "arm": row.runtime}
         return self.comparison.to_json() | arm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The comparison of two saved runs, A and B. It has every measurement that both runs contain, in run A's order.
+    """The comparison of saved runs with the first, A: every measurement that a run shares with A, in A's order.
 
     troubles: cells that were not used, and differences that --anyway overruled
     notes:    how to read the comparison
@@ -74,103 +96,117 @@ class Compared:
 
 
 def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float | None = None) -> Compared:
-    """Compare every measurement (cell) that two runs share. The first run, A, is the baseline.
+    """Compare every measurement (cell) that a run shares with the first run, A, which is the baseline.
 
     anyway: compare runs of different machines and methods, too. Also compare cells with different parameters, if each
             run has only one such cell of the system and arm
-    share:  the threshold, 0.05 for 5 %. A cell fails if B takes more additional time than this. It also limits which
-            differences are equivalent
-    Raises BadInput if the runs must not be compared, or have no cell in common.
+    share:  the threshold, 0.05 for 5 %. A cell fails if a run takes more additional time than this. It also limits
+            which differences are equivalent
+    Raises BadInput if the runs must not be compared, or if a run has no cell in common with A.
     """
-    a, b = runs
-    against, pairs = obstacles(runs), _pairs(a.timed, b.timed, loose=anyway)
+    base, *others = runs
+    against = obstacles(runs)
     if against and not anyway:
         raise BadInput(
-            "{a} (A) and {b} (B) were measured under different conditions: {obstacles}. Use --anyway to compare them.",
-            a=a.title, b=b.title, obstacles=listed(against, SEMICOLON),
-        )  # fmt: skip
-    if not pairs:
-        raise BadInput(_nothing_in_common(a, b))
-    cells = _judged(pairs, runs, share)
+            "{runs} were measured under different conditions: {obstacles}. Use --anyway to compare them.",
+            runs=listed((f"{run.title} ({run.letter})" for run in runs), last=AND),
+            obstacles=listed(against, SEMICOLON),
+        )
+    pairs = []
+    for other in others:
+        shared = _pairs(base, other, loose=anyway)
+        if not shared:
+            raise BadInput(_nothing_in_common(base, other))
+        pairs += shared
+    cells = _judged(pairs, share)
     overruled = [
         message("The runs are compared only because of --anyway: {obstacle}.", obstacle=obstacle)
-        for obstacle in (*against, *_differing_cells(pairs, a.settings))
+        for obstacle in (*against, *_differing_cells(pairs, base.settings))
     ]
-    unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
+    used = {id(row) for pair in pairs for row in pair.rows}
+    unused = [line for run in runs for line in _unused(run, used)]
     differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
     return Compared(runs=runs, cells=cells, troubles=[*overruled, *unused], notes=[*differing, *_readings(runs, cells)])
 
 
-def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
-    """Return pairs of table rows of runs A and B with the same system, parameters and runtime, in the order of A.
+def _pairs(a: Member, b: Member, *, loose: bool) -> list[Pair]:
+    """Return pairs of table rows of two runs with the same system, parameters and runtime, in the order of run *a*.
 
     loose: pair cells with different parameters, too, if each run has only one unpaired cell of the system and arm
     """
-    found: dict[int, Pair] = {}  # by id of the row of A
+    found: dict[int, tuple[Row, Row]] = {}  # by id of the row of A
     for key in [attrgetter("key", "runtime"), attrgetter("system", "runtime")][: 1 + loose]:
         paired = {id(row) for pair in found.values() for row in pair}
-        in_a, in_b = (grouped((row for row in rows if id(row) not in paired), key) for rows in (a, b))
+        in_a, in_b = (grouped((row for row in run.timed if id(row) not in paired), key) for run in (a, b))
         for kind in in_a.keys() & in_b.keys():
             if len(in_a[kind]) == len(in_b[kind]) == 1:
                 found[id(in_a[kind][0])] = (in_a[kind][0], in_b[kind][0])
-    return [found[id(row)] for row in a if id(row) in found]
+    return [Pair(found[id(row)], (a, b)) for row in a.timed if id(row) in found]
 
 
-def _differences(a: Row, b: Row) -> Message:
+def _differences(pair: Pair) -> Message:
     """Return the parameters that differ between two rows; NOTHING if none differ."""
-    of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
+    of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in pair.rows)
     return listed(
         message(
-            "{name} is {a} in run A and {b} in run B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset")
+            "{name} is {a} in run A and {b} in run {run}",
+            name=name,
+            a=of_a.get(name, "unset"),
+            b=of_b.get(name, "unset"),
+            run=pair.letter,
         )
         for name in dict.fromkeys([*of_a, *of_b])
         if of_a.get(name) != of_b.get(name)
     )
 
 
-def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
+def _judged(pairs: Sequence[Pair], share: float | None) -> list[ComparedCell]:
     """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold *share*."""
-    times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
-    gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(map(_obstacle, pair)))}
+    times = {place: _of_both(pair, times_fs) for place, pair in enumerate(pairs)}
+    gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(pair, map(_obstacle, pair.rows)))}
     # The unit of the times does not matter, because only ratios count.
     margin = MARGIN if share is None else min(MARGIN, share)
     verdicts = judge_runs(times, margin=margin, gates=gates)
     lasting = verdicts
-    if any(seen.marked for pair in pairs if (seen := others(_good(pair)))):
-        free = {place: (_free_times(a), _free_times(b)) for place, (a, b) in enumerate(pairs)}
+    if any(seen.marked for pair in pairs if (seen := others(pair.good))):
+        free = {place: _of_both(pair, _free_times) for place, pair in enumerate(pairs)}
         lasting = judge_runs(free, margin=margin, gates=gates)
     cells = []
-    for place, (a, b) in enumerate(pairs):
-        verdict, seen = robust(verdicts[place], lasting[place], _good((a, b))), others(_good((a, b)))
+    for place, pair in enumerate(pairs):
+        (a, b), (base, other), seen = *pair[:2], others(pair.good)
+        verdict = robust(verdicts[place], lasting[place], pair.good)
         comparison = Comparison(
-            **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
+            **vars(verdict) | {"why": chained([verdict.why, _differences(pair)])},
             system=a.system, params=dict(a.params),
-            denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(map(len, times[place])),
+            denominator=base.title, numerator=other.title, step="other", blocks=min(map(len, times[place])),
             others=seen.share if seen else None, between_services=True,
-            trace=f"{runs[0].cells(a.trace)} {runs[1].cells(b.trace)}",
+            trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
         )  # fmt: skip
         slower, unclear = regressions([comparison], share or 0.0)
-        open_why = gates.get(place) or _in_runs([NOTHING, b.trouble]) or (verdict.why if unclear else NOTHING)
+        open_why = gates.get(place) or _in_runs(pair, [NOTHING, b.trouble]) or (verdict.why if unclear else NOTHING)
         outcome: Outcome = "passed"
         if share is not None:
             outcome = "slower" if slower else "open" if open_why else "passed"
-        name = _cell_names([a], runs[0].settings.where)
-        cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
+        name = _cell_names([a], base.settings.where)
+        cells.append(ComparedCell(pair=pair, name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
 
 
-def _good(pair: Pair) -> list[CellResult]:
-    return [*pair[0].good, *pair[1].good]
+def _of_both(pair: Pair, times: Callable[[Row], Mapping[int, float]]) -> tuple[list[float], list[float]]:
+    """Return the times of all blocks of the two runs."""
+    a, b = (list(times(row).values()) for row in pair.rows)
+    return a, b
 
 
-def _free_times(row: Row) -> list[float]:
-    return [*free_times_ns({cell.block: cell for cell in row.good}).values()]
+def _free_times(row: Row) -> Mapping[int, float]:
+    return free_times_ns({cell.block: cell for cell in row.good})
 
 
-def _in_runs(said: Iterable[Message]) -> Message:
-    """Return the texts for A and B as one text, such as 'in run A, it failed; in run B, it failed'."""
+def _in_runs(pair: Pair, said: Iterable[Message]) -> Message:
+    """Return the texts for both runs as one text, such as 'in run A, it failed; in run B, it failed'."""
+    runs = [run.letter for run in pair.runs]
     return chained(
-        message("in run {run}, {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what
+        message("in run {run}, {what}", run=run, what=what) for run, what in zip(runs, said, strict=True) if what
     )
 
 
@@ -197,17 +233,19 @@ def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
 
 def _nothing_in_common(a: Member, b: Member) -> Message:
     """Return the error for two runs that have no measurement in common: the reason, and what to do."""
-    unlike = _differing_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
+    unlike = _differing_cells(_pairs(a, b, loose=True), a.settings)
+    named = {"a": f"{a.title} ({a.letter})", "b": f"{b.title} ({b.letter})"}
     if unlike:
         return message(
-            "{a} (A) and {b} (B) have no measurement in common: {unlike}. Measure the same settings in both runs, or "
-            "compare the runs with --anyway.",
-            a=a.title, b=b.title, unlike=unlike[0],
-        )  # fmt: skip
+            "{a} and {b} have no measurement in common: {unlike}. Measure the same settings in both runs, or compare "
+            "the runs with --anyway.",
+            unlike=unlike[0],
+            **named,
+        )
     return message(
-        "{a} (A) and {b} (B) have no measurement in common: A has {in_a}; B has {in_b}. Measure the same settings in "
-        "both runs.",
-        a=a.title, b=b.title, in_a=_first_cells(a), in_b=_first_cells(b),
+        "{a} and {b} have no measurement in common: {first} has {in_a}; {second} has {in_b}. Measure the same settings "
+        "in both runs.",
+        first=a.letter, second=b.letter, in_a=_first_cells(a), in_b=_first_cells(b), **named,
     )  # fmt: skip
 
 
@@ -230,20 +268,20 @@ def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]
         message(
             "the parameters of {cells} differ ({unlike})",
             unlike=unlike,
-            cells=_cell_names([row for row, _ in some], lambda row: settings.number(row.system)),
+            cells=_cell_names([pair.rows[0] for pair in some], lambda row: settings.number(row.system)),
         )
-        for unlike, some in grouped(pairs, lambda pair: _differences(*pair)).items()
+        for unlike, some in grouped(pairs, _differences).items()
         if unlike
     ]
 
 
-def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
+def _unused(run: Member, used: Container[int]) -> Iterator[Message]:
     """Yield sentences on the measurements that only *run* has, and on those that failed or are damaged.
 
-    used: the rows that were compared
+    used: the ids of the rows that were compared
     """
     name = run.settings.where
-    if alone := _cell_names([row for row in run.timed if row not in used], name):
+    if alone := _cell_names([row for row in run.timed if id(row) not in used], name):
         yield message(
             "Only run {run} has these measurements, so they are not compared: {cells}.", run=run.letter, cells=alone
         )
@@ -255,13 +293,18 @@ def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
     """Return sentences that explain the comparison: the times, the number of blocks, and the direction of the ratio."""
-    blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
-    medians = message("The times of runs A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
+    letters = [run.letter for run in runs]
+    counts = [[len(times_fs(row)) for one in cells for row in one.pair.rows if row in run.timed] for run in runs]
+    medians = message(
+        "The times of runs {runs} are medians of {blocks}.",
+        runs=listed(letters, last=AND), blocks=listed(dict.fromkeys(map(_blocks, counts)), last=AND),
+    )  # fmt: skip
+    other = verbatim(letters[1]) if len(runs) == LEAST else OTHER
     ratio = message(
-        "Ratio: time of A / time of B, with its 95 % interval if both runs have at least {fewest} blocks. Above 1, "
-        "B is faster. Below 1, B is slower.",
-        fewest=FEWEST_FOR_INTERVAL,
-    )
+        "Ratio: time of A / time of {other}, with its 95 % interval if both runs have at least {fewest} blocks. Above "
+        "1, {other} is faster. Below 1, {other} is slower.",
+        fewest=FEWEST_FOR_INTERVAL, other=other,
+    )  # fmt: skip
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} comparison.", "p is adjusted for {count} comparisons.", count=judged)]
     return [PER_REQUEST, medians, ratio, *(adjusted if judged > 1 else [])]
@@ -300,19 +343,24 @@ def document(compared: Compared) -> Document:
 
 def _table(compared: Compared) -> Table:
     """Return a table with one line per compared measurement, by setting. The last column explains the verdict."""
+    base, *others = compared.runs
 
-    def cells(one: ComparedCell, side: int) -> str:
-        return compared.runs[side].cells(one.rows[side].trace)
+    def times_col(side: int, head: Message) -> Col[ComparedCell]:
+        def cells(one: ComparedCell) -> str:
+            return one.pair.runs[side].cells(one.pair.rows[side].trace)
 
-    def times_col(side: int) -> Col[ComparedCell]:
-        letter = verbatim(compared.runs[side].letter)
-        return col(letter, lambda one: one.medians_fs[side], time_text, trace=lambda one: cells(one, side))
+        return col(head, lambda one: one.medians_fs[side], time_text, trace=cells)
 
+    before: list[Col[ComparedCell]] = [col("Runtime", lambda one: one.pair.rows[0].runtime)]
+    head = verbatim(others[0].letter)
+    if len(others) > 1:
+        before.insert(0, col("Run", "pair.letter"))
+        head = OTHER
     return forest(
         TITLE,
-        grouped(compared.cells, lambda one: compared.runs[0].settings.name(one.comparison)).items(),
+        grouped(compared.cells, lambda one: base.settings.name(one.comparison)).items(),
         attrgetter("comparison"),
-        [col("Runtime", lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
+        [*before, times_col(0, verbatim(base.letter)), times_col(1, head)],
         [
             col("p", "comparison.p", "{:.2g}".format, rank=1),
             col("Why", "comparison.why"),

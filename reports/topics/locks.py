@@ -6,7 +6,7 @@ from typing import Any
 
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
 from core.result import Run
-from reports.document.model import ABSENT, Section
+from reports.document.model import ABSENT, Section, Table
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, percent
 from reports.facts.causes import LEAST_GAIN, bound_of_lock, gain_words
@@ -28,31 +28,33 @@ def section(view: View) -> Section:
     sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
     profiles = profiles_of(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
-    sums = table(
+    return Section(
+        key="locks",
+        title=message("Contended locks"),
+        sentences=sentences,
+        tables=(_sums_table(profiles, runtime), _lines_table(profiles, runtime)),
+        notes=(HOW,) if profiles else (),
+        terminal=sentences,
+    )
+
+
+def _sums_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
+    return table(
         message("Locks and stop-the-world pauses"),
         [
             runtime,
             col("System", "system"),
             col("stop-the-world pauses per request", stops_per_request, hundredths),
-            col(
-                "share of time in stop-the-world pauses",
-                lambda one: share_of_time(one, "stopping_ns"),
-                percent,
-            ),
-            col(
-                "share of time waiting for contended locks",
-                lambda one: share_of_time(one, "waiting_ns"),
-                percent,
-            ),
-            col(
-                "share of CPU time for counting references to shared objects",
-                "count_share",
-                percent,
-            ),
+            col("share of time in stop-the-world pauses", lambda one: share_of_time(one, "stopping_ns"), percent),
+            col("share of time waiting for contended locks", lambda one: share_of_time(one, "waiting_ns"), percent),
+            col("share of CPU time for counting references to shared objects", "count_share", percent),
         ],
         [(NOTHING, profiles)],
     )
-    lines = table(
+
+
+def _lines_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
+    return table(
         message("Lines of code that wait, and the locks that they wait for"),
         [
             runtime,
@@ -62,14 +64,6 @@ def section(view: View) -> Section:
             col("share of request time", "share", percent),
         ],
         [(NOTHING, _lines(profile)) for profile in profiles],
-    )
-    return Section(
-        key="locks",
-        title=message("Contended locks"),
-        sentences=sentences,
-        tables=(sums, lines),
-        notes=(HOW,) if profiles else (),
-        terminal=sentences,
     )
 
 

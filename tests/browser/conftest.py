@@ -11,12 +11,11 @@ from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import Run
 from reports.render.html import page
-from reports.several import side_by_side
 from tests.browser.finding import WANTED, chromium
+from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, page_of, record_with_aa
-from tests.reports.several.trio import trio
 
 
 @pytest.fixture(scope="module")  # not the session: while it runs, no other test of the process can run a loop
@@ -59,7 +58,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "small": lambda: page_of(every_chapter()),
     "small-zh": lambda: page_of(every_chapter(), "zh"),
     "contest": contest,
-    "several": lambda: page(side_by_side(trio()), ENGLISH),
+    "several": lambda: page(compared_trio(), ENGLISH),
 }
 Address = Callable[[str], str]
 

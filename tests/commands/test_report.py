@@ -40,33 +40,12 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "Drawings", Undrawn)
 
 
-def test_several_runs_are_each_reported_and_stand_side_by_side_where_out_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_runs_are_each_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = [saved(tmp_path / name) for name in ("a", "b")]
     arguments = list(map(str, folders))
     assert report([*arguments, "--quiet"]) == 0
-    page = tmp_path / "side-by-side.html"
-    assert capsys.readouterr().out.splitlines() == [*arguments, str(page)]
+    assert capsys.readouterr().out.splitlines() == arguments
     assert all((folder / "report.html").is_file() for folder in folders)
-    page.unlink()
-    assert report([*arguments, "--out", str(tmp_path / "both.html")]) == 0
-    assert "<h1>Runs side by side</h1>" in (tmp_path / "both.html").read_text(encoding="utf-8")
-    assert report([arguments[0], arguments[0], "--quiet"]) == 0
-    assert not page.exists()
-
-
-@pytest.mark.parametrize(
-    ("names", "out", "said"),
-    [
-        (["a", "a"], "both.html", "Name at least two runs"),
-        (["a", "b"], "a/result.json/both.html", "cannot be written"),
-    ],
-)
-def test_runs_that_cannot_stand_side_by_side_are_refused(tmp_path: Path, names: list[str], out: str, said: str) -> None:
-    folders = [str(saved(tmp_path / name)) for name in names]
-    with pytest.raises(BadInput, match=said):
-        report([*folders, "--quiet", "--out", str(tmp_path / out)])
 
 
 def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,14 +12,13 @@ from commands.audit import audit_document
 from core.messages import verbatim
 from core.result import Run, load
 from reports.document.model import Document
-from reports.several import side_by_side
 from reports.terminal.stress import stress_document
 from tests.commands import test_audit_document as audit
+from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.facts.timed_cells import steady
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
-from tests.reports.several.trio import trio
 from tests.reports.terminal import test_stress as stress
 from tests.reports.topics import test_pauses as pauses
 from tests.reports.topics import test_sweeps as sweeps
@@ -168,7 +167,7 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "league": _league,
 }
 DOCUMENTS: Mapping[str, Callable[[], Document]] = {
-    "side-by-side": lambda: side_by_side(trio()),
+    "compare-three": compared_trio,
     "stress": lambda: stress_document(
         stress.stress(
             stress.one("3.14t", wrong=3, first_wrong=stress.FIRST),

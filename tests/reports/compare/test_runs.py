@@ -18,6 +18,7 @@ from reports.compare.members import members
 from reports.compare.runs import Compared, ComparedCell, compare_runs, document, time_text
 from reports.render.terminal import print_section
 from reports.view import View
+from tests.reports.compare.trio import trio
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -134,6 +135,25 @@ def test_nothing_in_common_is_refused_even_then() -> None:
         compared(run(cells(BEFORE_MS, "3.14")), run(cells(BEFORE_MS)), anyway=True)
 
 
+def test_each_further_run_is_compared_with_the_first() -> None:
+    """Of 4.004 s and 2.004 s, B takes as long and 3.004 s, C 8.004 s and 4.004 s."""
+    found = compare_runs(members(trio(), ("first", "second", "third")), anyway=True)
+    ratios = [(one.pair.letter, one.comparison.numerator, round(one.comparison.ratio or 0, 3)) for one in found.cells]
+    assert ratios == [("B", "second", 1.0), ("B", "second", 0.667), ("C", "third", 0.5), ("C", "third", 0.501)]
+    lines = document(found).sections[0].tables[0].lines
+    assert [str(line[0].words) for line in lines] == ["B", "B", "C", "C"]
+    assert "Above 1, the other run is faster" in " ".join(texts(found.notes))
+    views = [*trio()[:2], View(run(cells(BEFORE_MS, "3.11")), TITLES)]
+    with pytest.raises(BadInput, match=r"\(A\) and other \(C\) have no measurement in common: A has"):
+        compare_runs(members(views, ("first", "second", "other")))
+
+
+@pytest.mark.parametrize("count", [1, 27])
+def test_two_to_twenty_six_runs_are_compared(count: int) -> None:
+    with pytest.raises(BadInput, match=f"{count} runs? (was|were) named, but compare needs 2 to 26 runs"):
+        members([trio()[0]] * count, ["x"] * count)
+
+
 def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
     """Both clients ran for as long; in B they had 5 % fewer answers."""
     a, b = (run(cells(BEFORE_MS), method=Method(duration_s=2)) for _ in range(2))
@@ -156,7 +176,7 @@ def test_the_widest_line_fits_into_80_columns() -> None:
     one = only(found)
     wide = replace(
         one,
-        rows=(replace(one.rows[0], runtime="3.14t+gil again"), one.rows[1]),
+        pair=one.pair._replace(rows=(replace(one.pair.rows[0], runtime="3.14t+gil again"), one.pair.rows[1])),
         comparison=replace(one.comparison, p=0.00012, verdict="inconclusive"),
     )
     section = document(replace(found, cells=(wide,))).sections[0]

@@ -1,10 +1,13 @@
-"""Three runs for one page: two of one machine, whose figures one can work out by hand, and one of another."""
+"""Three runs to compare: two of one machine, whose figures one can work out by hand, and one of another."""
 
 from dataclasses import replace
 from functools import cache
 
 from core.cell import Value
 from core.result import Run
+from reports.compare.members import members
+from reports.compare.runs import compare_runs, document
+from reports.document.model import Document
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
@@ -36,3 +39,8 @@ def trio() -> tuple[View, ...]:
     second.machine["commit"] = "b64bdb9aa110"
     third = on_another_machine(one_run(3, 8000, 4000))
     return tuple(View(run, TITLES) for run in (first, second, third))
+
+
+def compared_trio() -> Document:
+    """The comparison of the three runs, although one is of another machine."""
+    return document(compare_runs(members(trio(), ("first", "second", "third")), anyway=True))
