@@ -578,8 +578,6 @@ class PerfProfile(TypedDict, total=False):
 class PythonProfile(TypedDict, total=False):
     """Sampled stacks and states of the threads of all Python processes of all services.
 
-    reader: how stacks were read: `_remote_debugging` (by another process, 3.14 and later) or `sys._current_frames` (by
-        a thread of the process)
     rate_hz, processes: samples per second of each process, and the number of processes
     samples: number of thread samples outside of idle time; all shares are relative to these
     idle_share: share of all samples in which a thread was idle, waiting for work, 0 to 1
@@ -591,7 +589,6 @@ class PythonProfile(TypedDict, total=False):
     tree: the stacks as in a flame graph: `name`, `value`, `children`; parts under 0.3 % are left out
     """
 
-    reader: str
     rate_hz: Count
     processes: Count
     samples: Count

@@ -13,7 +13,6 @@ import json
 import os
 import random
 import select
-import sys
 import time
 import traceback
 from collections import Counter
@@ -23,35 +22,32 @@ from typing import IO, Any
 
 from core.inside import SLICE_NS, STACKS_HZ
 from core.inside.stacks_threads import (
-    AskingReader,
     Frame,
     Key,
-    RemoteReader,
+    StackReader,
     Thread,
     is_parked_in_poll,
     is_parked_on_a_lock,
 )
 
 MOST_STACKS = 8192
-MOST_THREADS = 500  # so that a question is read as a whole
+MOST_THREADS = 500
 MOST_BYTES = 16 << 20
 MOST_PROGRAMS = 10
 GIL_BYTES = 512  # the GIL's two conditions and mutexes are adjacent: struct _gil_runtime_state
 LEARN_NS = 5_000_000_000
 ENOUGH_SEEN = 3
-IS_REMOTE = sys.version_info >= (3, 14)
 UNKNOWN = ("", 0, "")  # the frame of a wait that ended before its stack was read
 
 
 class Output:
     """The output file: numbered frames and stacks, and for each slice of time the count of each (state, stack)."""
 
-    def __init__(self, path: str, reader: str) -> None:
+    def __init__(self, path: str) -> None:
         self._file = _new_file(path)
         self._numbers: dict[str, dict[Any, int]] = {"frame": {}, "stack": {}}
         self.counts: Counter[tuple[str, int]] = Counter()
         self.missed = 0
-        self._write({"reader": reader})
 
     def number(self, stack: tuple[Frame, ...]) -> int:
         """Return the number that identifies *stack* in the output file. A new stack is written to the file."""
@@ -94,8 +90,8 @@ class Sampler:
         self._threads: dict[int, Thread] = {}
         self._is_parked = cache(is_parked_on_a_lock)
         self._gil = self._find_gil_futex(config["channel"]) if self._has_gil else 0
-        self._reader: RemoteReader | AskingReader = RemoteReader(config) if IS_REMOTE else AskingReader(config)
-        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), self._reader.name)
+        self._reader = StackReader(self._pid)
+        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"))
         self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
         self._stacks: dict[Key, tuple[Frame, int]] = {}
 
@@ -119,7 +115,7 @@ class Sampler:
 
     def _sample(self) -> None:
         states = self._states()
-        stacks = self._reader.stacks(list(states))
+        stacks = self._reader.stacks()
         self._output.missed += not stacks
         for tid, (kind, futex) in states.items():
             if tid in stacks:

@@ -1,11 +1,9 @@
 """Read the threads of another process: their states from /proc (Linux), without privileges, and their stacks."""
 
-import json
 import linecache
 import os
 import random
 import re
-import select
 from collections.abc import Callable
 from typing import Any
 
@@ -123,27 +121,24 @@ class Thread:
 
 MOST_FRAMES = 100
 MOST_READS = 5  # attempts, because stacks may change while they are read
-ANSWER_DEADLINE_MS = 1000
 
 Key = tuple[Any, ...]  # identifies a stack for its reader
 
 
-class RemoteReader:
-    """A reader that reads stacks from outside the process, for Python 3.14 and later.
+class StackReader:
+    """A reader of the stacks of another process, which runs Python 3.14 or later.
 
     On a free-threaded build, a thread's copy of a function's bytecode may be newer than the unwinder's cache. Then the
     line is negative, or reading fails ("Invalid tlbc_index"), until a new unwinder is made. Frames that have no line
     even then are remembered, so that they do not cause another unwinder.
     """
 
-    name = "_remote_debugging"
-
-    def __init__(self, config: dict[str, Any]) -> None:
-        self._pid = config["pid"]
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
         self._unwinder = _unwinder(self._pid)
         self._lineless: set[Any] = set()
 
-    def stacks(self, tids: list[int]) -> dict[int, Key]:
+    def stacks(self) -> dict[int, Key]:
         """Return the stack of each thread; {} if the memory changed while it was read."""
         stacks = self._read()
         if not stacks or _lineless(stacks) - self._lineless:
@@ -187,45 +182,3 @@ def _lineless(stacks: dict[int, Key]) -> set[Any]:
 
 def _line(info: Any) -> int:
     return getattr(getattr(info, "location", info), "lineno", 0) or 0  # 3.15 has a location
-
-
-class AskingReader:
-    """A reader that asks a thread inside the process for the stacks (stacks.py)."""
-
-    name = "sys._current_frames"
-
-    def __init__(self, config: dict[str, Any]) -> None:
-        self._answers = os.fdopen(config["channel"], "rb")
-        self._known: dict[int, tuple[Frame, ...]] = {}
-        self._is_asked = False
-        self._waiting = select.poll()
-        self._waiting.register(self._answers, select.POLLIN)
-
-    def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Ask the process for its threads' stacks. Return {thread ID: key for frames()}, or {} if the answer is late.
-
-        No new question is asked while an earlier question has no answer.
-        """
-        if self._is_asked and self._read_answer() is None:
-            return {}
-        os.write(self._answers.fileno(), json.dumps(tids).encode())
-        self._is_asked = True
-        at = self._read_answer() or {}
-        return {int(tid): (number,) for tid, number in at.items()}
-
-    def frames(self, key: Key) -> tuple[Frame, ...]:
-        """Return the frames of a stack, innermost frame first."""
-        return self._known[key[0]]
-
-    def _read_answer(self) -> dict[str, int] | None:
-        """Return the process's answer, or None if no answer came in time, for example because a call holds the GIL."""
-        if not self._waiting.poll(ANSWER_DEADLINE_MS):
-            return None
-        line = self._answers.readline()
-        if not line.endswith(b"\n"):
-            raise ProcessLookupError("the process has ended")
-        answer: dict[str, Any] = json.loads(line)
-        self._known |= {number: tuple(map(tuple, frames)) for number, frames in answer["new"]}
-        self._is_asked = False
-        at: dict[str, int] = answer["at"]
-        return at

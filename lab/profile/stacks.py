@@ -64,7 +64,6 @@ class Samples:
     slices: int
     batches: list[Counter[tuple[str, StackFrame]]]
     total: Counter[tuple[str, Stack]] = field(default_factory=Counter)
-    reader: str = ""
     processes: int = 0
     missed: int = 0
     cpu_ns: int = 0
@@ -78,7 +77,6 @@ class Samples:
 class _FileLine(msgspec.Struct):
     """A line of the file that a stack sampler writes. Each line has only some of the fields."""
 
-    reader: str = ""
     frame: tuple[str, int, str] | None = None
     stack: list[int] | None = None
     at: int = 0
@@ -116,9 +114,6 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
             frames.append(_make_frame(*line.frame, directory))
         elif line.stack is not None:
             stacks.append(tuple(frames[number] for number in line.stack if 0 <= number < len(frames)))
-        elif line.reader:
-            samples.reader = line.reader[:LONGEST_NAME]
-            samples.processes += 1
         elif line.at < start_ns:
             used_ns = [line.cpu_ns]
         elif (place := (line.at - start_ns) // SLICE_NS) < samples.slices:
@@ -131,6 +126,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
             samples.missed += line.missed
             used_ns.append(line.cpu_ns)
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
+    samples.processes += bool(frames)
 
 
 def _make_frame(file: str, line: int, function: str, directory: str) -> StackFrame:
@@ -157,7 +153,6 @@ def to_json(samples: Samples) -> dict[str, Any]:
     total = at_work.total()
     due = STACKS_HZ * samples.processes * samples.slices * SLICE_NS // 10**9
     return {
-        "reader": samples.reader,
         "rate_hz": STACKS_HZ,
         "processes": samples.processes,
         "samples": total,
@@ -168,19 +163,20 @@ def to_json(samples: Samples) -> dict[str, Any]:
         "batches": [sum(count for (state, _), count in batch.items() if state in WORK) for batch in samples.batches],
         "lines": [_line(frame, at_work, samples.batches) for frame in _hottest(at_work)],
         "tree": tree(samples),
-        "sentence": _sentence(samples.reader, at_work).to_json(),
+        "sentence": _sentence(at_work).to_json(),
     }
 
 
-def _sentence(reader: str, at_work: Counter[tuple[str, Stack]]) -> Message:
+def _sentence(at_work: Counter[tuple[str, Stack]]) -> Message:
     """Return a sentence with the share of time in each thread state and the number of samples."""
     total = at_work.total()
     shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
     return message(
         "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a "
-        "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples by {reader}",
-        **shares, count=total, reader=reader,
-    )  # fmt: skip
+        "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples",
+        **shares,
+        count=total,
+    )
 
 
 def _share(part: int, whole: int) -> float:

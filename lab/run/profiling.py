@@ -22,6 +22,7 @@ from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
 STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names
 MOST_STACK_BYTES = 16 << 20
+OLDEST_MINOR = 14  # of CPython, whose stacks can be read from outside
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
@@ -58,6 +59,12 @@ class CellProfiler(NamedTuple):
     def python(self) -> dict[str, Any]:
         """Profile by Python line what the services' threads run and wait for. Write their stacks to the folder."""
         runtime = self.bench.runtime(self.cell, self.system, SERVICE)
+        python = _python_of(runtime)
+        if python and python.name.minor < OLDEST_MINOR:
+            raise ChildFailed(
+                "lines can be profiled only in CPython 3.14 or later, but the service runs {version}",
+                version=python.version,
+            )
         own: Mapping[str, Any] = runtime.child_config(self.system).get("own", {})
         seen: list[stacks.Samples] = []
         complaints: list[str] = []
@@ -101,13 +108,19 @@ class CellProfiler(NamedTuple):
         return result
 
 
+def _python_of(runtime: AnyRuntime) -> Runtime | None:
+    """Return the Python that gilscope starts the services with; None if it starts none."""
+    python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
+    return python if isinstance(python, Runtime) else None
+
+
 def _known_interpreter(runtime: AnyRuntime) -> str:
     """Return the path of a free-threaded interpreter. Return "" for an interpreter with a GIL.
 
     Raises ChildFailed if the interpreter's memory layout is unknown.
     """
-    python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
-    if not isinstance(python, Runtime):
+    python = _python_of(runtime)
+    if not python:
         raise ChildFailed(
             "locks can be profiled only in services that gilscope starts with CPython {known}", known=listed(KNOWN)
         )

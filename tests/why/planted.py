@@ -30,7 +30,7 @@ class Planted:
 PLANTED = {
     "shared_dict": Planted(function="Cache.put", runtimes=("3.14t",)),
     "shared_list": Planted(function="Log.add", runtimes=("3.14t",)),
-    "lock_during_io": Planted(function="Upstream.ask", runtimes=("3.11", "3.14", "3.14t")),
+    "lock_during_io": Planted(function="Upstream.ask", runtimes=("3.14", "3.14t")),
     "own_mutex": Planted(function="Codec.encode", runtimes=("3.14", "3.14t")),
     "logging_handler": Planted(function="Handler.handle", runtimes=("3.14t",)),
     "no_contention": Planted(function="", runtimes=("3.14", "3.14t")),

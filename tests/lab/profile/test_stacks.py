@@ -10,7 +10,6 @@ from lab.profile import stacks
 from lab.profile.stacks import LONGEST_NAME, Samples, read, to_json
 
 HEAD = b"""\
-{"reader": "_remote_debugging", "python": "3.14.7"}
 """
 STACKS = b"""\
 {"frame": ["/srv/app.py", 31, "Cache.get"]}

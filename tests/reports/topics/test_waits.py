@@ -27,7 +27,6 @@ def profile(runtime: str, *lines: dict[str, Any], value: int = 1000) -> dict[str
         "runtime": runtime,
         "params": {},
         "sentence": message("seen").to_json(),
-        "reader": "_remote_debugging",
         "rate_hz": 100,
         "processes": 1,
         "samples": 2000,
