@@ -19,7 +19,7 @@ SUMMARIES = {
     "serve": message("Run the services of one measurement until Ctrl-C or end of input."),
     "report": message("Write the reports of saved runs again."),
     "list": message("List the saved runs and their verdicts, newest first."),
-    "compare": message("Compare saved runs with the first of them: are they faster or slower?"),
+    "compare": message("Compare saved runs with the first: are they faster or slower?"),
     "export": message("Export a saved run to pyperf, Parquet, CSV or Markdown."),
     "doctor": message("Show what disturbs measurements on this machine, and the fixes."),
     "audit": message("Find packages that are not ready for the free-threaded build."),
