@@ -107,7 +107,7 @@ SCENARIOS: Mapping[str, Scenario] = {  # times in ms
     "weights 79/1 of 100/200": Scenario(  # 1.25 %, because at 1 % the p99 would be either kind of request
         base=Behaviour(answer_ms=10, slow_ms=100), other=Behaviour(answer_ms=10, slow_ms=200), slow_weight=80
     ),
-    "slow first": Scenario(base=COLD, other=COLD, duration_s=8, warmup="0"),  # shorter cells have only two slices
+    "slow first": Scenario(base=COLD, other=COLD, duration_s=10, warmup="0"),  # shorter cells have only two slices
 }
 
 
