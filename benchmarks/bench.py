@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 from config.plan import Plan, Row
 from core.cell import Cell, Value
 from core.errors import ChildFailed
-from core.result import CellResult, Run, load
+from core.result import CellResult, Run
+from core.result_file import load
 from core.runtime import RuntimeName
 from core.system import System
 from lab.folders import Sandbox
 from lab.places import REPOSITORY
 from lab.python import interpreters
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.feasible import preflight
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, present

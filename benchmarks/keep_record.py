@@ -16,7 +16,8 @@ from typing import Any
 
 from benchmarks.bench import options
 from core.errors import BadInput
-from core.result import CellResult, Run, RunFile, load
+from core.result import CellResult, Run
+from core.result_file import RunFile, load
 from lab.places import REPOSITORY
 from reports.exports import PAGE
 from reports.facts.commands import command_line

@@ -10,7 +10,7 @@ from commands.output import NO_VERDICT, THRESHOLD_MISSED, output, short
 from config.flags import value_of
 from config.options import Flags, Option
 from config.plan_options import JSON, parse_slower
-from core.result import load
+from core.result_file import load
 from lab.run.runs import titles
 
 if TYPE_CHECKING:

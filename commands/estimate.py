@@ -7,7 +7,7 @@ from config.plan_options import MAX_BLOCKS
 from core.cell import Cell
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.result import CellResult, Run
-from lab.run.cell_run import identity
+from lab.run.bench import identity
 from lab.run.experiment import search_s
 from reports.document.values import duration
 

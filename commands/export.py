@@ -5,7 +5,7 @@ from pathlib import Path
 
 from commands.output import output
 from config.options import Given, Option
-from core.result import load
+from core.result_file import load
 from lab.run.runs import titles
 from reports.view import View
 

@@ -17,7 +17,7 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, SENTENCES, chained, message
 from core.method import placement
-from core.result import load
+from core.result_file import load
 from lab.machine import host
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from config.options import Flags, Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import NOTHING, Message
-from core.result import Run, keep_comparisons, load
+from core.result import Run
+from core.result_file import keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
 from reports.exports import PAGE, names_in_folder
@@ -81,7 +82,7 @@ def _print(written: Written) -> None:
     from reports.render.console import terminal
     from reports.render.terminal import print_section
     from reports.topics import sections
-    from reports.topics.verdict import with_page
+    from reports.topics.answer import with_page
 
     console = terminal()
     shown = {section.key: section for section in sections(written.view)}

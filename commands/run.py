@@ -30,8 +30,8 @@ from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
+from lab.run.bench import Bench
 from lab.run.beside import standing
-from lab.run.cell_run import Bench
 from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.limits import require_limits

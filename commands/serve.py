@@ -11,8 +11,9 @@ from config import flags
 from config.hosts import expect_no_hosts
 from core.errors import BadInput
 from lab.folders import Sandbox
+from lab.run.bench import Bench
 from lab.run.beside import standing
-from lab.run.cell_run import Bench, CellRun
+from lab.run.cell_run import CellRun
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -21,8 +21,8 @@ from core.errors import BadInput
 from core.files import put
 from core.runtime import GIL, NATIVE, RuntimeName
 from core.stress import Stress
+from lab.run.bench import Bench
 from lab.run.beside import standing
-from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.limits import require_limits
 from lab.run.runs import run_folder, run_lock

@@ -10,7 +10,8 @@ from core.hosts import Layout
 from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.objective import Objective, Price
-from core.record import Count, Link, Number, RuntimeFacts, Share
+from core.record import Count, Number, Share
+from core.run_record import Link, RuntimeFacts
 from core.runtime import RuntimeName
 from core.user_service import UserService
 

@@ -7,9 +7,10 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
+from reports.facts.bests import Bests, bests, compare_bests
 from reports.facts.capacity import Capacity, candidates, capacities, faulty_cells
 from reports.facts.cells import Cells, Row, alike, groups
-from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
+from reports.facts.comparisons import Comparison, compare
 from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings, service_names

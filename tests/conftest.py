@@ -14,7 +14,7 @@ from hypothesis import settings
 from lab.folders import Sandbox
 from lab.native import programs
 from lab.python import interpreters
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Runtime, present
 
 for helper in ("kinds", "peers", "runs", "serving", "speaking"):

@@ -18,11 +18,12 @@ import runner
 from config import flags
 from config.plan import Plan
 from core.cell import PARAMETERS
-from core.result import FILE_NAME, RunFile
+from core.result import FILE_NAME
+from core.result_file import RunFile
 from core.runtime import RuntimeName, facts
 from lab.machine import host
 from systems import built_in
-from tests.core.test_result import run
+from tests.core.test_result_file import run
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"

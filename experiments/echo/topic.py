@@ -12,9 +12,9 @@ from reports.document.values import hundredths, microseconds, tenths, whole
 from reports.facts.builds import service_version
 from reports.facts.cells import Row, setting_key
 from reports.facts.cells import number as parameter
+from reports.facts.contests import Contest, Standing, contests, rate, rate_share
 from reports.facts.settings import about
 from reports.topics import contest as shared
-from reports.topics.contest import Contest, Standing, contests, rate, rate_share
 from reports.view import View
 
 PLACE = 12

@@ -30,10 +30,10 @@ from reports.document.model import (
 from reports.document.shapes import Col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts.cells import Row, grouped, of_rows
+from reports.facts.contests import titled
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
-from reports.topics.contest import titled
 from reports.view import View
 
 PLACE = 12

@@ -12,10 +12,10 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
 from reports.facts.cells import Row, of_rows, request_ns
 from reports.facts.comparisons import looks_at
+from reports.facts.contests import Contest, Standing, contests, rate_share
 from reports.statistics.significance import ALPHA, SHARES, Looks, holm
 from reports.statistics.stats import Estimate, log_ratios
 from reports.topics import contest as shared
-from reports.topics.contest import Contest, Standing, contests, rate_share
 from reports.view import View
 
 PLACE = 12

@@ -11,10 +11,10 @@ from reports.document.shapes import CellValue, Col, col
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
 from reports.facts.cells import Row, of_rows
+from reports.facts.contests import Contest, Standing, contests, rate_share
 from reports.facts.figures import cpu_ns, per_request
 from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics import contest as shared
-from reports.topics.contest import Contest, Standing, contests, rate_share
 from reports.view import View
 
 PLACE = 12

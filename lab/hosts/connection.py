@@ -22,7 +22,7 @@ from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message
-from core.record import RuntimeFacts, Window
+from core.run_record import Link, RuntimeFacts, Window
 from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
@@ -95,7 +95,7 @@ ANSWERS: Mapping[str, Any] = {  # types of the answers to calls; no other call h
     "packages": dict[str, str],
     "ran": dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count],
     "window": Window,
-    "reach": record.Link,
+    "reach": Link,
     "own": str,
     "files": str,
     "listen": str,

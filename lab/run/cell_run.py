@@ -2,29 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil
-from pathlib import Path
 from time import perf_counter_ns
-from types import MappingProxyType
 from typing import Any
 
 from config.plan import Entry
-from core.cell import Cell
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
-from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, message
-from core.method import Method
 from core.processtree import tree, usage_of
-from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
+from core.request_plan import ANSWER_DEADLINE_S
 from core.result import CellResult
-from core.secret import Redactor, secrets_in
-from core.system import CLIENT, SERVICE, System
-from lab.folders import Sandbox
-from lab.run.beside import Standing
+from core.system import CLIENT, SERVICE
+from lab.run.bench import Bench, Pace, calling_s, identity, key_of, redactor_of, starting_s
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     SLICES,
@@ -40,9 +32,8 @@ from lab.run.contract import (
     take_service_result,
 )
 from lab.run.core_waits import STEAL, CumulativeTime
-from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.instrumentation import TimeWindow
 from lab.run.limits import ServiceGroup
-from lab.run.places import CellPlaces
 from lab.run.results import (
     add_slices,
     add_up,
@@ -56,71 +47,12 @@ from lab.run.results import (
     note_jit_states,
     service_faults,
 )
-from lab.run.runtimes import AnyRuntime, runtime_of
-from lab.run.slow import COLLECTION, DEFAULT, collections_within, read_counters, slow_requests
+from lab.run.slow import COLLECTION, collections_within, read_counters, slow_requests
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 STARVED = "starved"  # the code of the reason if connections got no answer although others did
 BEFORE_READY = message("during start-up", code=NOT_READY)
-START_DEADLINE_S = FLOOR_S = 60.0
-SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
-SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 CALLING = message("while the clients were sending requests")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pace:
-    """How long the requests of a cell take.
-
-    cycle_ns: mean time from one request of a connection to its next
-    tail_ns: the length of its longest requests that matter: Histogram.tail_ns
-    """
-
-    cycle_ns: int = 0
-    tail_ns: int = 0
-
-    @classmethod
-    def of(cls, counts: Mapping[str, Any], think_ns: int = 0) -> "Pace":
-        """Return the pace of the requests in a client's result.
-
-        think_ns: the think time, which a short trial need not hold
-        """
-        latency = counts["latency"]
-        if not latency.get("count"):
-            return cls()
-        own_ns = max(think_ns, counts.get("own_ns", 0) // latency["count"])
-        return cls(cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bench:
-    """The settings and tools with which every cell of a run is measured.
-
-    inside: parts that run inside the services' own processes (core/inside), with their options
-    after: after(instruments, timed window) is called when a cell has ended, even if it failed
-    watch: watch(pid of the first service) is a context manager that is entered for the timed window
-    places: the hosts where children run; None for this machine
-    beside: the programs that run beside the services, such as their database
-    paces: {arm and cell_id: how long its requests take}, as far as known
-    """
-
-    sandbox: Sandbox
-    runtimes: Mapping[str, AnyRuntime]
-    method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(DEFAULT))
-    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
-    watch: Callable[[int], AbstractContextManager[object]] = nullcontext
-    places: CellPlaces | None = None
-    beside: Standing = Standing()  # noqa: RUF009 - frozen
-    paces: dict[str, Pace] = field(default_factory=dict)
-
-    def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
-        """Return the runtime that runs *role* (service or client) in a cell of *system*."""
-        return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
-
-    def cell_places(self) -> CellPlaces:
-        """Return the machines on which a cell's services and clients run."""
-        return self.places or CellPlaces(self.sandbox, self.method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -515,53 +447,7 @@ class CellRun(ExitStack):
         check_done(self.children.await_lines(children, word, when, deadline_s), word)
 
 
-def key_of(entry: Entry) -> str:
-    """Return the key of an arm and its setting in Bench.paces."""
-    return f"{entry.arm} {entry.cell.cell_id}"
-
-
-def identity(entry: Entry, block: int) -> dict[str, Any]:
-    """Return the fields of CellResult that name the measurement of a plan's entry in a block."""
-    names = ("cell_id", "system", "runtime", "params")
-    return {"arm": entry.arm, "block": block, **{name: getattr(entry.cell, name) for name in names}}
-
-
 def _name(role: str, number: int, total: int) -> Message:
     if role == SERVICE:
         return message("Service {number} of {total}", number=number, total=total)
     return message("Client {number} of {total}", number=number, total=total)
-
-
-def redactor_of(system: System) -> Redactor:
-    """Return a redactor that removes the secrets of *system* from its children's output."""
-    own = system.child_config.get("own")
-    files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
-    bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
-    return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
-
-
-# ---- deadlines, which end only measurements that hang --------------------------------------------------------------
-
-
-def starting_s(cell_line: Mapping[str, Any]) -> float:
-    """Return how long to wait until children are ready, in s. A user's service adds its own start deadline.
-
-    cell_line: the first line of the children's stdin
-    """
-    own = cell_line.get("own", {})
-    return START_DEADLINE_S + float(own.get("start_deadline_s", 0.0))
-
-
-def calling_s(cell: Cell, system: System, method: Method) -> float:
-    """Return how long to wait for the clients' results after the clients are told to send, in s.
-
-    With a user's service, every answer may arrive just before its deadline.
-    """
-    busy_s = 0.0 if method.duration_s else cell.paced_s
-    if system.user_service:
-        own, connections = system.child_config["own"], cell.num_connections_per_client
-        requests = connections if method.duration_s else cell.num_requests_per_client * cell.num_api_services
-        busy_s += ceil(requests / connections) * (ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"]))
-    else:
-        busy_s += cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
-    return FLOOR_S + method.duration_s + method.warmup.seconds + busy_s

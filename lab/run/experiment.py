@@ -17,10 +17,12 @@ from core.messages import message
 from core.method import Method
 from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, Wanted, relaxation_s
 from core.program import PROGRAM
-from core.result import NOT_TRIED, CellResult, Run, RunFile
+from core.result import NOT_TRIED, CellResult, Run
+from core.result_file import RunFile
 from lab.folders import Sandbox
+from lab.run.bench import Bench, identity
 from lab.run.beside import Standing
-from lab.run.cell_run import NOT_READY, STARVED, Bench, identity
+from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles

@@ -17,7 +17,8 @@ from core.result import CellResult
 from core.runtime import NATIVE
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.run.cell_run import Bench, CellRun, Pace, key_of
+from lab.run.bench import Bench, Pace, key_of
+from lab.run.cell_run import CellRun
 from lab.run.core_waits import CoreWaitSampler
 
 TRIAL_NS = 150_000_000

@@ -14,7 +14,7 @@ from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, stacks
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.runs import Order

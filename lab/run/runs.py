@@ -15,7 +15,8 @@ from core.errors import BadInput
 from core.files import BESIDE, is_there
 from core.messages import SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
-from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
+from core.result import FILE_NAME, PLOTS, Run
+from core.result_file import COMPARISONS, RunFile, load
 from core.saved import SavedPlan
 from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder, lock_holder

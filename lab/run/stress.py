@@ -32,7 +32,8 @@ from core.request_plan import ANY, Request, RequestPlan
 from core.secret import Redactor
 from core.stress import Check, Round, Stress
 from lab.environments.environment import site_packages
-from lab.run.cell_run import NOT_READY, Bench, CellRun, redactor_of
+from lab.run.bench import Bench, redactor_of
+from lab.run.cell_run import NOT_READY, CellRun
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.runtimes import orchestrator

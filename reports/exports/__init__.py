@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from core.errors import BadInput
 from core.files import write
 from core.messages import Message
-from core.result import COMPARISONS, PLOTS, PROFILES
+from core.result import PLOTS, PROFILES
+from core.result_file import COMPARISONS
 
 if TYPE_CHECKING:
     from reports.view import View

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from core.languages import ENGLISH, Language, printable
-from core.result import Run, to_json
+from core.result import Run
+from core.result_file import to_json
 from reports.document.model import Document
 from reports.exports import Exported, written
 from reports.facts.cells import Row
@@ -39,7 +40,7 @@ def markdown(view: View, to: Path) -> Exported:
 def as_json(view: View) -> dict[str, Any]:
     """Return the content of result.json with an additional key `figures`: the figures of each row, with units.
 
-    core.result.load can read the result like result.json.
+    core.result_file.load can read the result like result.json.
     """
     units = {one.row_name: one.unit for one, _ in SHOWN}
     rows = [

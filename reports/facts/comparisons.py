@@ -4,19 +4,16 @@ The best services of two runtimes for one workload are compared, too. Even-numbe
 odd-numbered blocks judge it, so a service that was chosen by luck gains nothing from its luck.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
 from core.result import CellResult, Run
-from core.runtime import NATIVE
-from core.saved import SavedPlan, Until
-from reports.facts.cells import Key, Row, Setting, grouped, of_cells, runtimes
+from core.saved import Until
+from reports.facts.cells import Key, Setting, grouped, of_cells
 from reports.facts.connections import connection_notes, delay_by_tcp
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
@@ -31,17 +28,15 @@ from reports.facts.gates import (
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import MOST_BUSY, on_busy, others
-from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters, times_ns
-from reports.facts.settings import SHAPE
-from reports.facts.steps import NAMES, confounds, several_causes, steps_to_the_last
+from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters
+from reports.facts.steps import NAMES, confounds, several_causes
 from reports.facts.topologies import shape_confounds
 from reports.statistics.significance import DEPENDENT, SHARES, Looks, dependence, depends, fewest_blocks_anytime
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
+from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
 BEST = "best"
 DIFFERENT = ("faster", "slower")
-WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 AT_RATE_TAILS = ("p50", "p99")  # the latency percentiles that stand for a comparison at a fixed rate
 SHORT, BUSY = "short", "busy"  # codes of obstacles: an arm was timed too briefly; other processes decide the verdict
 DECIDED = (*DIFFERENT, "equivalent")
@@ -156,7 +151,7 @@ class Comparison(Setting, Verdict):
 
 def compare(run: Run) -> list[Comparison]:
     """Return all comparisons of a run: first A/A, whose p values are adjusted separately, then those of runtimes."""
-    return _compared(run, pairs(run))
+    return compared_pairs(run, pairs(run))
 
 
 def looks_at(run: Run) -> Looks:
@@ -175,7 +170,7 @@ def _differs(arm: str) -> Message:
     return message("A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=arm)
 
 
-def _compared(run: Run, made: Sequence[Pair], share: float = SHARES["throughput"]) -> list[Comparison]:
+def compared_pairs(run: Run, made: Sequence[Pair], share: float = SHARES["throughput"]) -> list[Comparison]:
     """Return the comparison of each pair of *made*, those of A/A first. All others are invalid if an A/A pair differs.
 
     A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If *made*
@@ -424,75 +419,3 @@ def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
     """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
     is_decided = judged.verdict in DECIDED
     return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))
-
-
-# ---- best services -------------------------------------------------------------------------------------------------
-
-
-class Best(NamedTuple):
-    """The best service of a runtime for a workload: the one with the least time per request in even-numbered blocks.
-
-    row: the table row of the service
-    of: the number of rows among which it was chosen
-    """
-
-    row: Row
-    of: int
-
-    @property
-    def judged(self) -> dict[int, CellResult]:
-        """The best service's measurements in odd-numbered blocks, by block; even-numbered blocks chose the service."""
-        return {cell.block: cell for cell in self.row.cells if cell.block % 2}
-
-
-Bests = Mapping[str, Mapping[str, Best]]  # by work (its parameters as JSON) and runtime
-
-
-def bests(run: Run, rows: Sequence[Row]) -> Bests:
-    """Return the best service of each runtime, for each workload that several services with the frame protocol serve.
-
-    Empty if the plan has too few blocks to judge them.
-    """
-    if run.plan["blocks"] < 2 * FEWEST_FOR_RANGE - 1:
-        return {}
-    is_own, framed, arms = bool(run.plan.get("own")), SavedPlan.from_json(run.plan).framed, {*runtimes(run)} - {NATIVE}
-
-    def key(row: Row) -> tuple[str, str]:
-        # the parameters of SHAPE do not change the work of a user's service
-        names = [name for name in row.params if name not in SHAPE] if is_own else WORK
-        return json.dumps({name: row.params[name] for name in names if name in row.params}), row.runtime
-
-    candidates = [
-        row
-        for row in rows
-        if (is_own or row.system in framed) and row.runtime in arms
-        if row.params.get("NUM_CLIENTS") and not is_open(row.params)
-    ]
-    found: dict[str, dict[str, Best]] = {}
-    for (work, runtime), same in grouped(candidates, key).items():
-        best = min(same, key=_picking_ns)
-        if len(same) > 1 and _picking_ns(best) < inf:
-            found.setdefault(work, {})[runtime] = Best(best, len(same))
-    return found
-
-
-def _picking_ns(row: Row) -> float:
-    """Return the median time per request in the even blocks, in ns; infinite if any even block failed."""
-    cells = {cell.block: cell for cell in row.cells if not cell.block % 2}
-    times = times_ns(cells)
-    return median(times.values()) if times and len(times) == len(cells) else inf
-
-
-def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
-    """Compare each runtime's best service with that of the runtime that is last in comparison order, for each workload.
-
-    The p values are adjusted for these comparisons only.
-    """
-    made = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
-    for work, same in chosen.items():
-        for step in steps_to_the_last([name for name in runtimes(run) if name in same], run.runtimes):
-            sides = {side: same[getattr(step, side)] for side in SIDES}
-            arms = {side: best.judged for side, best in sides.items()}
-            keys = tuple(best.row.key for best in sides.values())
-            made.append(Pair(setting=(BEST, work), step=step, arms=arms, sides=keys))
-    return [one for one in _compared(run, made, SHARES["best"]) if one.step == "best"]

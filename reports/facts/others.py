@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Literal
 
 from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, verbatim
-from core.record import Others as Seen
 from core.result import CellResult
+from core.run_record import Others as Seen
 from reports.document.values import SMALL, microseconds, percent, whole_percent
 
 MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked

@@ -15,7 +15,8 @@ from rich.text import Text
 from core.errors import BadInput
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
-from core.result import FILE_NAME, load
+from core.result import FILE_NAME
+from core.result_file import load
 from reports.facts.comparisons import BEST, Comparison
 from reports.facts.settings import service_names
 from reports.render.console import wrapped

@@ -9,8 +9,9 @@ from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Section, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, percent, probability, ratio, whole
+from reports.facts.bests import Best
 from reports.facts.cells import Setting
-from reports.facts.comparisons import Best, Comparison
+from reports.facts.comparisons import Comparison
 from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum

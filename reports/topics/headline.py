@@ -1,13 +1,15 @@
 """The headline of a run: the sentence that states the result of its main comparison. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from core.languages import ENGLISH
 from core.messages import (
     AND,
     COMMA,
     NOTHING,
+    SEMICOLON,
     Arg,
     Message,
     listed,
@@ -15,10 +17,12 @@ from core.messages import (
 )
 from reports.document.model import ABSENT
 from reports.document.values import whole_percent
+from reports.facts.cells import grouped
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering
 from reports.facts.others import MOST_BUSY
 from reports.facts.settings import SHAPE, system_name, topology
 from reports.topics.comparisons import ratio_datum
+from reports.view import View
 
 CAUSES = {  # what each step changes
     "lock": message("removing the GIL"),
@@ -52,6 +56,22 @@ TAIL_WORDS = {  # by the verdict on a percentile of latency
 }
 CHANCE = message("the difference may be chance")
 FEWEST_SETTINGS = 2
+EFFECTS = {  # what a step does, by verdict
+    "faster": message("raises throughput in {systems}"),
+    "slower": message("lowers throughput in {systems}"),
+    "equivalent": message("hardly changes throughput in {systems}"),
+    "inconclusive": message("has an inconclusive effect in {systems}"),
+    "invalid": message("has no validly measured effect in {systems}"),
+}
+EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there is only one process
+    (True, True): message("With one process, removing the GIL {found}."),
+    (True, False): message("With {count} processes, one for each core, removing the GIL {found}."),
+    (False, True): message("With one process, moving from {denominator} to {numerator} {found}."),
+    (False, False): message(
+        "With {count} processes, one for each core, moving from {denominator} to {numerator} {found}."
+    ),
+}
+CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
@@ -185,3 +205,44 @@ def ratio_text(one: Comparison) -> str:
     """Return a ratio with its interval, such as '1.31x [1.26, 1.37]'."""
     value, space, bounds = ratio_datum(one).text(ENGLISH).partition(" ")
     return value if value == ABSENT else f"{value}x{space}{bounds}"
+
+
+def by_setting(compared: Iterable[Comparison]) -> list[list[Comparison]]:
+    """Return those of *compared* that are about a single setting, as one list for each setting."""
+    return [*grouped((one for one in compared if not one.is_over_all), attrgetter("key")).values()]
+
+
+def measured_steps(view: View) -> list[Comparison]:
+    """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
+    return [one for one in view.comparisons if not one.is_over_all and (one.ratio or one.verdict == "invalid")]
+
+
+def gains(view: View) -> list[Message]:
+    """Return sentences on the effect of removing the GIL: with one process, and with one process for each core.
+
+    If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
+    """
+    measured, step = measured_steps(view), "lock"
+    if measured and all(not one.is_over_all for one in view.comparisons):
+        step = min((one.step for one in measured), key=("lock", *MAIN).index)
+    judged = [one for one in measured if one.step == step and one.verdict in EFFECTS]
+    sentences = []
+    for count in dict.fromkeys((1, view.machine.available_cores)):
+        some = [one for one in judged if one.params.get("NUM_API_SERVICES") == count]
+        named = [
+            (one.verdict, message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one)))
+            for one in some
+        ]
+        clauses = [
+            replace(template, args={"systems": listed(systems, COMMA, AND)})
+            for verdict, template in EFFECTS.items()
+            if (systems := [name for word, name in named if word == verdict])
+        ]
+        if clauses and len({one.system for one in some}) == len(some):
+            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
+            if step != "lock":
+                args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
+            said = replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args)
+            is_busy = any((one.others or 0.0) > MOST_BUSY for one in some)
+            sentences.append(message("On a busy machine: {said}", said=said) if is_busy else said)
+    return sentences

@@ -9,10 +9,11 @@ from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import arm_col, col, table
 from reports.document.values import hundredths, whole
 from reports.facts.cells import Row, of_rows
+from reports.facts.contests import rate_share
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values, varying
 from reports.statistics.stats import Estimate
-from reports.topics.contest import doubts, rate_share
+from reports.topics.contest import doubts
 from reports.view import View
 
 PLACE = 70

@@ -10,12 +10,12 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
+from reports.facts.contests import Contest, Standing, contests
 from reports.facts.gates import GIL_AND_JIT
 from reports.facts.pairs import addresses
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
-from reports.topics.contest import Contest, Standing, contests
 from reports.topics.costs import SERVICE_PSS
 from reports.topics.headline import ratio_text
 from reports.view import View

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.method import FEWEST_TO_PIN, SAME, placement
-from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
-from reports.document.model import Datum, Section, Table, plain_table, traced, words
+from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.document.values import percent
 from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
-from reports.facts.commands import command_line, more_blocks_command, resume_command
+from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison, confounds_of, looks_at
 from reports.facts.connections import delay_by_tcp
 from reports.facts.gates import (
@@ -40,9 +39,7 @@ from reports.facts.inside import (
 from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
 from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
-from reports.topics import lacking
-from reports.topics.comparisons import blocks_to_add
-from reports.topics.contest import by_reason
+from reports.topics.gaps import elsewhere_section, missing_section
 from reports.view import View
 
 PLACE = 60
@@ -62,10 +59,7 @@ MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
 WORTH_FINDING = 0.05
 
-MISSING = message("What was not measured")
-BUILD = f"{PROGRAM} native"
 
-Gap = tuple[Message, str]  # what was not measured, and the command that measures it
 Check = tuple[str, Message, str]  # state, finding, and the names of the cells that the finding comes from
 
 
@@ -81,7 +75,7 @@ def section(view: View) -> Section:
     if not view.plan.objectives:
         sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
         rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = rest, _missing(view), _elsewhere(view)
+        parts = rest, missing_section(view), elsewhere_section(view)
     return Section(
         "validity",
         TITLE,
@@ -429,64 +423,3 @@ def noise_sentences(view: View) -> Iterator[Message]:
     if design and not view.plan.view and not delay_by_tcp(view.run.cells):
         command = f"{command_line(view.run, '--duration', '--blocks')} {design.flags}"
         yield design_words(design, WORTH_FINDING, command)
-
-
-# ---- what was not measured, with the command that measures each item ------------------------------------------------
-
-
-def _missing(view: View) -> Section:
-    """Return a section that lists the parts of the plan that the run did not measure."""
-    gaps = [*_gaps(view)]
-    none = message("Everything in the plan was measured.")
-    return Section("gaps", MISSING, sentences=() if gaps else (none,), tables=(_gap_table(gaps),))
-
-
-def _elsewhere(view: View) -> Section:
-    """Return a collapsed section that lists what other runs could show in a report but this run did not measure."""
-    gaps = lacking(view)
-    title = message(
-        "Facts that this run did not measure, with the commands that measure them ({count})", count=len(gaps)
-    )
-    return Section("elsewhere", title, tables=(_gap_table(gaps),), folded=True)
-
-
-def _gap_table(gaps: list[Gap]) -> Table:
-    """Return a table of items that were not measured, with the command that measures each item."""
-    heads = (message("Not measured"), message("Command for the measurement"))
-    return plain_table(MISSING, heads, [(what, words(command, code=True)) for what, command in gaps], kind="gaps")
-
-
-def _gaps(view: View) -> Iterator[Gap]:
-    """Yield each part of the plan that the run did not measure, with the command that measures this part."""
-    run, again = view.run, command_line(view.run)
-    for name in run.missing:
-        yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
-    for is_native, command in ((True, BUILD), (False, again)):
-        absent = by_reason((one for one in view.plan.absent if (one.runtime == NATIVE) is is_native), view)
-        for reason, systems in absent.items():
-            yield message("{systems}: {reason}", systems=systems, reason=reason), command
-    unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
-    if unfinished:
-        yield (
-            plural("{count} planned cell (a measurement)", "{count} planned cells (measurements)", count=unfinished),
-            resume_command(run),
-        )
-    compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
-    if compared and len(compared) == len(view.comparisons):
-        yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
-    if more := blocks_to_add(compared):
-        blocks = message(
-            "More blocks (rounds of measurement) for comparisons without a verdict; the number is an estimate"
-        )
-        yield blocks, more_blocks_command(run, more)
-
-
-def _installation(runtime: str, again: str) -> str:
-    """Return the command that installs a runtime.
-
-    again: the command of this run
-    """
-    name = RuntimeName(runtime)
-    if name.jit_enabled:
-        return f"{again} --interpreter {runtime}=PATH"
-    return BUILD if runtime == NATIVE else f"uv python install {name.interpreter}"

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.keep_record import TABLE, keep
-from core.result import FILE_NAME, RunFile, load
+from core.result import FILE_NAME
+from core.result_file import RunFile, load
 from reports.exports import PAGE
 from reports.report import report
 from reports.view import View

@@ -6,12 +6,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import runner
-from lab.run import cell_run, measure
+from lab.run import bench, measure
 
 BLOCKED_AFTER_S = 20.0  # for a cell that is not stopped too, on a busy machine
 
 if __name__ == "__main__":
-    cell_run.START_DEADLINE_S = cell_run.FLOOR_S = BLOCKED_AFTER_S
+    bench.START_DEADLINE_S = bench.FLOOR_S = BLOCKED_AFTER_S
     vars(measure)["END_DEADLINE_S"] = BLOCKED_AFTER_S
-    cell_run.SLOWEST_REQUEST_S = 0.0
+    bench.SLOWEST_REQUEST_S = 0.0
     sys.exit(runner.main(sys.argv[1:]))

@@ -20,12 +20,13 @@ from core.errors import ChildFailed
 from core.messages import Message
 from core.method import Method, Warmup
 from core.record import Client, ClientLine, Program, ServiceLine, Usage
-from core.result import CellResult, Run, RunFile, load
+from core.result import CellResult, Run
+from core.result_file import RunFile, load
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
 from lab.run import cell_run
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.children import RESET, RESULT, WARM, Child, Place
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure

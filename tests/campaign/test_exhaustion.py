@@ -20,7 +20,7 @@ from time import monotonic
 
 import pytest
 
-from core.result import load
+from core.result_file import load
 from lab.profile.locks import obstacle
 from lab.profile.uprobes import MACHINES
 from lab.run.runtimes import Runtime

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from core.result import RunFile, load
+from core.result_file import RunFile, load
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from tests.campaign.saved import cells_in

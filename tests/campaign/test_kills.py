@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from core.result import load
+from core.result_file import load
 from lab.run.runtimes import Runtime
 from tests.campaign import impatient
 from tests.campaign.saved import cells_in

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.result import CellResult
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure
 from systems import find
 from tests.campaign.sizes import SEED, size

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from core.result import FILE_NAME, CellResult, RunFile, load
+from core.result import FILE_NAME, CellResult
+from core.result_file import RunFile, load
 from tests.campaign.sizes import SEED, size
 
 REPOSITORY = Path(__file__).resolve().parents[2]

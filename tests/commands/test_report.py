@@ -9,7 +9,8 @@ import pytest
 
 from commands.report import main as report
 from core.errors import BadInput
-from core.result import FILE_NAME, load
+from core.result import FILE_NAME
+from core.result_file import load
 from reports.exports import texts
 from reports.render import apart
 from reports.terminal.listing import saved_runs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.runtime import NATIVE
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Native, Runtime
 from lab.user_service import ports
 from tests.conftest import found, native_or_skip

@@ -16,7 +16,7 @@ from core.processtree import tree
 from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from lab.user_service import command as own_command

@@ -10,7 +10,7 @@ from core.system import System
 from experiments.league.alt_systems import SPEAK_HTTP, SPEAK_OUR_FRAMES, SYSTEMS
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.conftest import found, runtime_or_skip

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from core.processtree import tree
-from core.result import load
+from core.result_file import load
 from lab.run.runtimes import Runtime
 from reports.facts.others import others
 from tests.contract.runs import UNREPORTED, Run, finished, runtime_flags, started, wait_for_ends

@@ -8,7 +8,7 @@ import pytest
 from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import CLOSED, LONGEST_S, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s, top_rate
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.experiment import length
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime

@@ -11,7 +11,7 @@ import pytest
 
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.result import CellResult
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
 from tests.conftest import native_or_skip, runtime_or_skip

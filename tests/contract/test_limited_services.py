@@ -9,9 +9,9 @@ import pytest
 
 from core.errors import BadInput
 from core.method import Method
-from core.result import load
+from core.result_file import load
 from lab.folders import Sandbox
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.limits import service_group
 from lab.run.runtimes import Runtime
 from tests.contract.runs import CLIENT, SERVICE, UNREPORTED, Run, finished, plan_flags, service_flags, started

@@ -7,7 +7,7 @@ import pytest
 
 from core.method import Warmup
 from core.runtime import NATIVE
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Native
 from systems import built_in
 from tests.conftest import native_or_skip

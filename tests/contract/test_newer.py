@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.gil.probe import python_process
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured as measured_own

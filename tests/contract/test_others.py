@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.result import CellResult, load
+from core.result import CellResult
+from core.result_file import load
 from lab.run.runtimes import Runtime
 from reports.facts.others import others
 from tests.contract.runs import DEADLINE_S, RUNNER, plan_flags

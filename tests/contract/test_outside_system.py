@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.result import RunFile, load
+from core.result_file import RunFile, load
 from lab.run.runtimes import Runtime
 from tests.conftest import found
 from tests.contract.runs import UNREPORTED, finished

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.python import uv
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running

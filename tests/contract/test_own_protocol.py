@@ -12,9 +12,10 @@ import pytest
 
 from config.plan import Entry, find_system
 from core.method import Method, Warmup
-from core.result import CellResult, load
+from core.result import CellResult
+from core.result_file import load
 from core.system import System
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
 from lab.user_service.command import DEAF, one_request

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from lab.python import uv
-from lab.run.cell_run import NOT_READY, Bench
+from lab.run.bench import Bench
+from lab.run.cell_run import NOT_READY
 from lab.run.runtimes import Runtime
 from reports.facts.topologies import measured_shape
 from tests.conftest import runtime_or_skip

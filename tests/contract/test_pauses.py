@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.cells import Cells
 from reports.topics.pauses import DELAYED, pauses

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.result import load
+from core.result_file import load
 from lab.run.runtimes import Runtime
 from tests.contract.dialects import FRAMES
 from tests.contract.peers import Peer

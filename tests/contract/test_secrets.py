@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.result import load
+from core.result_file import load
 from lab.run.runtimes import Runtime
 from tests.contract.runs import RUNNER, UNREPORTED, Run, finished, runtime_flags
 

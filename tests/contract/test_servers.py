@@ -7,7 +7,7 @@ import pytest
 
 from config.user_service.servers import ASGI, WSGI
 from core.result import CellResult
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.topologies import measured_shape
 from tests.conftest import runtime_or_skip

@@ -17,8 +17,9 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.result import CellResult
 from core.system import System
 from lab.run import measure
+from lab.run.bench import Bench, Pace
 from lab.run.beside import Standing
-from lab.run.cell_run import Bench, CellRun, Pace
+from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices
 from lab.run.runtimes import Runtime
 from reports.facts.gates import background, idle_cores

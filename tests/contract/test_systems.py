@@ -12,7 +12,7 @@ from core.method import Method, Warmup
 from core.result import CellResult
 from core.runtime import NATIVE, RuntimeName
 from core.system import System
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
 from systems import find

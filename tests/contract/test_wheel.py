@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from core.result import Run, load
+from core.result import Run
+from core.result_file import load
 from lab.places import REPOSITORY
 from lab.python import uv
 from tests.conftest import runtime_or_skip

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.result import load
+from core.result_file import load
 from tests.conftest import runtime_or_skip
 from tests.docs.pages import DOCS, blocks
 from tests.docs.test_measure_your_service import ran

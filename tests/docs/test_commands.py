@@ -13,7 +13,7 @@ import pytest
 import commands as command_line
 from config import flags
 from config.load import load_plan
-from core.result import RunFile
+from core.result_file import RunFile
 from lab.places import REPOSITORY
 from tests.docs.pages import (
     DOCS,

@@ -16,10 +16,11 @@ import pytest
 import systems
 from core.cell import Cell
 from core.method import Method
-from core.result import FILE_NAME, Run, load
+from core.result import FILE_NAME, Run
+from core.result_file import load
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime

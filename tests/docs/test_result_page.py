@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from core import method, record, result, saved
+from core import comparison_record, method, profile_record, record, result, run_record, saved
 from tests.docs.pages import DOCS, expect, with_table
 
 PAGE = DOCS / "result.md"
-KINDS: dict[str, Any] = {
-    name: kind for module in (method, record, saved, result) for name, kind in vars(module).items()
-}
+MODULES = (method, record, run_record, profile_record, comparison_record, saved, result)
+KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
 NOT_HERE = {  # keys that are not in the table of that type, and why
     "Run": {"damaged", "folder"},  # no key of the file
     "Profile": {

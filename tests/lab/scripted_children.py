@@ -16,7 +16,7 @@ from core.runtime import RuntimeName
 from core.system import System
 from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from systems import find

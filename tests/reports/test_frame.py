@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.result import RunFile
+from core.result_file import RunFile
 from reports.exports.texts import cell_lines
 from reports.frame import frame
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of

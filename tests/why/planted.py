@@ -9,7 +9,8 @@ from io import StringIO
 from pathlib import Path
 
 from commands import run as command
-from core.result import Run, load
+from core.result import Run
+from core.result_file import load
 from lab.python.interpreters import find
 from reports.topics.waits import WaitingLine, settings, waits
 from tests.lab.extensions import extension

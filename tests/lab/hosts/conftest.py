@@ -13,7 +13,7 @@ from core.result import CellResult
 from lab.folders import Sandbox
 from lab.hosts import connection
 from lab.hosts.cluster import HostCluster
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
 from systems import find

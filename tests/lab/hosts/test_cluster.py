@@ -17,7 +17,8 @@ from commands import hosts, run
 from core.child import Slice
 from core.hosts import Host
 from core.languages import ENGLISH
-from core.result import Run, load
+from core.result import Run
+from core.result_file import load
 from lab.folders import Sandbox
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.cluster import HostCluster

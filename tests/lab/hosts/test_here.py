@@ -19,7 +19,7 @@ from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.place import RemoteInstrumentation
 from lab.profile.watchers import OBSTACLES
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.profiling import CellProfiler
 from lab.run.runtimes import Runtime

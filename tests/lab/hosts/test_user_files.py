@@ -27,7 +27,7 @@ from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection
 from lab.python import uv
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, runtime_of

@@ -3,7 +3,7 @@
 import pytest
 
 from core.decode import decoded
-from core.record import Profile
+from core.profile_record import Profile
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.lock_report import describe_owner, sentence, short_name, to_json
 from lab.profile.locks import LockFacts, Waiting, is_notification

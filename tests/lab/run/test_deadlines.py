@@ -9,7 +9,7 @@ from core.cell import Cell, Value
 from core.method import Method, Warmup
 from core.request_plan import RequestPlan
 from core.user_service import Command, UserService
-from lab.run.cell_run import FLOOR_S, START_DEADLINE_S, calling_s, starting_s
+from lab.run.bench import FLOOR_S, START_DEADLINE_S, calling_s, starting_s
 from systems import find
 
 

@@ -13,7 +13,8 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import verbatim
 from core.objective import Objective
-from core.result import CellResult, Run, load
+from core.result import CellResult, Run
+from core.result_file import load
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
 from lab.machine import quiet

@@ -129,7 +129,7 @@ def test_a_line_that_is_not_what_the_contract_wants_fails_the_cell(
 @pytest.mark.parametrize(
     ("deadline", "said", "when"),
     [
-        ("lab.run.cell_run.START_DEADLINE_S", {"ready": ""}, "during start-up"),
+        ("lab.run.bench.START_DEADLINE_S", {"ready": ""}, "during start-up"),
         ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from core.result import keep_comparisons, load
+from core.result_file import keep_comparisons, load
 from lab.folders import Sandbox, lock_folder
 from lab.places import REPOSITORY
 from lab.run import runs
@@ -88,7 +88,7 @@ SAVE = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from core.result import RunFile, load
+from core.result_file import RunFile, load
 folder = Path(sys.argv[1])
 run, file = load(folder), RunFile(folder)
 print("saving", flush=True)

@@ -11,7 +11,8 @@ from config.user_service.plan import user_service_plan
 from core.method import Warmup
 from core.runtime import NATIVE, RuntimeName
 from lab.places import REPOSITORY
-from lab.run.cell_run import STARVED, Bench
+from lab.run.bench import Bench
+from lab.run.cell_run import STARVED
 from lab.run.measure import measure_in_slices
 from tests.conftest import native_or_skip, runtime_or_skip
 

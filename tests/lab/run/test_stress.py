@@ -11,7 +11,7 @@ from core.runtime import RuntimeName
 from core.stress import Round, Stress
 from lab.places import REPOSITORY
 from lab.run import stress as rounds
-from lab.run.cell_run import Bench
+from lab.run.bench import Bench
 from lab.run.stress import SWITCH_INTERVAL_S, group_stacks
 from tests.conftest import runtime_or_skip
 

@@ -11,7 +11,7 @@ from config.plan import Plan
 from core.child import Slice
 from core.histogram import Histogram
 from core.runtime import RuntimeName
-from lab.run.cell_run import Pace
+from lab.run.bench import Pace
 from lab.run.feasible import choose_arm_order
 from lab.run.instrumentation import TimeWindow
 from lab.run.measure import size_slices

@@ -8,8 +8,9 @@ import pytest
 
 from core.cell import Value, parameter
 from core.result import Run
+from reports.facts.bests import bests, compare_bests
 from reports.facts.cells import Cells
-from reports.facts.comparisons import bests, compare, compare_bests
+from reports.facts.comparisons import compare
 from reports.statistics.significance import SHARES
 from reports.topics.best import section
 from reports.view import View

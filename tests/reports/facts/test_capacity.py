@@ -16,8 +16,8 @@ from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
 from core.objective import Objective, Wanted
-from core.record import Others
 from core.result import CellResult, Run
+from core.run_record import Others
 from core.user_service import Command, UserService
 from lab.places import REPOSITORY
 from reports.facts.capacity import Ratio, capacities, counted, ratios, wanted

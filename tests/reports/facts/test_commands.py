@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.result import RunFile, load
+from core.result_file import RunFile, load
 from reports.facts.commands import resume_command
 from tests.reports.sample import run_of
 

@@ -9,7 +9,8 @@ import pytest
 
 from commands.plan import main as plan_command
 from core.cell import Value
-from core.result import Run, RunFile
+from core.result import Run
+from core.result_file import RunFile
 from reports.facts.comparisons import compare
 from reports.facts.inside import design_of, typical_noise
 from reports.topics.validity import noise_sentences, section

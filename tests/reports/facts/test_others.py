@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.record import Others
 from core.result import CellResult
+from core.run_record import Others
 from reports.facts.comparisons import Comparison
 from reports.facts.others import others, too_busy
 from reports.report import report

@@ -13,7 +13,7 @@ from reports.document.shapes import col, table
 from reports.document.values import whole
 from reports.render.console import terminal
 from reports.render.terminal import print_table
-from reports.topics.verdict import labelled
+from reports.topics.answer import labelled
 
 STATES = ("running on a core", "runnable, no core", "GIL", "lock wait", "I/O wait", "idle [share of all time]")
 ROWS = [{"runtime": "3.14", **dict.fromkeys(STATES, 2416)}, {"runtime": "3.14t+gil", **dict.fromkeys(STATES, 7)}]

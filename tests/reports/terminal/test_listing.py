@@ -8,7 +8,8 @@ import pytest
 
 from core.errors import BadInput
 from core.languages import ENGLISH
-from core.result import FILE_NAME, Run, RunFile
+from core.result import FILE_NAME, Run
+from core.result_file import RunFile
 from reports.facts.comparisons import compare
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs

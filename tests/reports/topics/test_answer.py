@@ -13,7 +13,8 @@ from core.messages import message
 from core.result import CellResult, Run
 from reports.render.console import terminal
 from reports.render.terminal import print_section
-from reports.topics.verdict import section, with_page
+from reports.topics.answer import with_page
+from reports.topics.verdict import section
 from reports.view import View
 from tests.reports.sample import MS, RUNTIMES, cell_of, measured, run_of
 

@@ -7,12 +7,8 @@ import pytest
 from core.messages import verbatim
 from core.result import Status
 from reports.facts.cells import Cells
-from reports.topics.contest import (
-    Contest,
-    contests,
-    doubts,
-    rate_share,
-)
+from reports.facts.contests import Contest, contests, rate_share
+from reports.topics.contest import doubts
 from reports.view import View
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 

@@ -9,7 +9,7 @@ from core.languages import ENGLISH
 from core.messages import Message
 from reports import topics
 from reports.document.model import Table
-from reports.topics import comparisons, factors, latency, results, validity, verdict
+from reports.topics import answer, comparisons, factors, gaps, latency, results, validity, verdict
 from reports.topics.headline import headline
 from reports.view import View
 from tests.reports.facts.timed_cells import compared, steady
@@ -23,9 +23,9 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
     run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
     run.plan["until"] = {"verdict": True, "width": 0.0, "seconds": 180.0}
     assert not results.section(View(run)).sentences
-    assert not [what for what, _ in validity._gaps(View(run)) if "planned cell" in str(what)]
+    assert not [what for what, _ in gaps.gaps_of(View(run)) if "planned cell" in str(what)]
     run.cells.pop()
-    assert "1 planned cell (a measurement)" in [str(what) for what, _ in validity._gaps(View(run))]
+    assert "1 planned cell (a measurement)" in [str(what) for what, _ in gaps.gaps_of(View(run))]
     assert [str(line) for line in results.section(View(run)).sentences] == [
         "1 planned measurement has not been made. Use --resume to make this measurement."
     ]
@@ -79,7 +79,7 @@ def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_ve
         for block in range(1, 13)
     ]
     view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
-    said = texts(verdict.answer(view))
+    said = texts(answer.answer(view))
     assert "p50 300 → 200 us (faster)." in said
 
 
@@ -93,7 +93,7 @@ def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
     (line, _) = results.table(view).lines
     assert "1,000*" in [datum.text(ENGLISH) for datum in line]
-    said = texts(verdict.answer(view))
+    said = texts(answer.answer(view))
     assert "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)." in said
 
 

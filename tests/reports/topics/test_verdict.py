@@ -22,10 +22,11 @@ from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison
 from reports.render.html import page
 from reports.report import report
+from reports.topics.answer import answer
 from reports.topics.capacity import verdict_text
 from reports.topics.comparisons import _caption
-from reports.topics.headline import headline, main_headline
-from reports.topics.verdict import answer, gains, section
+from reports.topics.headline import gains, headline, main_headline
+from reports.topics.verdict import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 

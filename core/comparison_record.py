@@ -1,0 +1,144 @@
+"""Declare the keys of the comparisons in result.json (see core.record)."""
+
+from typing import Literal, TypedDict
+
+from core.messages import Message
+from core.record import Count, Known, Numbers, Parameters
+
+Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
+
+
+class Ratio(TypedDict, total=False):
+    """A ratio and its 95 % interval; null for a value that could not be computed.
+
+    ratio: throughput (`answered` / `wall_ns`) of the numerator over the throughput of the denominator; above 1 the
+        numerator is faster
+    low, high: 95 % interval of the ratio; with 3 to 5 blocks the least and greatest ratio of a block; with fewer `null`
+    """
+
+    ratio: Known
+    low: Known
+    high: Known
+
+
+class Factors(TypedDict, total=False):
+    """The two factors of a throughput ratio: cores in use, and CPU time per request."""
+
+    cores_used: Ratio
+    cpu_per_request: Ratio
+
+
+class AllFactors(Factors, total=False):
+    """The factors of a throughput ratio: for services and clients together, for services alone, for clients alone."""
+
+    service: Factors
+    client: Factors
+
+
+class Serves(TypedDict, total=False):
+    """The throughput that the services under one runtime could reach if clients used no CPU time."""
+
+    cores: Count
+    requests_per_s: Known
+    low: Known
+    high: Known
+
+
+class Capacity(Ratio, total=False):
+    """The throughput that the services under two runtimes could reach if clients used no CPU time, and the ratio."""
+
+    measured: bool
+    denominator: Serves
+    numerator: Serves
+
+
+class Tail(Ratio, total=False):
+    """The ratio of a latency percentile between two runtimes or services."""
+
+    p: Known
+    verdict: Verdict
+
+
+class Setting(TypedDict):
+    """A setting that a comparison covers: a system and its parameters."""
+
+    system: str
+    params: Parameters
+
+
+class Comparison(Ratio, total=False):
+    """A comparison of two runtimes or services, as reports.facts.comparisons computes it.
+
+    system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
+        `best` with the work for a step between best services
+    numerator, denominator: the two arms: runtimes, or services that already run. For such services `system` is the
+        `name` of all of them together
+    step: the difference between the arms: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to
+        the last), `aa` (none), `other` (several, or unknown: between services), `best` (from the best service of one
+        runtime to the best of another)
+    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons of the
+        run except A/A ([decision 013](decisions/013-family.md))
+    verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
+    why: one sentence: the reason for the verdict, the blocks still needed, or the gate that failed
+    blocks: number of blocks that have both arms; for `best` the odd blocks, because the even blocks select the services
+    noise_floor: how far from 1 the A/A interval of the same setting reaches, as a share; `null` without a valid A/A of
+        6 blocks
+    confounds: differences between the two builds, and between hosts, besides the cause that the step names: a list of
+        texts
+    notes: limits of the figures, such as saturated clients: a list of texts
+    between_services: whether the arms are services that already ran, not runtimes
+    obstacle: the part of `why` that prevents a verdict; empty if there is a verdict
+    blocks_needed: estimated number of blocks in total that a verdict needs; `null` if there is a verdict, or if more
+        than 1000 blocks are needed
+    saturation: share of the cores available to the clients that they used, median over the cells; `null` if not known
+    cores_in_use: share of all cores that services and clients of the numerator used together, median over the cells;
+        `null` if not known
+    disturbed: share of the cells in which the machine was disturbed; `null` over all settings
+    others: share of the cores' time that other processes used while clients were timed; `null` if not known
+    is_beside_others: whether `others` was more than 5 % in more than a third of the blocks; `why` and its sentence then
+        mention it
+    settings: for a comparison over all settings: the settings that passed their gates, or all if none did; for `best`:
+        the denominator's setting, then the numerator's
+    factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
+        per request. Their product is `ratio`; the same holds for the factors under `service` and under `client`. Empty
+        if a cell does not report its CPU time
+    capacity: the throughput that the services could reach if clients used no CPU time: `{requests_per_s, low, high,
+        cores}` under `denominator` and `numerator`, and `ratio` with `low` and `high`. `measured` is true if native
+        clients on separate cores called the services and were not the bottleneck. If not, the capacity is estimated
+        ([evidence.md](evidence.md#the-factors-of-each-ratio)). Empty over several settings, or if CPU time is not known
+    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000): `{ratio, low, high, p, verdict}`; above 1
+        means less latency. p is adjusted over the tails alone, and over those of `aa` apart
+    far_slower: for `denominator` and `numerator`: number of cells with more than 1.25x the time per request of the
+        arm's median cell
+    dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks
+    noise: standard deviations of a block's log-ratio: `between` processes, and `within` cells of `seconds` each; their
+        squares add up. Empty with fewer than 6 blocks, without `slices`, and over several settings
+    """
+
+    system: str
+    params: Parameters
+    numerator: str
+    denominator: str
+    step: Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
+    p: Known
+    verdict: Verdict
+    why: Message
+    blocks: Count
+    noise_floor: Known
+    confounds: list[Message]
+    notes: list[Message]
+    obstacle: Message
+    blocks_needed: Count | None
+    saturation: Known
+    cores_in_use: Known
+    disturbed: Known
+    others: Known
+    is_beside_others: bool
+    settings: list[Setting]
+    between_services: bool
+    factors: AllFactors
+    capacity: Capacity
+    tails: dict[str, Tail]
+    far_slower: dict[str, Count]
+    dependence: Known
+    noise: Numbers

@@ -1,0 +1,211 @@
+"""Declare the keys of cells, runtimes and fingerprints in result.json (see core.record)."""
+
+from typing import Required, TypedDict
+
+from core.messages import Json
+from core.record import Count, Known, Number, Numbers, Positive, Time
+
+# ---- a cell --------------------------------------------------------------------------------------------------------
+
+
+class Cause(TypedDict):
+    """The share of one cause, such as garbage collection, in the time of slow requests and in the whole measured time.
+
+    share: of the slow requests' time
+    window: of the whole window
+    """
+
+    share: Number
+    window: Number
+
+
+class Slow(TypedDict, total=False):
+    """Requests slower than a percentile, and how many of them overlap a garbage collection of their service.
+
+    threshold_ns: the percentile; the requests counted here took longer
+    requests: number of these requests
+    overlapping: requests during which their service ran a garbage collection
+    by_chance: how many would overlap if they came at other times of the window, each as long as its time outside of
+        collections; mean of 32 shifts
+    mostly: requests that spent at least half of their time in collections
+    causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal` (the hypervisor took
+        the cores), as far as known: `share` of the time of these requests, and `window`, the share of all time at the
+        same services or clients; 0 to 1
+    """
+
+    threshold_ns: Required[Count]
+    requests: Required[Count]
+    overlapping: Count
+    mostly: Count
+    by_chance: Number
+    causes: dict[str, Cause]
+
+
+class Slices(TypedDict, total=False):
+    """The number of answers in each slice of time.
+
+    start_ns: its start, after the clients' start
+    """
+
+    width_ns: Positive
+    start_ns: Time
+    counts: list[Count]
+
+
+class Others(TypedDict):
+    """CPU time of other processes while clients were timed.
+
+    busiest, neighbours: share of each process by name
+    """
+
+    cores: Count
+    window_ns: Count
+    share: Number
+    busiest: Numbers
+    neighbours: Numbers
+
+
+class Window(TypedDict, total=False):
+    """The state of a machine while clients were timed; null for a value that the machine does not report.
+
+    window_ns: length of the window
+    steal, iowait, idle: shares of the time of all cores
+    others: CPU time of other processes, as in [a cell](#a-cell), where it is a separate key
+    swapped_pages: pages swapped in or out
+    throttles: how often a core was slowed because of its temperature
+    quota_stalled_ns: how long CPU quotas of control groups throttled threads
+    cpu_pressure, memory_pressure: share of the window in which some process waited for a core, or for memory
+    """
+
+    others: Others | None
+    window_ns: Known
+    steal: Known
+    iowait: Known
+    idle: Known
+    swapped_pages: Known
+    throttles: Known
+    quota_stalled_ns: Known
+    cpu_pressure: Known
+    memory_pressure: Known
+
+
+class CellHost(TypedDict, total=False):
+    """A host that took part in a measurement: its clock's offset, the start time of its clients, and disturbances."""
+
+    offset_ns: Time
+    error_ns: Count
+    released_ns: Count
+    late_ns: Count
+    disturbances: list[Json]
+
+
+# ---- a run ---------------------------------------------------------------------------------------------------------
+
+
+class Hidden(TypedDict):
+    """The text that a file stores in place of a secret (core.secret)."""
+
+    hidden: str
+    name: str
+
+
+class Request(TypedDict, total=False):
+    """The method and path of a request to a user's service, as reports use them."""
+
+    method: str
+    path: str | Hidden
+
+
+class Requests(TypedDict):
+    """The requests that clients send to a user's service."""
+
+    requests: list[Request]
+    think_time_s: Number
+    rate: Count
+
+
+class Target(TypedDict):
+    """A user's service that was already running before the measurement."""
+
+    name: str
+    url: str | Hidden
+
+
+class OwnService(TypedDict, total=False):
+    """A user's service as reports use it: its name, requests, protocol, and command or addresses."""
+
+    name: Required[str]
+    requests: Required[Requests]
+    protocol: str
+    command: str | Hidden
+    targets: list[Target]
+
+
+class Flags(TypedDict, total=False):
+    """Build options of an interpreter; null if not known."""
+
+    pgo: bool | None
+    lto: bool | None
+    shared: bool | None
+    debug: bool | None
+    tail_call: bool | None
+    jit: bool | None
+    configure: str
+
+
+class RuntimeFacts(TypedDict, total=False):
+    """An interpreter that a run used.
+
+    executable: path of the interpreter
+    source: how it was found: `uv`, `PATH`, `pyenv`, or `given` by `--interpreter`
+    implementation, version, build, compiler: as the interpreter reports them
+    gil_disabled_build: whether it is the free-threaded build
+    gil_enabled, jit_enabled: whether the runtime's name promises that the GIL, or the JIT, is on
+    flags: build options: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
+    packages: names and versions of the installed packages, by requirements file
+    """
+
+    executable: str
+    source: str
+    implementation: str
+    version: str
+    build: str
+    compiler: str
+    gil_disabled_build: bool
+    gil_enabled: bool
+    jit_enabled: bool
+    flags: Flags
+    packages: dict[str, dict[str, str]]
+
+
+class Link(TypedDict):
+    """The network link from a host to the services' host: round-trip times, and bytes/s in one direction."""
+
+    least_ns: Count
+    median_ns: Count
+    bytes_per_s: Count
+
+
+class InterpreterDigest(TypedDict, total=False):
+    """The interpreter under which services or clients ran, with a digest of its file."""
+
+    executable: str
+    version: str
+    build: str
+    digest: str
+
+
+class Environment(TypedDict, total=False):
+    """The interpreter, packages and programs with which services or clients were measured."""
+
+    interpreter: InterpreterDigest
+    packages: dict[str, str]
+    installed: str
+    programs: dict[str, str]
+
+
+class Fingerprints(TypedDict, total=False):
+    """The code and environments that measurements used, by the ids that the measurements contain."""
+
+    code: dict[str, dict[str, str]]
+    environments: dict[str, dict[str, Environment]]

@@ -1,0 +1,302 @@
+"""Answer for the terminal: the steps between runtimes, why they differ, what to heed and what to do next."""
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import log
+from operator import attrgetter
+from typing import Any
+
+from core.messages import (
+    AND,
+    COMMA,
+    NOTHING,
+    SENTENCES,
+    Message,
+    chained,
+    listed,
+    message,
+    plural,
+    verbatim,
+)
+from core.user_service import UserService
+from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
+from reports.document.shapes import Col, col, table
+from reports.document.values import latency_unit, ratio, whole_percent
+from reports.facts.cells import grouped, runtimes
+from reports.facts.commands import command_line, more_blocks_command
+from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, confounds_of
+from reports.facts.figures import pooled
+from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
+from reports.facts.others import on_busy
+from reports.facts.pairs import SIDES
+from reports.facts.steps import NAMES, steps
+from reports.statistics.verdict import WORDS, amount
+from reports.topics.comparisons import blocks_to_add, lacks_verdict
+from reports.topics.headline import (
+    by_setting,
+    gains,
+    main_headline,
+    measured_steps,
+    opposed_p99,
+    rank,
+    ratio_text,
+    tails_text,
+)
+from reports.view import View
+
+MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
+MOST_CONFOUNDS = 2
+ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
+ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
+REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
+CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
+    True: message("{share} less CPU time per request"),
+    False: message("{share} more CPU time per request"),
+}
+EXAMPLE_PORT = 8000
+FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
+LATENCY = message("Latency")
+NOISE = message("noise")
+Setting = Sequence[Comparison]  # the comparisons of one setting
+STEP: Col[Comparison] = col("step", lambda one: NOISE if one.step == "aa" else one.step_name, leads=True)
+FROM_TO: Col[Comparison] = col("from → to", lambda one: f"{one.denominator} → {one.numerator}")
+
+
+def answer(view: View) -> list[Message | Table]:
+    """Return the sentences and tables that a run prints at its end: its result, and what to do next.
+
+    with_page() adds the path of the report's HTML page.
+    """
+    compared = measured_steps(view)
+    if not compared:
+        return [ONLY_ONE]
+    said = main_headline(view.compared, view.names)
+    settings = by_setting(compared)
+    main = min(compared, key=rank)
+    body: list[Message | Table]
+    if len(settings) == 1:
+        body, why = [said, _steps_table(compared)], made_of(main)
+        latency = [_latency(main, view), *_opposed((one for one in compared if one is not main), view)]
+    else:
+        names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
+        chosen = [one for one in compared if one.step in names]
+        body, why = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view)], NOTHING
+        latency = _opposed(chosen, view)
+    arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
+    disturbed = disturbances(view.run.cells)
+    is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
+    notes = (
+        (message("Why"), why),
+        (LATENCY, chained(latency, SENTENCES)),
+        (message("Program"), view.beside),
+        (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
+        *((message("Missing"), text) for text in _missing(view)),
+        (message("Next"), _next(view)),
+    )
+    return [
+        *[ONE_CORE] * (view.machine.available_cores == 1),
+        *(message("{reason}.", reason=one) for one in background(view.run.cells)),
+        *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
+        *body,
+        *[arms] * bool(len(settings) == 1 and (why or latency[0])),
+        labelled(note for note in notes if note[1]),
+    ]
+
+
+def _steps_table(compared: Sequence[Comparison]) -> Table:
+    """Return a table with a line for each comparison of two runtimes in one setting."""
+    results = [col(GAIN, ratio_text), col(VERDICT, _verdict)]
+    if compared[0].is_at_rate:
+        results = [col("latency", tails_text)]
+    cols = [STEP, FROM_TO, *results]
+    name = message("Comparisons of runtimes or services")
+    return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
+
+
+def _verdict(one: Comparison) -> Datum:
+    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it needs no verdict."""
+    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else one.word
+    if word and one.verdict == "inconclusive" and one.blocks_needed:
+        word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
+    return words(word, state=one.verdict)
+
+
+def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: View) -> list[Message | Table]:
+    """Return a table of throughput ratios with a line for each setting, and how many lines the table leaves out.
+
+    chosen: the comparisons that the table shows
+    """
+
+    def values(setting: Setting) -> Message:
+        return listed([view.settings.values(setting[0])])
+
+    counts = range(1, len(settings) + 1)
+    count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
+    left = len(settings) - count
+    cols: list[Col[Setting]] = [col("system", lambda setting: view.settings.number(setting[0].system))]
+    for one in {one.step: one for one in chosen}.values():
+        cols += _step_cols(one)
+    more = plural(
+        "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
+    )
+    return [table(message("Systems"), cols, grouped(settings[:count], values).items()), *[more] * bool(left)]
+
+
+def _step_cols(like: Comparison) -> list[Col[Setting]]:
+    """Return the columns of the step of *like* (a step compares two runtimes): base runtime, ratio and verdict."""
+    label = like.label
+
+    def of(read: Callable[[Comparison], Any], absent: str = ABSENT) -> Callable[[Setting], Any]:
+        return lambda setting: next((read(one) for one in setting[::-1] if one.step == like.step), absent)
+
+    base = col(FROM, of(attrgetter("denominator")), over=label, rank=1)
+    if like.is_at_rate:
+        return [base, col("latency", of(tails_text), over=label)]
+    return [
+        base,
+        col(GAIN, of(ratio_text), over=label),
+        col(VERDICT, of(lambda one: words(one.word, state=one.verdict), ""), over=label),
+    ]
+
+
+def labelled(lines: Iterable[Sequence[Message | Datum]]) -> Table:
+    """Return a table of notes without column heads. Each line has a label and a text."""
+    return plain_table(message("Notes"), (NOTHING, NOTHING), lines)
+
+
+def with_page(section: Section, path: str) -> Section:
+    """Return *section* with one more line in the texts for the terminal: the path of the report's HTML page."""
+    *before, last = section.terminal or (NOTHING,)
+    notes, above = ([*last.lines], before) if isinstance(last, Table) else ([], [*before, last])
+    return replace(section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))])))
+
+
+def made_of(one: Comparison) -> Message:
+    """Return text on what makes up a throughput ratio: the changes in CPU time per request and in cores in use.
+
+    Return nothing if they are not known.
+    """
+    if not one.factors:
+        return NOTHING
+    cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
+    spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
+    return message("{spent} and {ratio}x as many cores in use.", spent=spent, ratio=ratio(cores))
+
+
+def _latency(one: Comparison, view: View) -> Message:
+    """Return the p50 and p99 latency of two compared runtimes as the table of results has them, with their verdicts.
+
+    A percentile that one runtime lacks is left out.
+    """
+    sides = {row.runtime: row for row in view.rows if one.between_services or row.key == one.key}
+    rows = [sides[arm] for arm in (one.denominator, one.numerator) if arm in sides]
+    parts = []
+    for name in AT_RATE_TAILS:
+        known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
+        if len(rows) < len(SIDES) or not all(known):
+            continue
+        unit, form = latency_unit(max(value or 0 for value in known))
+        before, after = (form(value or 0) for value in known)
+        said = message("{name} {before} → {after} {unit}", name=name, before=before, after=after, unit=unit)
+        if name in one.tails:
+            word = on_busy(WORDS[one.tails[name]["verdict"]], one.others)
+            said = message("{said} ({word})", said=said, word=word)
+        elif any(name in pooled(row.good) for row in rows):
+            said = message("{said} (pooled over the blocks)", said=said)
+        parts.append(said)
+    return message("{parts}.", parts=listed(parts)) if parts else NOTHING
+
+
+def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
+    """Return a sentence per comparison in which only p99 is worse, or p99 is better although throughput is worse."""
+    return [
+        message(
+            "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
+            p99=p99, setting=view.settings.where(one),
+        )
+        for one in compared if (p99 := opposed_p99(one))
+    ]  # fmt: skip
+
+
+def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
+    """Return warnings about what makes the ratios less reliable, with remedies.
+
+    disturbed: how the machine was not quiet
+    """
+    confounds = confounds_of([one for one in compared if one.verdict != "unjudged"])
+    noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
+    shared = message(
+        "Services and clients share {count} cores and use nearly all of them, so the clients also influence the ratio. "
+        "Repeat the run with more cores.",
+        count=view.machine.available_cores,
+    )
+    busy = message(
+        "The clients used most of the CPU available to them, so the services may be faster than shown. Use "
+        "--client-runtime native, or more cores."
+    )
+    differs = message(
+        "The compared runtimes also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
+    )
+    noisy = message(
+        "Noise: the interval of the ratio of a runtime to itself (A/A) reaches as far from 1 as {ratio}x.",
+        ratio=ratio(1 + noise),
+    )
+    cautions = [
+        shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
+        busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
+        differs if confounds else NOTHING,
+        noisy if noise else NOTHING,
+        *(message("Disturbances: {reason}.", reason=reason) for reason in disturbed),
+    ]
+    return chained(cautions, SENTENCES)
+
+
+def _missing(view: View) -> Iterator[Message]:
+    """Yield a sentence for each missing runtime: which comparisons it would add, and how to install it."""
+    present, facts = runtimes(view.run), view.run.runtimes
+    shown = {step.name for step in steps(present, {}, facts)}
+    for name, reason in view.run.missing.items():
+        more = {step.name for step in steps([*present, name], {}, facts)} - shown
+        added = listed((text for step, text in NAMES.items() if step in more), COMMA, AND)
+        text = message(
+            "With the runtime {runtime}, the report could also show these comparisons: {added}. {reason}",
+            runtime=name,
+            added=added,
+            reason=reason,
+        )
+        yield text if more else reason
+
+
+def _next(view: View) -> Message:
+    """Return the command to run next: it measures more blocks for missing verdicts, or else profiles locks.
+
+    If no measurement succeeded, it sends a request to the user's service.
+    The lock profile is of the system whose throughput changes most.
+    """
+    compared = measured_steps(view)
+    if not any(one.ratio for one in compared):
+        return _request_by_hand(view)
+    if more := blocks_to_add(view.compared):
+        return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, more))
+    changed = [one for one in compared if one.verdict in DIFFERENT]
+    if not changed or any(profile.get("kind") == "locks" for profile in view.run.profiles):
+        return NOTHING
+    most = max(changed, key=lambda one: abs(log(one.ratio or 1.0)))
+    chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
+    command = f"{command_line(view.run, '--profile')}{chosen} --profile locks"
+    return message("To find the cause of the change in throughput: {command}", command=command)
+
+
+def _request_by_hand(view: View) -> Message:
+    """Return how to find out why no measurement of a user's service succeeded; NOTHING for other plans."""
+    if not view.run.plan.get("own"):
+        return NOTHING
+    own = UserService.from_json(view.run.plan["own"])
+    request, target = own.requests.requests[0], next(iter(own.targets), None)
+    method = [] if request.method == "GET" else ["-X", request.method]
+    url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
+    return message(
+        "No measurement succeeded. Start the service yourself, read its log, and send it a request: {command}",
+        command=shlex.join(["curl", "-i", *method, f"{url}{request.path}"]),
+    )
