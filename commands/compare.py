@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
 
     parser = output.parser("compare", arguments)
     parser.add_names(
-        "run", "The folder of a saved run, or its result.json. The others are compared with the first.", "*"
+        "run", "The folder of a saved run, or its result.json. The others are compared with the first.", "+"
     )
     parser.add_group("how to compare", SLOWER, ANYWAY, JUNIT)
     parser.add_group("the HTML page", PAGE)

@@ -103,7 +103,7 @@ class Parser(argparse.ArgumentParser):
 
         count: argparse's nargs
         """
-        self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]"}[count].format(name.upper())
+        self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]", "+": " {0} [{0} ...]"}[count].format(name.upper())
         group = self.add_argument_group(self._text(message("arguments")))
         group.add_argument(
             name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(as_message(text))

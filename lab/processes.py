@@ -145,12 +145,11 @@ def guarded(  # noqa: PLR0913 - a process has them all
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
     """
     heard, report = os.pipe()
-    before = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop))]
-    words = [*before, program or str(command[0]), *map(str, command)]
+    words = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop)), program or str(command[0])]
     with os.fdopen(heard, "rb") as report_pipe:
         try:
             process = subprocess.Popen(
-                words,
+                [*words, *map(str, command)],
                 cwd=folder,
                 stdin=subprocess.PIPE,
                 stdout=streams[0],
@@ -166,16 +165,20 @@ def guarded(  # noqa: PLR0913 - a process has them all
             raise
         finally:
             os.close(report)
-        _GUARDS.add(process)
         with process:
-            guard = Guard(process, str(command[0]), report_pipe)
-            try:
-                yield guard
-            finally:
-                _GUARDS.discard(process)
-                _await_end(process)
-                lines = report_pipe.read().decode().splitlines()
-                guard.report |= {name: int(number) for name, number in map(str.split, lines)}
+            yield from _watched(process, Guard(process, str(command[0]), report_pipe), report_pipe)
+
+
+def _watched(process: "subprocess.Popen[str]", guard: Guard, report_pipe: IO[bytes]) -> Iterator[Guard]:
+    """Yield *guard*. When the block or this process ends, wait for the guard's end and read its report."""
+    _GUARDS.add(process)
+    try:
+        yield guard
+    finally:
+        _GUARDS.discard(process)
+        _await_end(process)
+        lines = report_pipe.read().decode().splitlines()
+        guard.report |= {name: int(number) for name, number in map(str.split, lines)}
 
 
 def expect_process(error: OSError) -> None:

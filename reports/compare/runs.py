@@ -294,10 +294,13 @@ def _unused(run: Member, used: Container[int]) -> Iterator[Message]:
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
     """Return sentences that explain the comparison: the times, the number of blocks, and the direction of the ratio."""
     letters = [run.letter for run in runs]
-    counts = [[len(times_fs(row)) for one in cells for row in one.pair.rows if row in run.timed] for run in runs]
+    counts: dict[str, list[int]] = {letter: [] for letter in letters}
+    for one in cells:
+        for run, row in zip(one.pair.runs, one.pair.rows, strict=True):
+            counts[run.letter].append(len(times_fs(row)))
     medians = message(
         "The times of runs {runs} are medians of {blocks}.",
-        runs=listed(letters, last=AND), blocks=listed(dict.fromkeys(map(_blocks, counts)), last=AND),
+        runs=listed(letters, last=AND), blocks=listed(dict.fromkeys(map(_blocks, counts.values())), last=AND),
     )  # fmt: skip
     other = verbatim(letters[1]) if len(runs) == LEAST else OTHER
     ratio = message(

@@ -14,9 +14,11 @@ from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import CellResult
 from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, junit, sentence
-from reports.compare.runs import Compared, document
+from reports.compare.members import members
+from reports.compare.runs import Compared, compare_runs, document
 from reports.render.markdown import markdown
 from tests.reports.compare.test_runs import BEFORE_MS, ONE, compared, run
+from tests.reports.compare.trio import trio
 from tests.reports.sample import MS, cell_of, faulty, measured
 
 CELL = cell_of("1", "3.14t", ONE)
@@ -68,6 +70,14 @@ def example() -> Compared:
     failed = replace(odd[3], status="failed", reason=verbatim("<50 % & \x1b, why:"))
     b = run(cells(1.2), cells(runtime="3.14"), [*odd[:3], failed, *odd[4:]])
     return compared(a, b, share=0.05)
+
+
+def test_a_case_is_named_after_its_run_if_there_are_several() -> None:
+    found = compare_runs(members(trio(), ("first", "second", "third")), anyway=True, share=0.05)
+    names = [str(case.get("name")) for case in ET.fromstring(junit(found, ENGLISH)).iter("testcase")]
+    assert [name[-1] for name in names] == ["B", "B", "C", "C"]
+    assert len({*names}) == 4
+    assert [one.outcome for one in found.cells] == ["passed", "slower", "slower", "slower"]
 
 
 def test_junit_has_a_case_for_each_cell_and_no_signs_that_xml_cannot_hold(example: Compared) -> None:
