@@ -205,7 +205,7 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
         without = [name for name in names if unknown_variables([variable], name.minor, name.free_threaded)]
         if without:
             output.note(
-                "{variable} of --env is not given to {names}: these builds ignore it, or do not start with it.",
+                "{variable} from --env is not passed to {names}, which ignore it or do not start with it.",
                 variable=variable,
                 names=listed(without, AND),
             )

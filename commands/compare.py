@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
-    "Exit with status 3 if a run is slower than run A in a cell (a measured setting), or with 1 if this is "
-    "unclear. SHARE is the additional time that is accepted, such as 5%.",
+    "Exit with status 3 if any run is slower than run A in a measured setting, or with 1 if this is unclear. SHARE is "
+    "the tolerated increase in time, such as 5%.",
     parse_slower,
 )
 ANYWAY = Option("--anyway", "Compare the runs even if their machines, methods or parameters differ.")

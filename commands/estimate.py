@@ -21,7 +21,7 @@ def run_time(plan: Plan, cores: int) -> Message:
     cells = plural("{count} measurement", "{count} measurements", count=len(plan.entries()))
     if not plan.until:
         return message(
-            "A run would make {cells} in each of {blocks}, which takes roughly {time}.",
+            "A run would take about {time}, for {cells} in each of {blocks}.",
             cells=cells,
             blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
             time=duration(plan_seconds(plan, cores)),

@@ -144,7 +144,7 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
     """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if needed, runtimes."""
-    question = message("What does the free-threaded build do to {name}?", name=service.name)
+    question = message("How does the free-threaded build affect {name}?", name=service.name)
     values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if service.targets:
         question = message("Which of {names} is faster?", names=(target.name for target in service.targets))

@@ -138,7 +138,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     measured = {cell.runtime for cell in run.cells}
     absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
     if absent:
-        output.note("Not measured, although --runtime names it: {names}. The notes above say why.", names=absent)
+        output.note("Named with --runtime, but not measured: {names}. The notes above say why.", names=absent)
     missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(

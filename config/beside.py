@@ -75,7 +75,7 @@ def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
         is_command = False
     if not is_command:
         known = listed(f"{{{place}}}" for place in places)
-        raise given.wrong("a command with closed quotes and with no placeholders other than {places}", places=known)
+        raise given.wrong("a command with balanced quotes and no placeholders other than {places}", places=known)
     return text
 
 

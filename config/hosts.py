@@ -207,7 +207,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
-        message("A program that --with starts can run only on this machine."): bool(plan.beside),
+        message("--with can start programs only on this machine."): bool(plan.beside),
         message("The limits --cpus and --memory apply only on this machine, not on other hosts."): method.is_limited,
         message("HTTP/2 (--protocol http2) works only on this machine."): bool(service and service.protocol == HTTP2),
         message(

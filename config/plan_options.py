@@ -176,34 +176,33 @@ INTERPRETER = Option(
 )
 BLOCKS = Option(
     "--blocks N",
-    "The number of blocks (default: 12, for your own service 8). A block measures every runtime at every setting once.",
+    "The number of blocks (default: 12; your own service: 8). A block measures every runtime at every setting once.",
     whole(1, MAX_BLOCKS),
     beside_resume=True,
 )
 UNTIL = Option(
     "--until W",
-    "When to stop: verdict, 3%, 10min, or several with commas. verdict: when every comparison has a "
-    "verdict. 3%: when all confidence intervals are that narrow. 10min: after 10 minutes. With --app "
-    "or --service-command, the default is verdict,3min.",
+    "When to stop: verdict, 3%, 10min, or several separated by commas. verdict: every comparison has a verdict. "
+    "3%: no confidence interval is wider than 3%. 10min: after 10 minutes. With --app or --service-command, the "
+    "default is verdict,3min.",
     parse_until,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
-    "Fail if the last runtime is slower than the first. SHARE is the additional time that is accepted, "
-    "such as 5%. The exit status is then 3, or 1 if the result is unclear.",
+    "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, such as 5%. The "
+    "exit status is then 3, or 1 if the result is unclear.",
     parse_slower,
     PYTHON,
 )
 WARMUP = Option(
     "--warmup W",
-    "Warm-up of a measurement: 10% of its requests, 0.5s or 0 "
-    "(default: 0.2s, for your own service 10%, in a plan file 0).",
+    "Warm-up per measurement, such as 10% (of requests), 0.5s or 0 (default: 0.2s; your own service: 10%; plan "
+    "file: 0).",
     _named(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    "Seconds of a measurement (default: 1, for your own service 2, in a plan file 0). "
-    "0 means a fixed number of requests.",
+    "Seconds per measurement (default: 1; your own service: 2; plan file: 0). 0 means a fixed number of requests.",
     _named(parse_duration),
     field="duration_s",
 )
@@ -258,8 +257,9 @@ METHOD = (
     ),
     Option(
         "--judged-steps NAMES",
-        "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole for the effect "
-        "of the GIL and for the last runtime compared with the first. Other comparisons are shown without a verdict.",
+        "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole (lock: "
+        "effect of the GIL; whole: last runtime compared with the first). Other comparisons are shown without a "
+        "verdict.",
         parse_steps,
         PYTHON,
         choices=STEPS,

@@ -121,7 +121,7 @@ class Cell:
     )
     num_multi_socket: int = _whole(10, "listening sockets per service", low=1, high=1000)
     num_max_conns: int | None = _whole(
-        None, "most connections that a service keeps open; none = no limit", low=1, high=10**6, optional=True
+        None, "limit of open connections per service; none = no limit", low=1, high=10**6, optional=True
     )
     reuse_client: bool = _claim(True, "reuse a connection (true) or open one per request (false)")
     select_mode: str = _choice(
@@ -144,8 +144,8 @@ class Cell:
     )
     dispatch: str = _choice(
         "any",
-        "how workers wait: all on one selector (any), one worker at a time (leader), each for its own connections "
-        "(owned), or like leader if the GIL is on and like any if it is off (auto)",
+        "how workers wait: all on one selector (any), one worker at a time (leader), each on its own connections "
+        "(owned), or auto: leader if the GIL is on, any if it is off",
         "any",
         "leader",
         "owned",

@@ -192,12 +192,12 @@ def size_warning(view: View) -> Message:
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
     if not ends:
         return message(
-            "A measurement of this run has fewer requests than a measurement of the original experiment that gilscope "
-            "repeats, so the times cannot be compared."
+            "Measurements in this run have fewer requests than in the original experiment that gilscope repeats, "
+            "so the times cannot be compared."
         )
     return message(
-        "A measurement of this run has {ours} requests, but a measurement of the original experiment that gilscope "
-        "repeats has {theirs:,}, so the times cannot be compared.",
+        "Each measurement in this run has {ours} requests, but {theirs:,} in the original experiment that gilscope "
+        "repeats, so the times cannot be compared.",
         ours=listed(ends, RANGE),
         theirs=REQUESTS,
     )

@@ -76,8 +76,8 @@ def hidden(given: Given, mask_of: Mask) -> Text:
     shown = mask_of(template)
     if shown == template and mask_of is not plain and _STANDS_FOR_A_SECRET.search(template):
         raise BadInput(
-            "{name} contains ... instead of a secret value that was not saved. Give the value, "
-            "or {example} to read it from an environment variable.",
+            '{name} contains "..." in place of a secret value, which was not saved. Give the value, or use '
+            "{example} to read it from an environment variable.",
             name=given.name,
             example="{env:NAME}",
         )

@@ -144,7 +144,7 @@ SERVICE = (
     ),
     Option(
         "--service-command C",
-        "The command that starts the service. It contains {python} and {port}.",
+        "The command that starts the service. gilscope replaces {python} and {port}.",
         _command,
         COMMAND,
         "command",

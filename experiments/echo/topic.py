@@ -124,7 +124,7 @@ def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
         rate=shared.rate_words(most),
         changes=listed(changes, SEMICOLON)
         if changes
-        else message("keeping idle cores awake lets no server overtake a server with more requests/s"),
+        else message("keeping idle cores awake does not change the order of the servers by requests/s"),
     )
 
 

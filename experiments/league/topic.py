@@ -135,7 +135,7 @@ def _ahead(rivals: Sequence[Challenge]) -> Message:
         return message("no server outside of gilscope serves more requests/s")
     names = listed(message("{name} ({share}, p {p:.2g})", **_args(rival), p=rival.p) for rival in ahead)
     return message(
-        "no server outside of gilscope is faster with confidence, but these have higher medians: {names}", names=names
+        "no server outside gilscope is significantly faster, but these have higher medians: {names}", names=names
     )
 
 

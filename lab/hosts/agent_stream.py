@@ -126,7 +126,8 @@ class AgentStream:
             return message("the connection ended without an error message")
         if self._process.returncode == SSH_FAILED:
             return message(
-                "{error}. Log in once by hand with ssh, because ssh may ask for a password or about a host key",
+                "{error}. Log in once by hand with ssh, because ssh may ask for a password or ask you to confirm a "
+                "host key",
                 error=text,
             )
         return verbatim(text)

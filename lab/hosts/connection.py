@@ -154,8 +154,8 @@ def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> lis
         return []
     return [
         message(
-            "all clients sent requests together for only {share:.0%} of the measured time, but at least {least:.0%} "
-            "is required",
+            "all clients were sending requests at the same time for only {share:.0%} of the measured time, but at "
+            "least {least:.0%} is required",
             share=max(0.0, share),
             least=LEAST_OVERLAP,
         )

@@ -108,8 +108,8 @@ def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
 
 def _judge_throttling(throttles: int) -> tuple[bool, Message]:
     return throttles == 0, plural(
-        "a core was throttled by heat {count} time",
-        "cores were throttled by heat {count} times",
+        "a core was thermally throttled {count} time",
+        "cores were thermally throttled {count} times",
         count=throttles,
     )
 
@@ -151,7 +151,7 @@ CHECKS = (
                 names=listed(others["busiest"]) or message("process names are not visible"),
             ),
         ),
-        message("Stop the other processes. If the service needs a process, name the process with --neighbour."),
+        message("Stop the other processes. If the service uses one of them, name it with --neighbour."),
         during_runs=True,
     ),
     Check(

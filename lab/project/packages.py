@@ -101,7 +101,9 @@ def read_dependencies(
     installs = bool(tools.get("uv", {}).get("package", "build-system" in manifest))
     file = MANIFEST if {"project", "build-system"} & {*manifest} else ""
     if not file and "poetry" in tools:
-        raise _unreadable(folder / MANIFEST, message("uv reads [tool.poetry] only beside a [build-system]"))
+        raise _unreadable(
+            folder / MANIFEST, message("uv reads [tool.poetry] only if the file also has a [build-system] table")
+        )
     if not file and (folder / SETUP).is_file() and not (folder / REQUIREMENTS).is_file():
         file, installs = SETUP, True
     brackets = f"[{','.join(extras)}]" if extras else ""
@@ -144,7 +146,7 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
         )
     if not (folder / REQUIREMENTS).is_file():
         if (folder / SETUP_CFG).is_file() and "install_requires" in _text(folder / SETUP_CFG):
-            reason = message("uv reads this file only beside a pyproject.toml or setup.py")
+            reason = message("uv reads this file only if the same folder has a pyproject.toml or setup.py")
             raise _unreadable(folder / SETUP_CFG, reason)
         return None
     wanted = read(folder / REQUIREMENTS)

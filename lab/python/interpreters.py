@@ -147,7 +147,7 @@ def missing(runtime: str) -> Message:
 
 
 def _is_offered(name: str) -> bool:
-    """Return whether uv can install the interpreter *name*, such as 3.14t. Without uv, return True."""
+    """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing, return True."""
     program = uv.find()
     command = [str(program), "python", "list", "--only-downloads", "--all-versions", name]
     return program is None or trusted_output(command, QUERY_TIMEOUT_S) != ""

@@ -362,9 +362,9 @@ class CellRun(ExitStack):
             return NOTHING
         return message(
             "{starved} of {connections} connections got no answer within {limit_s:g} s, although others did: the "
-            "service has fewer threads than connections, or a limit of connections, or takes longer for these "
-            "requests. Use at most {most} connections (NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT), or give the service "
-            "more threads",
+            "service has fewer threads than connections, limits the number of connections, or takes longer for "
+            "these requests. Use at most {most} connections (NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT), or give "
+            "the service more threads",
             starved=starved,
             connections=connections,
             limit_s=self._system.child_config["own"].get("answer_deadline_s", ANSWER_DEADLINE_S),

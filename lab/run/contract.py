@@ -97,7 +97,7 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
             "answered",
             answered,
             message(
-                "a number of answered requests that is at most {requests}, the number of all requests of the client",
+                "a number of answered requests of at most {requests}, the client's total number of requests",
                 requests=requests,
             ),
         )
@@ -107,7 +107,7 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
             "wrong",
             result["wrong"],
             message(
-                "a number of wrong answers that is at most {answered}, the number of all answers to the client",
+                "a number of wrong answers of at most {answered}, the total number of answers to the client",
                 answered=answered,
             ),
         )
@@ -233,8 +233,8 @@ def _check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Child])
     requests = sum(service.result["requests"] for service in services)
     if requests < answered or (requests > answered and not any("said" in client for client in clients)):
         raise ChildFailed(
-            "The services counted {requests} answered requests, but the clients counted {answered} answers. The "
-            "services or the clients count wrongly.",
+            "The services counted {requests} answered requests, but the clients counted {answered} answers. One of "
+            "the two counts is wrong.",
             requests=requests,
             answered=answered,
         )

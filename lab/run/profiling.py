@@ -62,7 +62,7 @@ class CellProfiler(NamedTuple):
         python = _python_of(runtime)
         if python and python.name.minor < OLDEST_MINOR:
             raise ChildFailed(
-                "lines can be profiled only in CPython 3.14 or later, but the service runs {version}",
+                "--profile python needs CPython 3.14 or later, but the service runs {version}",
                 version=python.version,
             )
         own: Mapping[str, Any] = runtime.child_config(self.system).get("own", {})

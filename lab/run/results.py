@@ -127,8 +127,9 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
         return []
     return [
         message(
-            "throughput and latency contradict each other: {throughput:.1f} requests/s with {cycle:.2f} ms from one "
-            "request of a connection to its next would need {found:.2f} connections, but there are {connections}",
+            "throughput and latency contradict each other: {throughput:.1f} requests/s, at {cycle:.2f} ms from one "
+            "request to the next on the same connection, would need {found:.2f} connections, but there are "
+            "{connections}",
             throughput=latency.count * 1e9 / wall_ns,
             cycle=spent_ns / latency.count / 1e6,
             found=found,

@@ -145,9 +145,8 @@ def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
         for fact in ("version", "build"):
             if stored.get(fact) != here.get(fact):
                 raise BadInput(
-                    "The run was started with {name} {fact} {stored}, which is {here} now. "
-                    "A run can only continue with the same interpreters. Reinstall the old interpreter, or start a "
-                    "new run.",
+                    "The run was started with {name} {fact} {stored}, but this is now {here}. A run can continue "
+                    "only with the same interpreters. Reinstall the old interpreter, or start a new run.",
                     name=name,
                     fact=fact,
                     stored=repr(stored.get(fact)),

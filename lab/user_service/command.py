@@ -240,8 +240,8 @@ class ServiceCommand:
         places = holders.listening_everywhere(descendants(os.getpid()))
         if places:
             raise CommandFailed(
-                "The command listens at {places}, where every host can reach it. In a run across hosts it must listen "
-                "at {host} only. Write {place} for that address in the command.",
+                "The command listens on {places}, which every host can reach. In a run across hosts, the command "
+                "must listen only on {host}. Write {place} for this address in the command.",
                 places=listed(places),
                 host=self._endpoint.host,
                 place="{host}",

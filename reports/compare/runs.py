@@ -203,7 +203,7 @@ def _free_times(row: Row) -> Mapping[int, float]:
 
 
 def _in_runs(pair: Pair, said: Iterable[Message]) -> Message:
-    """Return the texts for both runs as one text, such as 'in run A, it failed; in run B, it failed'."""
+    """Join what is *said* about each of the two runs: 'in run A, it failed; in run B, it failed'."""
     runs = [run.letter for run in pair.runs]
     return chained(
         message("in run {run}, {what}", run=run, what=what) for run, what in zip(runs, said, strict=True) if what
@@ -299,7 +299,7 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
         for run, row in zip(one.pair.runs, one.pair.rows, strict=True):
             counts[run.letter].append(len(times_fs(row)))
     medians = message(
-        "The times of runs {runs} are medians of {blocks}.",
+        "Each time of runs {runs} is the median of {blocks}.",
         runs=listed(letters, last=AND), blocks=listed(dict.fromkeys(map(_blocks, counts.values())), last=AND),
     )  # fmt: skip
     other = verbatim(letters[1]) if len(runs) == LEAST else OTHER

@@ -41,7 +41,7 @@ def export(view: View, to: Path) -> Exported:
     arms = dict.fromkeys(row.runtime for row in view.rows if times_fs(row))
     if not arms:
         raise BadInput(
-            "Run {run} has no block that is ok, so nothing can be exported. The report of the run says what failed.",
+            "Run {run} has no successful block, so there is nothing to export. The run's report says what failed.",
             run=view.run.run_id,
         )
     files = {_path_of(arm, to, len(arms)): _document(view, arm) for arm in arms}

@@ -1,7 +1,4 @@
-"""Describe the builds of interpreters and the versions of programs that a run recorded, and how builds differ.
-
-Pure.
-"""
+"""Describe the builds of interpreters and the versions of programs that a run recorded, and how builds differ."""
 
 from collections.abc import Mapping
 from itertools import chain

@@ -1,6 +1,6 @@
 """Causes that cost a service throughput, and how much can be gained at most if the time that one takes is saved.
 
-Pure: no input or output. docs/why.md derives the bounds.
+docs/why.md derives the bounds.
 """
 
 from collections.abc import Iterable, Mapping
@@ -51,7 +51,7 @@ def gain_words(gain: float | None, most: float = inf) -> Message:
     """Return a sentence on what saving the time of a cause can gain; empty if it is unknown, or *most* or more."""
     if gain is None or gain >= most:
         return NOTHING
-    return message("Saving only this time would raise throughput by at most {gain}.", gain=percent(gain))
+    return message("Eliminating this time alone would raise throughput by at most {gain}.", gain=percent(gain))
 
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:

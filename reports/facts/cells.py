@@ -1,4 +1,4 @@
-"""An index of a run's measurements (cells) by setting, runtime and block, with table rows as views of it. Pure."""
+"""An index of a run's measurements (cells) by setting, runtime and block, with table rows as views of it."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Command lines for a saved run: to repeat it, to continue it, or to add to it. Pure."""
+"""Command lines for a saved run: to repeat it, to continue it, or to add to it."""
 
 import shlex
 from itertools import pairwise

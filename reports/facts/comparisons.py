@@ -1,4 +1,4 @@
-"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings. Pure.
+"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings.
 
 The best services of two runtimes for one workload are compared, too. Even-numbered blocks choose the best service and
 odd-numbered blocks judge it, so a service that was chosen by luck gains nothing from its luck.
@@ -263,8 +263,8 @@ def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) 
     if seen is None or verdict.verdict not in DECIDED or verdict.verdict == undisturbed.verdict:
         return verdict
     why = message(
-        "{used}; without the blocks in which they used more than {most:.0%}, and with the cores that they left to each "
-        "arm, the verdict would be: {word}. Measure again when the machine is quiet",
+        "{used}; without the blocks in which other processes used more than {most:.0%}, and adjusted for the cores "
+        "left to each arm, the verdict would be: {word}. Measure again when the machine is quiet",
         code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
     )  # fmt: skip
     return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=None)

@@ -1,4 +1,4 @@
-"""Notes for the report on closed connections, on requests that were sent twice, and on delays by TCP. Pure."""
+"""Write the report's notes on closed connections, on requests that were sent twice, and on delays by TCP."""
 
 from collections.abc import Sequence
 from math import inf
@@ -53,10 +53,10 @@ def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Message:
     is_at_rate = any(is_open(cell.params) for cell in cells)
     if is_at_rate or plan.think_time_s or any(map(_may_be_idle, cells)):
         note = message("{note}, or while it was idle", note=note)
-    contains = message("Throughput contains the time to connect, but latency does not")
+    contains = message("Throughput includes the time to connect, but latency does not")
     if is_at_rate:
         contains = message(
-            "Latency contains the time to connect, because it is measured from the time when a request was due"
+            "Latency includes the time to connect, because it is measured from the time when a request was due"
         )
     return message("{note}. {contains}", note=note, contains=contains)
 
@@ -79,8 +79,8 @@ def _resent(cells: Sequence[CellResult]) -> Message:
     if not resent:
         return NOTHING
     return message(
-        "the service closed kept connections instead of answering. So {count} of {all} requests had to be sent twice, "
-        "and their latency contains both attempts",
+        "the service closed keep-alive connections instead of answering, so {count} of {all} requests were sent "
+        "twice. Their latency includes both attempts",
         count=whole(resent), all=whole(sum(cell.answered for cell in cells)),
     )  # fmt: skip
 
@@ -92,10 +92,10 @@ def _delay(cells: Sequence[CellResult]) -> Message:
     if round(p50_ns) not in DELAYED_ACK_NS or cores >= MOST_IDLE_CORES:
         return NOTHING
     return message(
-        "half of the answers took {p50} ms or longer, although the service used less than half a core. A median from "
-        "40 to 50 ms usually means that TCP waits, not the service: the service sends an answer in two parts, such as "
-        "head and body. Its kernel keeps the second part until the first is confirmed (Nagle's algorithm), and the "
-        "client's kernel confirms it only after 40 ms or more (delayed ACK). Send each answer in one part, or set "
-        "TCP_NODELAY. Measuring more blocks does not help",
+        "half of the answers took {p50} ms or longer, although the service used less than half a core. A median of "
+        "40 to 50 ms usually means that TCP causes the delay, not the service: the service sends an answer in two "
+        "parts, such as head and body. The service's kernel holds the second part back until the first is "
+        "acknowledged (Nagle's algorithm), and the client's kernel acknowledges the first part only after 40 ms or "
+        "more (delayed ACK). Send each answer in one part, or set TCP_NODELAY. Measuring more blocks does not help",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip

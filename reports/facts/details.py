@@ -1,4 +1,4 @@
-"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles, noise. Pure."""
+"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles, noise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

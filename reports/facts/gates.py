@@ -1,7 +1,4 @@
-"""Validity checks (gates) that measurements must pass before they are compared, and notes on less reliable numbers.
-
-Pure.
-"""
+"""Validity checks (gates) that measurements must pass before they are compared, and notes on less reliable numbers."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -62,8 +59,8 @@ def state_gate(cells: Sequence[CellResult]) -> Message:
     for cell in cells:
         if names := [name for name in unread(cell) if name != "GIL" or cell.runtime.free_threaded]:
             return message(
-                "the state of the {part} of {arm} could not be read in block {block}, so the difference may have "
-                "another cause than the names of the runtimes say",
+                "the state of the {part} of {arm} could not be read in block {block}, so the difference may have a "
+                "cause other than the one that the runtimes' names suggest",
                 part=listed(names, last=AND), arm=cell.arm, block=cell.block,
             )  # fmt: skip
     return NOTHING

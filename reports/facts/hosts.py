@@ -1,4 +1,4 @@
-"""Facts about runs on several hosts: cores of services and clients, and host differences. Pure."""
+"""Facts about runs on several hosts: cores of services and clients, and host differences."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain

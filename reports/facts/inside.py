@@ -1,6 +1,6 @@
 """What happens during a measurement (cell): unsteady throughput at the start, idle cores during requests, and noise.
 
-The facts come from the slices and CPU times in a run. Cells without such data are left out. Pure.
+The facts come from the slices and CPU times in a run. Cells without such data are left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Define the measures completion time and throughput, and explain latency in closed and open loops. Pure."""
+"""Define the measures completion time and throughput, and explain latency in closed and open loops."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""CPU use of other processes while clients were timed: how much, in which blocks, and by which processes. Pure.
+"""CPU use of other processes while clients were timed: how much, in which blocks, and by which processes.
 
 Other processes are those that do not belong to the run. On a virtual machine, steal time counts as one of them.
 """
@@ -131,7 +131,7 @@ def beside(cells: Iterable[CellResult], cores: int) -> Message:
     return chained(
         (
             message(
-                "{name} used {share} of the CPU, {time_us} us for each request.",
+                "{name} used {share} of the machine's CPU time, which is {time_us} us per request.",
                 name=name,
                 share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)),
                 time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in good)),

@@ -1,4 +1,4 @@
-"""Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for all of them. Pure.
+"""Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for all of them.
 
 Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
 """

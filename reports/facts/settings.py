@@ -1,4 +1,4 @@
-"""Names of settings: the system, and the parameters that distinguish settings of the same system. Pure."""
+"""Names of settings: the system, and the parameters that distinguish settings of the same system."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol

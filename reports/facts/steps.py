@@ -1,4 +1,4 @@
-"""Steps: which runtimes are compared, and in what they differ, such as version, build, GIL or JIT. Pure."""
+"""Steps: which runtimes are compared, and in what they differ, such as version, build, GIL or JIT."""
 
 import itertools
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Comparisons between one process with many threads and many processes with few threads each. Pure."""
+"""Comparisons between one process with many threads and many processes with few threads each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Estimate the highest request rate at which a service meets an objective, and choose the next rate to probe. Pure.
+"""Estimate the highest request rate at which a service meets an objective, and choose the next rate to probe.
 
 The excess of a probe is the share of its requests that miss the objective, divided by the share that may miss it. With
 p99<50ms, 1 % of the requests may miss it. The capacity is the rate where the expected excess is 1. Its posterior

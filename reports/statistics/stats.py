@@ -1,4 +1,4 @@
-"""Estimates of effects, regression coefficients and shares, with 95 % intervals. Pure.
+"""Estimates of effects, regression coefficients and shares, with 95 % intervals.
 
 A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is faster. Methods,
 sources and limits are in docs/statistics.md. benchmarks/method_simulated.py simulates the methods' error rates.

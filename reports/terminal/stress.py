@@ -256,8 +256,9 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                 title=titles[one.kind],
                 sentences=(
                     message(
-                        "Python's faulthandler printed this in a round of the stress test that crashed or hung. If "
-                        "several rounds did, this is the first of them, preferably without the GIL."
+                        "Python's faulthandler printed this in a stress test round that crashed or hung. If "
+                        "several rounds crashed or hung, this is the first of them; rounds without the GIL take "
+                        "precedence."
                     ),
                 ),
                 texts=tuple(map(verbatim, texts)),

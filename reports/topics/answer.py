@@ -181,7 +181,9 @@ def made_of(one: Comparison) -> Message:
         return NOTHING
     cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
-    return message("{spent} and {ratio}x as many cores in use.", spent=spent, ratio=ratio(cores))
+    return message(
+        "{runtime} uses {spent} and {ratio}x as many CPU cores.", runtime=one.numerator, spent=spent, ratio=ratio(cores)
+    )
 
 
 def _latency(one: Comparison, view: View) -> Message:
@@ -239,7 +241,7 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
         "The compared runtimes also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
     )
     noisy = message(
-        "Noise: the interval of the ratio of a runtime to itself (A/A) reaches as far from 1 as {ratio}x.",
+        "Noise (A/A): the interval of a runtime's ratio to itself extends as far from 1 as {ratio}x.",
         ratio=ratio(1 + noise),
     )
     cautions = [

@@ -170,9 +170,9 @@ def _cautions(view: View) -> Iterator[Message]:
             )
         if found and found.is_capped:
             yield message(
-                "{arm}: the range ({low} - {high}) is a bracket, not an interval. No rate that was tried missed the "
-                "objectives, and the upper end is what the closed loop reached. Rates nearer to it were not tried, "
-                "because queues build up too slowly there.",
+                "{arm}: the range ({low} - {high}) is a bracket, not a confidence interval. All rates that were "
+                "tried met the objectives, and the upper end is the rate that the closed loop reached. Rates "
+                "nearer to the upper end were not tried, because queues build up too slowly there.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
         elif found and found.is_bracket:

@@ -67,7 +67,7 @@ def _caption(compared: Sequence[Comparison]) -> Message:
         "logarithmic scale."
     )
     band = message(
-        "The grey band shows the noise (A/A): how far from 1 the interval of the ratio of a runtime to itself reaches."
+        "The grey band shows the noise (A/A): how far the interval of a runtime's ratio to itself extends from 1."
     )
     has_band = any(one.noise_floor for one in compared)
     signs = listed(_sign_and_word(verdict) for verdict in SIGNS)

@@ -158,10 +158,10 @@ def _times(arm: Col[Row], view: View) -> Table:
         ),
         caption=message(
             "Time per request in us, as medians over the blocks (measured rounds). Calculation is the time in the "
-            "calculation loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, user "
-            "time excludes the calculation. Waiting is the time from sending a request until its handler starts, "
-            "sampled from one request in 64. Calculation and waiting are wall time, user and kernel CPU time, so their "
-            "sum is not the latency."
+            "calculation loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, "
+            "user time excludes the calculation. Waiting is the time from sending a request until its handler "
+            "starts, sampled from one request in 64. Calculation and waiting are wall time, but user and kernel "
+            "are CPU time, so the four do not add up to the latency."
         ),
     )
 

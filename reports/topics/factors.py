@@ -19,8 +19,8 @@ SIDES = {"": message("services and clients"), "service": message("service"), "cl
 ARMS = {"denominator": message("older runtime [requests/s]"), "numerator": message("newer runtime [requests/s]")}
 HOW = {  # whether the capacity of the services was measured
     True: message(
-        "The services' throughput was measured while they shared no core with the native clients, which did not use "
-        "their own cores fully."
+        "The services' throughput was measured while the native clients ran on separate cores and did not use "
+        "these cores fully."
     ),
     False: message(
         "The throughput that services could reach without clients on their cores is an estimate: the number of cores "

@@ -1,4 +1,4 @@
-"""The headline of a run: the sentence that states the result of its main comparison. Pure."""
+"""The headline of a run: the sentence that states the result of its main comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -106,10 +106,9 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         "latency",
         TITLE,
         caption=message(
-            "Curves are of the requests of all blocks together. Both axes are logarithmic, so 90 %, 99 % and 99.9 % "
-            "are equally far apart. Each curve ends at the "
-            "percentile that only 10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "
-            "is better."
+            "Each curve covers the requests of all blocks together. Both axes are logarithmic, so 90 %, 99 % and "
+            "99.9 % are equally far apart. A curve ends at the percentile that only 10 requests exceeded. Marks "
+            "show the percentiles 50, 90, 99 and so on. Lower latency is better."
         ),
         panels=[
             Panel(

@@ -24,9 +24,9 @@ CLIENTS = {  # in a table and in a sentence, by whether they are native
     False: (message("Python"), message("Python clients")),
 }
 HOW = message(
-    "The machine's throughput limit is what a Rust service with the same protocol and the same calculation reaches "
-    "when the native load generator calls it. If Python clients call a service, they take CPU time from the service. "
-    "With --client-runtime native, the native load generator calls every service, so shares depend on the service "
+    "The machine's throughput limit is the throughput of a Rust service with the same protocol and calculation, "
+    "called by the native load generator. Python clients take CPU time from the service that they call. With "
+    "--client-runtime native, the native load generator calls every service, so shares depend on the service "
     "alone. Brackets hold a 95 % interval, and parentheses the range of fewer than 6 blocks."
 )
 

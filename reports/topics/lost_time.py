@@ -26,9 +26,9 @@ NOTABLE_SHARE = 0.02  # of time; the gain of removing a smaller share cannot be 
 MUCH_COLLECTING = 0.05
 OFTEN = 0.5  # pauses per request; garbage collections alone pause threads far less often
 NOTE = message(
-    "The gain is an upper bound of what saving only this time can add to throughput: not more than the idle cores "
-    "allow, nor more than its share of a request's time. If threads also share less data afterwards, the gain can be "
-    "larger. The bound is as exact as the measured share. The named page says what may help."
+    "The gain is an upper bound on the throughput that eliminating this time alone can add. It is limited by the "
+    "idle cores, and by the share of this time in a request's time. If threads also share less data afterwards, "
+    "the gain can be larger. The bound is as exact as the measured share. The named page says what may help."
 )
 LOCKS = "docs/why.md#contended-locks"
 STOPS = "docs/why.md#stop-the-world-pauses"
@@ -67,7 +67,7 @@ def section(view: View) -> Section:
     title = message("Causes of lost time")
     cols: list[Col[Cause]] = [
         col("Finding", "found"),
-        col("throughput gain if only this time is saved, at most", "gain", percent),
+        col("maximum throughput gain if only this time is saved", "gain", percent),
         col("What may help", "page"),
     ]
     return Section(

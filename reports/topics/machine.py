@@ -32,7 +32,7 @@ SIZES = {  # parameters that the page shows above the verdict
     "DISPATCH": message("how workers wait (DISPATCH): {values}"),
     "MESSAGE_BYTES": message("message size: {values} bytes"),
     "KEEP_AWAKE": message(
-        "idle cores kept awake: {values} (the CPU time for this is not part of the CPU time of services and clients)"
+        "idle cores kept awake: {values} (the CPU time of services and clients does not include the CPU time for this)"
     ),
 }
 MOST_VALUES = 4

@@ -1,4 +1,4 @@
-"""The section "Memory" of a report: memory by setting and runtime, and by number of clients."""
+"""The section "Memory" of a report: the memory of services and clients, and how it grows with the number of clients."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def is_measured(view: View) -> bool:
 
 
 def section(view: View) -> Section:
-    """Return the report's section on memory: totals per setting and runtime, and growth per client."""
+    """Return the report's section on memory: the memory of each setting and runtime, and what each client adds."""
     swept = growths(view)
     subjects = groupby(swept, attrgetter("label", "arm"))
     sentences = tuple(_growth_sentence(*subject, [*sides]) for subject, sides in subjects)

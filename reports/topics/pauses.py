@@ -271,13 +271,14 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(
-            "Figures cover all services while clients were timed. They are medians over the blocks (measured rounds), "
-            "but the longest collection is the longest of all blocks. Time in garbage collections is a share of a "
-            "process's time. Figures on requests, waits for a core and CPU steal describe only slow requests: those "
-            "slower than the percentile in the second column. Figures for the timed window describe its whole time. "
-            "A request overlaps a collection if the service collected garbage during the request. The share expected "
-            "by chance is that of requests at random times. A request is delayed by collections if they take at least "
-            "half of its time. Waits for a core are the share of time in which a runnable thread had no core."
+            "Figures cover all services while clients were timed. They are medians over the blocks (measured "
+            "rounds), except that the longest collection is the longest of all blocks. Time in garbage collections "
+            "is a share of a process's time. Figures on requests, waits for a core and CPU steal cover only slow "
+            "requests: those slower than the percentile in the second column. Figures for the timed window cover "
+            "the whole window. A request overlaps a collection if the service collected garbage during the "
+            "request. The share expected by chance is the share of overlaps for requests at random times. A "
+            "request is delayed by collections if they take at least half of its time. Waits for a core are the "
+            "share of time in which a runnable thread had no core."
         ),
     )
 

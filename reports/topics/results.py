@@ -149,11 +149,11 @@ def table_notes(view: View) -> tuple[Message, ...]:
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
-        "Completion: the time in which the median client and the slowest client made their requests. With --duration, "
-        "the plan sets this time. CPU: user and system time per request. All figures, including the latency "
-        "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A percentile with * is "
-        "that of the requests of all blocks together, because fewer than 10 requests of a block lie beyond it. The "
-        "figures exclude measurements that failed or are invalid.",
+        "Completion is the time that the median client and the slowest client took for their requests. With "
+        "--duration, the plan sets this time. CPU is the user and system time per request. All figures, including "
+        "the latency percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A "
+        "percentile marked * is computed from the requests of all blocks together, because fewer than 10 requests "
+        "of a block lie beyond it. Measurements that failed or are invalid are excluded.",
         blocks=blocks,
     )
     unlike = message(

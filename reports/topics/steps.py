@@ -70,11 +70,11 @@ def section(view: View) -> Section:
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.trace else ""), ratio),
     ]
     caption = message(
-        "The bars show how throughput changes from the first runtime to the last. 1 is the throughput under the first "
-        "runtime. A step leads from one runtime to another, such as from 3.14t+gil to 3.14t. Its bar begins at the "
-        "throughput under the one runtime and ends at the throughput under the other. The last bar is the measured "
-        "comparison of the first runtime with the last. For a system with several settings, bars show the geometric "
-        "mean."
+        "The bars show how throughput changes from the first runtime to the last. The throughput under the first "
+        "runtime is 1. A step leads from one runtime to the next, such as from 3.14t+gil to 3.14t. The bar of a "
+        "step starts at the throughput under the first of these two runtimes and ends at the throughput under the "
+        "second. The last bar is the measured comparison of the first runtime with the last. For a system with "
+        "several settings, bars show the geometric mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
     return Section("waterfall", TITLE, tables=(shown,), folded=True)

@@ -181,11 +181,11 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
     for claim in claimed:
         if claim.clients < min(claim.threaded.threads, cores):
             few = plural(
-                "With {count} client, one process has at most {count} request to serve at the same time, but it could "
+                "With {count} client, one process serves at most {count} request at a time, although it could "
                 "serve more. The figures of {shape} (processes x threads) are therefore a lower bound. Raise "
                 "NUM_CLIENTS.",
-                "With {count} clients, one process has at most {count} requests to serve at the same time, but it "
-                "could serve more. The figures of {shape} (processes x threads) are therefore a lower bound. Raise "
+                "With {count} clients, one process serves at most {count} requests at a time, although it could "
+                "serve more. The figures of {shape} (processes x threads) are therefore a lower bound. Raise "
                 "NUM_CLIENTS.",
                 count=claim.clients,
                 shape=claim.threaded.shape,

@@ -107,7 +107,7 @@ def checks_line(view: View) -> Datum:
         )  # fmt: skip
     if bad:
         line = message(
-            "! {passed} of {all} checks passed, {unknown} not known. Not passed: {names}.",
+            "! {passed} of {all} checks passed ({unknown} with unknown result). Not passed: {names}.",
             passed=passed, all=len(named), unknown=unknown, names=listed(bad, SEMICOLON),
         )  # fmt: skip
     return words(line, state=f"state {states[bad[0]] if bad else PASSED}")
@@ -180,7 +180,7 @@ def _check_gil(view: View) -> Check:
     ok = [cell for cell in interpreted if cell.status == "ok"]
     reporting = [cell for cell in ok if not unread(cell)]
     seen = message(
-        "the state of the GIL and the JIT was read in {count} of {all} measurements, {invalid} measurements are "
+        "the state of the GIL and the JIT was read in {count} of {all} measurements; {invalid} measurements are "
         "invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
@@ -227,8 +227,8 @@ def _core_use(
 def _check_clients(view: View) -> Check:
     shares, above, cells = _core_use(view, median_saturation, lambda share: share > MOST_SATURATION)
     seen = message(
-        "clients used at most {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of {all} "
-        "pairs of setting and runtime",
+        "clients used up to {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of "
+        "{all} pairs of setting and runtime",
         most=max(shares, default=0.0), limit=MOST_SATURATION, count=len(above), all=len(shares),
     )  # fmt: skip
     return _result(seen, above, cells, NOT_RECORDED)
@@ -246,7 +246,7 @@ def _check_idle(view: View) -> Check:
     """Check that the services and clients of one runtime were idle while other runtimes were measured."""
     used, busy = idle_cores(view.run.cells), background(view.run.cells)
     seen = message(
-        "each runtime or service used at most {share:.1%} of a core while not measured",
+        "each runtime or service used at most {share:.1%} of a core while it was not being measured",
         share=max(used.values(), default=0.0),
     )
     return _result(listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_IDLE)
@@ -322,7 +322,7 @@ def _check_awake(view: View) -> Check:
         seen = message(
             "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
         )
-    none = message("no measurement has so few requests in flight that cores could sleep")
+    none = message("every measurement has enough requests in flight to keep cores from sleeping")
     return _result(seen, slept, of_rows(slept or (row for _, row in known)), none)
 
 
@@ -359,7 +359,7 @@ CHECKS = {
     message("Cores are not fully used"): _check_cores,
     message("Cores stay awake while requests are in flight"): _check_awake,
     message("The machine was quiet"): _check_quiet,
-    message("Services and clients use no CPU while others are measured"): _check_idle,
+    message("Services and clients that are not being measured use no CPU"): _check_idle,
     message("The warm-up was long enough"): _check_warmup,
     message("Blocks (rounds of measurement) are statistically independent"): _check_independence,
     message("The noise floor is low (A/A: the same runtime twice)"): _check_noise,
@@ -386,7 +386,8 @@ def verdict_basis(view: View) -> Iterator[Message]:
         )
     if floors := _noise_floors(view)[1]:
         yield message(
-            "Noise floor: the interval of the ratio of the same runtime, measured twice, reaches {floor} from 1.",
+            "Noise floor: with the same runtime measured twice, the interval of the ratio extends up to {floor} "
+            "from 1.",
             floor=_noise_range(floors),
         )
     elif not any(one.step == "aa" for one in view.comparisons):
@@ -415,9 +416,9 @@ def noise_sentences(view: View) -> Iterator[Message]:
     if noise is None:
         return
     yield message(
-        "A throughput ratio varies from block to block (measured rounds) with a standard deviation of {sd}. Process "
-        "restarts contribute {between} to it; only more blocks reduce this. Variation within measurements of "
-        "{seconds:.1f} s contributes {within}; longer measurements reduce this, too.",
+        "Throughput ratios vary between blocks (measured rounds) with a standard deviation of {sd}. Process "
+        "restarts contribute {between}, and only more blocks reduce this part. Variation within measurements of "
+        "{seconds:.1f} s contributes {within}, and longer measurements also reduce this part.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
     if design and not view.plan.view and not delay_by_tcp(view.run.cells):

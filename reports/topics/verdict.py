@@ -147,7 +147,7 @@ def _open_sentences(view: View) -> Iterator[Message]:
             yield message("A verdict needs {amount} more measured rounds (blocks).", amount=most)
         else:
             yield message(
-                "The first verdict needs {first} more blocks (measured rounds), and all verdicts together need {last}.",
+                "The first verdict needs {first} more blocks (measured rounds), and the last verdict needs {last}.",
                 last=most,
                 first=first,
             )

@@ -83,6 +83,6 @@ def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measur
     names = [RuntimeName(name) for name in ("3.11", "3.14", "3.14t")]
     chosen._note_variables(plan_with({"PYTHON_GIL": "0", "PYTHON_CPU_COUNT": "2", "PYTHONPATH": "src"}), names)
     assert capsys.readouterr().err.splitlines() == [
-        "PYTHON_GIL of --env is not given to 3.11 and 3.14: these builds ignore it, or do not start with it.",
-        "PYTHON_CPU_COUNT of --env is not given to 3.11: these builds ignore it, or do not start with it.",
+        "PYTHON_GIL from --env is not passed to 3.11 and 3.14, which ignore it or do not start with it.",
+        "PYTHON_CPU_COUNT from --env is not passed to 3.11, which ignore it or do not start with it.",
     ]

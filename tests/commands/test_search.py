@@ -51,4 +51,4 @@ def test_a_runtime_that_was_asked_for_and_not_measured_ends_with_1_and_is_named(
     run = searched(steep, 600.0, 1, ("3.14",))
     assert status_of(run, tmp_path, monkeypatch, "3.14") == 0
     assert status_of(run, tmp_path, monkeypatch, "3.14,3.14t") == 1
-    assert "Not measured, although --runtime names it: 3.14t." in capsys.readouterr().err
+    assert "Named with --runtime, but not measured: 3.14t." in capsys.readouterr().err

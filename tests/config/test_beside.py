@@ -46,7 +46,7 @@ REFUSED: list[tuple[str, str]] = [
     ("{name: postgres, port: 3}", "unknown key 'port'"),
     ("{name: x, command: './x {prot}'}", "no placeholders other than {host}, {port}"),
     ("{name: x, command: './x {password}'}", "no placeholders other than {host}, {port}"),
-    ('{name: x, command: "./x \'a"}', "closed quotes"),
+    ('{name: x, command: "./x \'a"}', "balanced quotes"),
     ("{name: x, command: 'x postgres://me:hunter2@h/'}", "without secrets"),
     ("{name: x, command: 'x', config: '{env:TOKEN}'}", "without secrets"),
     (

@@ -47,7 +47,7 @@ def test_a_variable_is_filled_in_and_shown_by_its_name(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("mask_of", "text"), [(mask, "..."), (mask, "Bearer ..."), (mask_url, "GET /x?key=...&a=")])
 def test_a_command_in_which_values_were_left_out_is_not_run_as_it_is(mask_of: Any, text: str) -> None:
-    with pytest.raises(BadInput, match=r"contains \.\.\. instead of a secret value that was not saved"):
+    with pytest.raises(BadInput, match=r'contains "\.\.\." in place of a secret value, which was not saved'):
         hidden(Given(value=text, name="x"), mask_of)
 
 

@@ -218,7 +218,7 @@ def test_a_service_that_listens_for_everybody_is_refused(
     (short_folder / "items.py").write_text(ITEMS.replace("127.0.0.1", "0.0.0.0"))
     cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")
     assert cell.status == "failed"
-    assert "it must listen at 127.0.0.5 only" in str(cell.reason)
+    assert "the command must listen only on 127.0.0.5" in str(cell.reason)
 
 
 def test_packages_that_no_index_there_has_are_named_with_the_host(

@@ -197,10 +197,12 @@ def test_a_project_of_setuptools_or_poetry_is_read_by_its_own_backend_and_what_u
     tmp_path: Path,
 ) -> None:
     (tmp_path / "setup.cfg").write_text("[metadata]\nname = shop\n[options]\ninstall_requires =\n    flask\n")
-    with pytest.raises(BadInput, match=r"setup\.cfg cannot be read: uv reads this file only beside"):
+    with pytest.raises(BadInput, match=r"setup\.cfg cannot be read: uv reads this file only if the same folder has"):
         read_dependencies(tmp_path)
     (tmp_path / "pyproject.toml").write_text('[tool.poetry.dependencies]\npython = "^3.11"\n')
-    with pytest.raises(BadInput, match=r"pyproject\.toml cannot be read: uv reads \[tool\.poetry\] only beside"):
+    with pytest.raises(
+        BadInput, match=r"pyproject\.toml cannot be read: uv reads \[tool\.poetry\] only if the file also"
+    ):
         read_dependencies(tmp_path)
     (tmp_path / "pyproject.toml").write_text(BUILD)  # with a backend that knows name and dependencies
     (tmp_path / "backend.py").write_text(BACKEND)

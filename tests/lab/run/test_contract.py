@@ -85,11 +85,11 @@ def test_all_that_is_missing_is_named(names: list[str]) -> None:
         ({"latency": Histogram().to_json()}, "0 as latency.count"),  # of 1 answer
         (
             {"answered": 2},
-            "2 as answered, but docs/child-contract.md requires a number of answered requests that is at most 1, the n",
+            "2 as answered, but docs/child-contract.md requires a number of answered requests of at most 1, the cl",
         ),
         (
             {"wrong": 2},
-            "2 as wrong, but docs/child-contract.md requires a number of wrong answers that is at most 1, the number",
+            "2 as wrong, but docs/child-contract.md requires a number of wrong answers of at most 1, the total",
         ),
         *(
             ({"slices": {"width_ns": 50_000_000, "start_ns": 0, "counts": [1], key: value}}, "slices")

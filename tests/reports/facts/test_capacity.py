@@ -429,5 +429,5 @@ def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_i
     run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}")).to_json()
     said = [ENGLISH.text(note) for note in section(View(run)).sentences]
     assert any(
-        "after about 20 answers, or while it was idle. Latency contains the time to connect" in note for note in said
+        "after about 20 answers, or while it was idle. Latency includes the time to connect" in note for note in said
     )

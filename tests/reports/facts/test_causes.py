@@ -97,7 +97,7 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
     place = "asgiref/local.py:143 in __getattr__"
     found = f"3.14t: threads wait for the mutex of a _thread.RLock object at {place} for 32.0% of the time"
     for view, gain in ((useful, "25.0%"), (full, "2.0%")):
-        bounded = f"{found}. Saving only this time would raise throughput by at most {gain}."
+        bounded = f"{found}. Eliminating this time alone would raise throughput by at most {gain}."
         (sentence,) = map(str, lost_time.section(view).terminal)
         assert sentence == f"{bounded} What may help: docs/why.md#python-locks."
     assert "by at most" not in str(locks.section(useful).sentences[0])

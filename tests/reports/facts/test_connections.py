@@ -17,8 +17,8 @@ from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 ARMS = ("3.14", "3.14t")
-CLOSED_LOOP = ". Throughput contains the time to connect, but latency does not"
-AT_RATE = ". Latency contains the time to connect, because it is measured from the time when a request was due"
+CLOSED_LOOP = ". Throughput includes the time to connect, but latency does not"
+AT_RATE = ". Latency includes the time to connect, because it is measured from the time when a request was due"
 
 
 def of_clients(arm: str, block: int, *, cpu_ns: int = 10 * MS, p50_ms: float = 1, **counted: int) -> CellResult:
@@ -81,11 +81,11 @@ def test_gilscopes_own_systems_close_connections_on_purpose() -> None:
     assert connection_notes(cells, run_of(cells, runtimes=ARMS)) == []
 
 
-@pytest.mark.parametrize(("resent", "counts"), [(1, "8 of 8,000 requests had"), (250, "2,000 of 8,000 requests had")])
+@pytest.mark.parametrize(("resent", "counts"), [(1, "8 of 8,000 requests were"), (250, "2,000 of 8,000 requests were")])
 def test_requests_that_were_sent_twice_are_counted(resent: int, counts: str) -> None:
     (note,) = notes(blocks(["3.14"], resent=resent, reconnects=resent // 100))
     assert note.startswith(
-        f"3.14: the service closed kept connections instead of answering. So {counts} to be sent twice"
+        f"3.14: the service closed keep-alive connections instead of answering, so {counts} sent twice"
     )
 
 

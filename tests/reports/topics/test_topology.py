@@ -110,7 +110,7 @@ def test_another_version_is_named_as_what_is_mixed_in() -> None:
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
     rates = {("3.14t", 1, 8): 1000.0, ("3.14", 8, 1): 1000.0, ("3.14", 1, 8): 1000.0}
     lines = sentences(topology_run(*measured_cells(rates), cores=8))
-    assert lines[-1].startswith("With 4 clients, one process has at most 4 requests to serve at the same time")
+    assert lines[-1].startswith("With 4 clients, one process serves at most 4 requests at a time")
     assert lines[-1].endswith(
         "The figures of 1 x 8 (processes x threads) are therefore a lower bound. Raise NUM_CLIENTS."
     )
