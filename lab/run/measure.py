@@ -55,8 +55,8 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return their results.
 
     The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on. If requests take too
-    long for slices, each arm has one slice. If longer requests turn up than the slices were made for, the block is
-    measured again with longer slices. Clients that cannot send in slices send as the method says.
+    long for slices, each arm has one slice. If longer requests turn up than the slices were made for, the arms that did
+    not fail are measured again with longer slices. Clients that cannot send in slices send as the method says.
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
@@ -67,14 +67,17 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
         lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
         part = Slice(lead_ns=lead_ns, length_ns=round(method.duration_s * 1e9))
         return measure_together(entries, block, bench, seed, lambda arms: (1, part))
-    results: list[CellResult] = []
+    results: dict[str, CellResult] = {}
+    left = list(entries)
     for _ in range(MOST_TRIES):
-        results = measure_together(entries, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
-        paces = [bench.paces.get(key_of(entry), Pace()) for entry in entries]
-        used_ns = max(result.turns.get("length_ns", 0) for result in results)
-        if size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns or not used_ns:
+        made = measure_together(left, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
+        results |= zip(map(key_of, left), made, strict=True)
+        left = [entry for entry in left if results[key_of(entry)].status != "failed"]
+        paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
+        used_ns = max(result.turns.get("length_ns", 0) for result in made)
+        if not (left and used_ns) or size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns:
             break
-    return results
+    return [results[key_of(entry)] for entry in entries]
 
 
 def measure_together(

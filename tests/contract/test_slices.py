@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.result import CellResult
 from core.system import System
 from lab.run import measure
-from lab.run.bench import Bench, Pace
+from lab.run.bench import Bench, Pace, identity, key_of
 from lab.run.beside import Standing
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices
@@ -143,6 +144,39 @@ def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
     assert [result.status for result in results] == ["ok", "failed", "ok"]
     assert "SIGKILL" in str(results[1].reason)
     assert not any(Path(f"/proc/{pid}").exists() for pid in killed)
+
+
+def test_an_arm_that_failed_is_not_measured_again_with_longer_slices(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first try, one arm fails, and requests turn up that need slices eight times as long."""
+    tries: list[list[str]] = []
+
+    def measured(entries: Sequence[Entry], block: int, bench: Bench, *_: Any) -> list[CellResult]:
+        tries.append([entry.arm for entry in entries])
+        bench.paces.update({key_of(entry): Pace(cycle_ns=10**6, tail_ns=2 * 10**8) for entry in entries})
+        length_ns = 10**9 if len(tries) > 1 else 10**8
+        return [
+            CellResult(
+                **identity(entry, block),
+                status="failed" if (entry.arm, len(tries)) == ("arm 1", 1) else "ok",
+                client_runtime="3.14",
+                turns={"slices": 2, "length_ns": length_ns},
+            )
+            for entry in entries
+        ]
+
+    monkeypatch.setattr(measure, "measure_together", measured)
+    system = find("2")
+    own = replace(bench, method=replace(METHOD, duration_s=20.0), paces={})
+    results = measure_in_slices(arms(small_cell(system, any_runtime), system, 3), 1, own, 7)
+    assert tries == [["arm 0", "arm 1", "arm 2"], ["arm 0", "arm 2"]]
+    assert [(result.arm, result.status) for result in results] == [
+        ("arm 0", "ok"),
+        ("arm 1", "failed"),
+        ("arm 2", "ok"),
+    ]
+    assert [result.turns["length_ns"] for result in results] == [10**9, 10**8, 10**9]
 
 
 def test_arms_that_do_not_fit_into_memory_are_not_started(

@@ -44,6 +44,6 @@ def test_a_cell_with_more_connections_than_threads_ends_after_one_limit_and_says
     assert result.answered > 0
     assert (
         "3 of 5 connections got no answer within 1.5 s, although others did: the service has fewer threads than "
-        "connections, or a limit of connections"
+        "connections, limits the number of connections"
     ) in str(result.reason)
     assert "Use at most 2 connections" in str(result.reason)
