@@ -1,19 +1,35 @@
 """Estimate how long a plan takes, and whether its blocks (repetitions) are enough for a verdict."""
 
+from dataclasses import replace
 from math import ceil
 
+from config.options import Flags
 from config.plan import Plan
 from config.plan_options import MAX_BLOCKS
 from core.cell import Cell
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.result import CellResult, Run
+from core.saved import Until
 from lab.run.bench import identity
 from lab.run.experiment import search_s
 from reports.document.values import duration
+from reports.statistics.stats import FEWEST_FOR_INTERVAL
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
+
+
+def with_end(plan: Plan, given: Flags) -> Plan:
+    """Return the plan of --system with as many blocks as a verdict needs, unless it ends by time or by *given* flags.
+
+    A plan that compares nothing has as many blocks as an interval needs.
+    """
+    is_default = given["plan"] is None and given["experiment"] is None and not plan.user_service
+    if not is_default or plan.objectives or given["blocks"] or given["until"]:
+        return plan
+    fewest = fewest_blocks_of(plan)
+    return plan if plan.until and fewest else replace(plan, until=Until(), blocks=max(FEWEST_FOR_INTERVAL, fewest))
 
 
 def run_time(plan: Plan, cores: int) -> Message:
@@ -61,11 +77,16 @@ def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
     fewest, possible = fewest_blocks_of(plan), blocks_possible(plan, cores)
     if possible >= fewest * (spare if plan.until.seconds else 1):
         return NOTHING
+    remedy = message("Give --blocks {fewest}", fewest=fewest)
+    if plan.until.seconds:
+        minutes = ceil(fewest * spare * block_seconds(plan, cores) / 60)
+        remedy = message("Give --until verdict,{minutes}min", minutes=minutes)
     return message(
         "This plan cannot give a verdict: its comparisons need at least {fewest} blocks, but there will be only "
-        "{possible}. Give --blocks {fewest}, or compare fewer runtimes or settings.",
+        "{possible}. {remedy}, or compare fewer runtimes or settings.",
         fewest=fewest,
         possible=possible,
+        remedy=remedy,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
-from commands.estimate import cell_seconds, no_verdict, run_time, search_time
+from commands.estimate import cell_seconds, no_verdict, run_time, search_time, with_end
 from commands.output import output
 from commands.project import complete_from_project
 from config import flags
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     given = complete_from_project(flagged, output.note)
     with planned(given) as (asked, spread):
         plan, _, _ = choose_runtimes(asked, given, spread)
+        plan = with_end(plan, given)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))
     else:

@@ -46,7 +46,8 @@ def write(folder: Path, run: Run) -> Written:
         from reports.write import PartsLost, write_all
 
         view = View(run, titles(run))
-        run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
+        every = (*view.comparisons, *view.of_values, *view.between_bests)
+        run.comparisons = [comparison.to_json() for comparison in every]
         reasons: Sequence[Message] = ()
         try:
             write_all(view, folder, output.language, drawings)

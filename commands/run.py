@@ -11,7 +11,7 @@ from typing import Any
 import commands
 from commands import stress
 from commands.chosen import choose_runtimes, expect_search, opened, planned, without_absent
-from commands.estimate import search_time
+from commands.estimate import no_verdict, run_time, search_time, with_end
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, output
 from commands.project import complete_from_project
 from commands.report import Written, show, write
@@ -22,7 +22,8 @@ from config.options import Flags, Given, given_flags
 from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
-from core.messages import message, plural
+from core.messages import SENTENCES, chained, message, plural
+from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
 from core.result import Run
 from core.saved import SavedPlan, Until
@@ -82,10 +83,13 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
         require_limits(wanted.method)
         seed = flags.value_of(options.SEED, asked)
         plan, runtimes, missing = choose_runtimes(wanted, asked, spread)
-        plan = choose_arm_order(without_absent(plan, runtimes))
+        plan = with_end(choose_arm_order(without_absent(plan, runtimes)), given)
         if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
             output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
         _expect_end(plan)
+        if not plan.objectives and not plan.user_service:
+            cores = cores_usable()
+            output.note(chained([run_time(plan, cores), no_verdict(plan, cores)], SENTENCES))
         if asked["stress"]:
             stress.with_two_arms(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
@@ -173,7 +177,7 @@ def _report_slower(written: Written, share: float) -> int:
         if one in slower:
             output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
-                said=headline(one, written.view.names),
+                said=headline(one, written.view.headings),
                 **pair,
             )
         else:
@@ -267,7 +271,8 @@ def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
     """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
     from reports.facts.comparisons import is_decided, widest
 
-    if until.seconds and spent_ns >= until.seconds * 1e9:
+    blocks = max((cell.block for cell in run.cells), default=1)
+    if until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9:  # with another block
         return True
     return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 

@@ -1,6 +1,7 @@
 """Declare the type Plan: the cells of a run and their order. config.load reads plans from files."""
 
 import itertools
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
@@ -15,6 +16,7 @@ from core.errors import BadInput
 from core.messages import OR, Message, listed
 from core.runtime import NATIVE, RuntimeName
 from core.saved import PlanFields, SavedPlan
+from core.sweeps import swept_names
 from core.system import System
 from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
@@ -147,6 +149,17 @@ class Plan(PlanFields):
         )
         return list(dict.fromkeys(cells))
 
+    @property
+    def swept(self) -> dict[str, set[str]]:
+        """Return the names of the swept parameters by system, if the values are to be compared with each other."""
+        if self.view or self.judged_steps or self.objectives:
+            return {}
+        fixed = {name for row in self.rows for name in row.fixed}
+        settings: dict[str, dict[str, Mapping[str, Value]]] = {}
+        for cell in self.cells():
+            settings.setdefault(cell.system, {})[json.dumps(cell.params)] = cell.params
+        return {system: swept_names([*some.values()], fixed) for system, some in settings.items()}
+
     def pairs(self) -> list[tuple[str, str]]:
         """Return all (system, runtime) pairs that can be measured, even if the runtime is not installed."""
         return [
@@ -239,8 +252,8 @@ class Plan(PlanFields):
         """Return each combination of a system and parameter values once, with its runtimes and its title, if any."""
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
-            title = {"title": row.title} if row.title else {}
-            shared = {**title, "framed": True} if row.system.framed else title
+            told = {"title": row.title, "framed": row.system.framed, "fixed": [*row.fixed]}
+            shared = {key: value for key, value in told.items() if value}
             names = [name for name in self.runtimes if self._is_measured(row, name)]
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, self.runtimes[0], values)
@@ -267,6 +280,7 @@ class Plan(PlanFields):
             restored = Row(
                 system=systems[row.system],
                 title=row.title,
+                fixed=row.fixed,
                 values={name: (value,) for name, value in row.params.items()},
                 runtimes=None if row.runtimes is None else (*row.runtimes, *absent),
             )

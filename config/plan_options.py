@@ -183,8 +183,8 @@ BLOCKS = Option(
 UNTIL = Option(
     "--until W",
     "When to stop: verdict, 3%, 10min, or several separated by commas. verdict: every comparison has a verdict. "
-    "3%: no confidence interval is wider than 3%. 10min: after 10 minutes. With --app or --service-command, the "
-    "default is verdict,3min.",
+    "3%: no confidence interval is wider than 3%. 10min: after 10 minutes at most. The default is verdict,5min, "
+    "or verdict,3min for your own service; a plan file has no default.",
     parse_until,
 )
 FAIL_IF_SLOWER = Option(

@@ -75,7 +75,9 @@ class Comparison(Ratio, total=False):
         `name` of all of them together
     step: the difference between the arms: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to
         the last), `aa` (none), `other` (several, or unknown: between services), `best` (from the best service of one
-        runtime to the best of another)
+        runtime to the best of another), `value` (from the first value of a swept parameter to another under
+        one runtime), `interaction` (how the step from the first runtime to the last changes from the first value to
+        the last)
     p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons of the
         run except A/A ([decision 013](decisions/013-family.md))
     verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
@@ -97,8 +99,8 @@ class Comparison(Ratio, total=False):
     others: share of the cores' time that other processes used while clients were timed; `null` if not known
     is_beside_others: whether `others` was more than 5 % in more than a third of the blocks; `why` and its sentence then
         mention it
-    settings: for a comparison over all settings: the settings that passed their gates, or all if none did; for `best`:
-        the denominator's setting, then the numerator's
+    settings: for a comparison over all settings: the settings that passed their gates, or all if none did; for `best`,
+        `value` and `interaction`: the denominator's setting, then the numerator's
     factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
         per request. Their product is `ratio`; the same holds for the factors under `service` and under `client`. Empty
         if a cell does not report its CPU time
@@ -119,7 +121,7 @@ class Comparison(Ratio, total=False):
     params: Parameters
     numerator: str
     denominator: str
-    step: Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
+    step: Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
     p: Known
     verdict: Verdict
     why: Message

@@ -22,12 +22,14 @@ class SavedRow:
 
     runtimes: the runtimes under which the row has cells; None if the plan does not record them
     framed: whether the system's clients use gilscope's frame protocol (System.framed)
+    fixed: the names of parameters that a topology has set together, so that none of them is a sweep
     """
 
     system: str
     params: Mapping[str, Value]
     title: str = ""
     framed: bool = False
+    fixed: tuple[str, ...] = ()
     runtimes: tuple[RuntimeName, ...] | None = None
 
 
@@ -129,8 +131,8 @@ class SavedPlan(PlanFields):
     absent: systems that could not be measured, such as a native program that is not built: `system`, `runtime` and
         `reason`, a message
     rows: each setting: `system`, `params`, the `runtimes` that it has cells under, its `title` if it has one, and
-        `framed`: whether its clients use gilscope's frame protocol, so that such services can replace each other. A
-        sweep has one row for each value
+        `framed`: whether its clients use gilscope's frame protocol, so that such services can replace each other, and
+        `fixed`: the parameters that a topology has set together. A sweep has one row for each value
     own: for a user's service ([own-service.md](own-service.md)): its command, its requests and how answers are checked;
         in place of a secret, the text shown for it (`hidden`) and the flag that gave it (`name`)
     layout: for a run across hosts: its `hosts` by name, the host of the services (`services_on`) and the hosts of the

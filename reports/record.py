@@ -45,11 +45,12 @@ def record(view: View) -> Document:
         tables=(machine.runtime_table(run.runtimes),),
     )
     chapters = (_chapter(system, view) for system in published.SYSTEMS)
+    findings = Section("findings", message("Findings"), tables=(published.claims(view),))
     return Document(
         name=f"record: {run.run_id}",
         title=message("Experiment record"),
         about=(about, size_warning(view)),
-        sections=(_environment(view), interpreters, _legend(view), *chapters, figures),
+        sections=(_environment(view), interpreters, _legend(view), findings, *chapters, figures),
     )
 
 

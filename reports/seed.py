@@ -12,6 +12,8 @@ from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.values import seconds
 from reports.facts.cells import Row, runtimes
+from reports.facts.comparisons import DECIDED, Comparison
+from reports.topics.comparisons import RATIO, VERDICT, ratio_datum
 from reports.view import View
 
 MACHINE = "i9-13900K"
@@ -150,6 +152,51 @@ SYSTEMS = (
 )
 
 
+class Claim(NamedTuple):
+    """A finding of the original experiment, as a comparison that a run can answer.
+
+    params: the values of the parameters at which it was found
+    change: the swept parameter with its two values; None for the step from the first runtime to the last
+    verdict: what it says of the second value or runtime
+    """
+
+    what: Message
+    system: str
+    params: Mapping[str, Value]
+    change: tuple[str, Value, Value] | None
+    verdict: str
+
+
+CLAIMS = (
+    Claim(
+        message("New connections for each request are slower than connections that are reused."),
+        "2", {}, ("REUSE_CLIENT", True, False), "slower",
+    ),
+    Claim(
+        message("Without the GIL, new connections for each request are faster."),
+        "2", {"REUSE_CLIENT": False}, None, "faster",
+    ),
+    Claim(
+        message("With connections that are reused, the GIL hardly matters."),
+        "2", {"REUSE_CLIENT": True}, None, "equivalent",
+    ),
+    Claim(message("Tornado is slower without the GIL."), "3", {}, None, "slower"),
+    Claim(
+        message("A select() on each connection in turn is slower than one select() on all connections."),
+        "4", {"NUM_MULTI_SOCKET": 10, "CLIENT_BINDING": "random"}, ("SELECT_MODE", "all", "single"), "slower",
+    ),
+    Claim(
+        message("Ten sockets are slower than one socket, with select() on all connections."),
+        "4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random"}, ("NUM_MULTI_SOCKET", 1, 10), "slower",
+    ),
+    Claim(
+        message("Ten sockets are slower than one socket, with one connection for each service."),
+        "4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"}, ("NUM_MULTI_SOCKET", 1, 10), "slower",
+    ),
+)  # fmt: skip
+HOLDS = {True: message("yes"), False: message("no")}
+NOT_KNOWN = message("not known")
+
 RANGE = message("{start} to {end}")
 
 
@@ -206,7 +253,7 @@ def size_warning(view: View) -> Message:
 def seed_comparison(view: View) -> Section:
     """Return the section that shows a run's times beside those of the original experiment that gilscope repeats."""
     made = (_table(system, heading, view) for system in SYSTEMS for heading in system.tables)
-    tables = tuple(filter(None, made))
+    tables = tuple(filter(None, (*made, claims(view))))
     if not tables:
         return Section("seed", NOTHING)
     note = message(
@@ -221,6 +268,33 @@ def seed_comparison(view: View) -> Section:
         sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )
+
+
+def claims(view: View) -> Table:
+    """Return a table of the original experiment's findings, each with the comparisons of this run that answer it."""
+    lines = [
+        (claim.what, one.label, ratio_datum(one), words(one.word, state=one.verdict), _holds(claim, one))
+        for claim in CLAIMS
+        for one in (*view.of_values, *view.compared)
+        if _answers(claim, one)
+    ]
+    heads = (
+        message("the original experiment found"), message("compared here"), RATIO, VERDICT, message("does it hold?")
+    )  # fmt: skip
+    name = message("Findings of the experiment that gilscope repeats, and what this run says of them")
+    return plain_table(name, heads, lines, kind="seed", titled=True)
+
+
+def _answers(claim: Claim, one: Comparison) -> bool:
+    """Return whether a comparison is about a claim: the same change, or the step from the first runtime to the last."""
+    if one.step != ("value" if claim.change else "whole") or one.system != claim.system:
+        return False
+    has_params = claim.params.items() <= one.params.items()
+    return has_params and (not claim.change or one.change == claim.change)
+
+
+def _holds(claim: Claim, one: Comparison) -> Message:
+    return HOLDS[one.verdict == claim.verdict] if one.verdict in DECIDED else NOT_KNOWN
 
 
 def _table(system: SeedSystem, heading: Message, view: View) -> Table:

@@ -14,6 +14,7 @@ from reports.facts.comparisons import Comparison, compare
 from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings, service_names
+from reports.facts.steps import OF_VALUES
 
 
 class View:
@@ -49,9 +50,18 @@ class View:
         return [(self.settings.name(rows[0]), rows) for rows in self.groups]
 
     @cached_property
+    def _compared(self) -> list[Comparison]:
+        return [] if self.plan.objectives else compare(self.run)
+
+    @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """Return all comparisons between the run's runtimes or services. Those for all settings together come last."""
-        return () if self.plan.objectives else tuple(compare(self.run))
+        return tuple(one for one in self._compared if one.step not in OF_VALUES)
+
+    @cached_property
+    def of_values(self) -> tuple[Comparison, ...]:
+        """Return the comparisons between the values of swept parameters that were made from cells of this run."""
+        return tuple(one for one in self._compared if one.step in OF_VALUES)
 
     @cached_property
     def bests(self) -> Bests:
@@ -87,6 +97,11 @@ class View:
     def names(self) -> dict[str, str]:
         """Return the names that reports show for a user's service without a name."""
         return service_names(self.run.plan)
+
+    @property
+    def headings(self) -> dict[str, str]:
+        """Return the names of services, and the titles of gilscope's systems by number, for the head of a result."""
+        return {**{system: title for system, title in self.titles.items() if system.isdigit()}, **self.names}
 
     @property
     def name(self) -> str:

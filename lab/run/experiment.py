@@ -2,14 +2,14 @@
 
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Any, Protocol
 
 from config.plan import Entry, Plan
-from core.cell import Cell
+from core.cell import MACHINE_PARAMETERS, Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
@@ -29,6 +29,7 @@ from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 
 MOST_STARTS = 2
+MOST_PROCESSES = 400  # of services and clients that exist at the same time; more take too long to start
 LEAD_S = 0.5  # a probe starts with at least this time, in which queues build up as under a steady load
 OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
 # By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
@@ -199,13 +200,32 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 
 
 def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
-    """Return the entries of a block in random order, in groups that are measured at the same time."""
-    settings: dict[str, list[Entry]] = {}
+    """Return the entries of a block in random order, in groups that are measured at the same time.
+
+    The values of swept parameters are measured together, too, as long as their processes are not more than
+    MOST_PROCESSES.
+    """
+    swept = plan.swept if method.slices else {}
+    groups: dict[str, list[Entry]] = {}
     for entry in plan.block(block, seed):
-        is_alone = not (method.slices and entry.cell.num_clients)
-        key = f"{entry.cell.system} {json.dumps(entry.cell.params)} {entry.arm * is_alone}"
-        settings.setdefault(key, []).append(entry)
-    return [*settings.values()]
+        groups.setdefault(_group(entry, method, swept.get(entry.cell.system, ())), []).append(entry)
+    made: list[list[Entry]] = []
+    for entries in groups.values():
+        settings: dict[str, list[Entry]] = {}
+        for entry in entries:
+            settings.setdefault(_group(entry, method, ()), []).append(entry)
+        processes = sum(entry.cell.num_api_services + entry.cell.num_clients for entry in entries)
+        made += [entries] if processes <= MOST_PROCESSES else settings.values()
+    return made
+
+
+def _group(entry: Entry, method: Method, swept: Collection[str]) -> str:
+    """Return what the entries of a group have in common: the system, and all parameters but those that are swept."""
+    cell = entry.cell
+    is_alone = not (method.slices and cell.num_clients)
+    left_out = () if is_alone else {*swept} - {*MACHINE_PARAMETERS}
+    params = {name: value for name, value in cell.params.items() if name not in left_out}
+    return f"{cell.system} {json.dumps(params)} {entry.arm * is_alone}"
 
 
 # ---- the search for the capacity -------------------------------------------------------------------------------------

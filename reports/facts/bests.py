@@ -9,11 +9,11 @@ from typing import NamedTuple
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan
+from core.sweeps import SHAPE
 from reports.facts.cells import Row, grouped, runtimes
 from reports.facts.comparisons import BEST, Comparison, compared_pairs
 from reports.facts.measures import is_open
 from reports.facts.pairs import SIDES, Pair, pairs, times_ns
-from reports.facts.settings import SHAPE
 from reports.facts.steps import steps_to_the_last
 from reports.statistics.significance import SHARES
 from reports.statistics.stats import FEWEST_FOR_RANGE

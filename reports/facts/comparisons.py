@@ -1,5 +1,6 @@
 """The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings.
 
+The values of swept parameters are compared under each runtime, in the same family.
 The best services of two runtimes for one workload are compared, too. Even-numbered blocks choose the best service and
 odd-numbered blocks judge it, so a service that was chosen by luck gains nothing from its luck.
 """
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
+from core.cell import PARAMETERS, Value
 from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
 from core.result import CellResult, Run
@@ -29,7 +31,8 @@ from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import MOST_BUSY, on_busy, others
 from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters
-from reports.facts.steps import NAMES, confounds, several_causes
+from reports.facts.settings import value_text
+from reports.facts.steps import NAMES, OF_VALUES, confounds, several_causes
 from reports.facts.topologies import shape_confounds
 from reports.statistics.significance import DEPENDENT, SHARES, Looks, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
@@ -120,13 +123,25 @@ class Comparison(Setting, Verdict):
 
     @property
     def step_name(self) -> Message:
-        """The compared difference as text: 'GIL', or 'build and GIL' if the runtimes differ in several ways."""
+        """The compared difference as text: 'GIL', 'build and GIL' for several causes, or 'NUM_MULTI_SOCKET 1 → 10'."""
+        if self.step in OF_VALUES:
+            name, before, after = self.change
+            return message("{name} {before} → {after}", name=name, before=value_text(before), after=value_text(after))
         is_several = self.step == "other" and not self.between_services
         return several_causes(self.denominator, self.numerator) if is_several else NAMES[self.step]
 
     @property
+    def change(self) -> tuple[str, Value, Value]:
+        """The swept parameter whose values are compared, with the denominator's value and the numerator's value."""
+        before, after = (setting["params"] for setting in self.settings)
+        name = next(name for name in (*PARAMETERS, *after) if name in after and before[name] != after[name])
+        return name, before[name], after[name]
+
+    @property
     def label(self) -> Message:
-        """The compared difference and the two runtimes as text: 'GIL: 3.14t+gil → 3.14t'."""
+        """The compared difference and the runtimes as text: 'GIL: 3.14t+gil → 3.14t', 'NUM_CLIENTS 1 → 8: 3.14t'."""
+        if self.step == "value":
+            return message("{step}: {runtime}", step=self.step_name, runtime=self.numerator)
         return message(
             "{step}: {denominator} → {numerator}",
             step=self.step_name, denominator=self.denominator, numerator=self.numerator,
@@ -210,7 +225,7 @@ def _family(pair: Pair, chosen: Collection[str]) -> str:
         return name
     if chosen and name not in {*chosen, BEST}:
         return "unjudged"
-    return "rate" if any(is_open(single.params) for single in pair.singles) else "judged"
+    return "rate" if pair.is_at_rate else "judged"
 
 
 def _verdicts(family: Mapping[int, Pair], **method: Any) -> dict[int, Verdict]:
@@ -309,7 +324,7 @@ def _comparison(
         step=step.name,
         blocks=len(pair.ratios),
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
-        confounds=[] if step.name == "aa" else differs,
+        confounds=[] if step.name in ("aa", *OF_VALUES) else differs,
         notes=[*full(used, in_use, cells), *_notes(pair, run)],
         saturation=used,
         cores_in_use=in_use,

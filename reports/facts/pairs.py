@@ -1,10 +1,11 @@
 """Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for all of them.
 
 Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
+The values of a swept parameter are compared, too: each with the first value, under each runtime.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
@@ -14,7 +15,8 @@ from typing import Any
 from core.messages import NOTHING, Message, message
 from core.result import CellResult, Run
 from core.runtime import NATIVE
-from reports.facts.cells import OVER_ALL, request_ns, runtimes
+from core.sweeps import Sweep, sweeps, swept_names, varying_names
+from reports.facts.cells import OVER_ALL, grouped, request_ns, runtimes, setting_key
 from reports.facts.cells import Cells as CellIndex
 from reports.facts.gates import gate, mixed, state_gate
 from reports.facts.measures import is_open
@@ -56,6 +58,11 @@ class Pair:
     def cells(self) -> list[CellResult]:
         """The measurements (cells) of both compared runtimes or services in one list."""
         return [cell for cells in self.arms.values() for cell in cells.values()]
+
+    @property
+    def is_at_rate(self) -> bool:
+        """Whether requests came at a fixed rate (RATE) in one of the compared measurements."""
+        return any(is_open(parameters(setting)) for one in self.singles for setting in (one.setting, *one.sides))
 
     @property
     def singles(self) -> tuple["Pair", ...]:
@@ -143,6 +150,27 @@ class Pair:
         return {side: sum(time - median(times) > FAR_SLOWER for time in times) for side, times in logs.items()}
 
 
+class Interaction(Pair):
+    """How much a step between two runtimes changes with the value of a swept parameter, as a ratio of two ratios.
+
+    over: the comparisons of the last value with the first, under the denominator's and under the numerator's runtime
+    """
+
+    @property
+    def cells(self) -> list[CellResult]:
+        """The measurements (cells) of both comparisons in one list."""
+        return [cell for single in self.over for cell in single.cells]
+
+    def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
+        below, above = (single._mean(of, known) for single in self.over)
+        return {block: above[block] - ratio for block, ratio in below.items() if block in above}
+
+    @cached_property
+    def gate(self) -> Message:
+        """The validity check that one of the two comparisons fails; an empty message if both pass all checks."""
+        return next((single.gate for single in self.over if single.gate), NOTHING)
+
+
 def parameters(setting: Setting) -> dict[str, Any]:
     """Return the values of a setting's parameters by parameter name."""
     return dict(json.loads(setting[1] or "{}"))
@@ -173,8 +201,8 @@ def group_name(run: Run) -> str:
 def pairs(run: Run) -> list[Pair]:
     """Return each comparison (pair) of two runtimes or services at one setting, if the plan measures both there.
 
-    There is a pair for each setting and each step. If there are several settings, pairs over all settings come last.
-    A plan that names its judged steps has no pairs over all settings.
+    There is a pair for each setting and each step, then pairs over all settings if these are more than the values of
+    swept parameters, then pairs of values. A plan that names its judged steps has only pairs at one setting.
     """
     again = {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}  # the second arms of A/A
     services = [*addresses(run)]
@@ -189,19 +217,59 @@ def pairs(run: Run) -> list[Pair]:
         if (names := index.settings[setting].runtimes if setting in index.settings else None) is None
         or {step.denominator, again.get(step.numerator, step.numerator)} <= {*names}  # native programs have no runtime
     ]
-    if len(cells) > 1 and not run.plan.get("judged_steps"):
-        of_steps = [[pair for pair in made if pair.step == step] for step in found]
-        made += [
-            Pair(
-                setting=(OVER_ALL, ""),
-                step=same[0].step,
-                arms={side: {} for side in SIDES},
-                over=tuple([pair for pair in same if pair.is_comparable] or same),
+    if run.plan.get("judged_steps"):
+        return made
+    swept, is_all = ([], False) if run.plan.get("view") else _sweeps(cells, index)
+    if len(cells) > 1 and not is_all:
+        made += _over_all(made, found)
+    arms = services or [name for name in runtimes(run) if name != NATIVE]
+    compared = [step for step in found if step.name != "aa"]
+    ends = next((step for step in compared if step.name == "whole"), compared[-1] if compared else None)
+    return [*made, *(pair for sweep in swept for pair in _of_sweep(sweep, cells, arms, ends))]
+
+
+def _over_all(made: Sequence[Pair], found: Sequence[Step]) -> Iterator[Pair]:
+    """Yield a pair over all settings for each step that *made* has pairs of."""
+    for step in found:
+        same = [pair for pair in made if pair.step == step]
+        if same:
+            over = tuple([pair for pair in same if pair.is_comparable] or same)
+            yield Pair(setting=(OVER_ALL, ""), step=step, arms={side: {} for side in SIDES}, over=over)
+
+
+def _sweeps(cells: Iterable[Setting], index: CellIndex) -> tuple[list[Sweep], bool]:
+    """Return the sweeps of the measured settings, and whether these settings are only the values of sweeps."""
+    by_system = grouped(cells, lambda setting: setting[0])
+    settings = {system: [*map(parameters, mine)] for system, mine in by_system.items()}
+    fixed = {name for row in index.settings.values() for name in row.fixed}
+    found = sweeps(settings, fixed)
+    is_all = len(settings) == 1 and all(
+        swept_names(some, fixed) >= {*varying_names(some)} for some in settings.values()
+    )
+    return found, is_all
+
+
+def _of_sweep(
+    sweep: Sweep, cells: Mapping[Setting, Mapping[str, Cells]], arms: Sequence[str], ends: Step | None
+) -> Iterator[Pair]:
+    """Yield the pairs of a sweep: under each of *arms*, each value with the first, and how the step *ends* changes."""
+    first, *others = (setting_key(sweep.system, params) for params in sweep.params)
+    setting = setting_key(sweep.system, sweep.others)
+    last: dict[str, Pair] = {}
+    for arm in arms:
+        for other in others:
+            sides = {"denominator": cells[first].get(arm, {}), "numerator": cells[other].get(arm, {})}
+            if all(sides.values()):
+                step = Step(name="value", denominator=arm, numerator=arm)
+                last[arm] = Pair(setting=setting, step=step, arms=sides, sides=(first, other))
+                yield last[arm]
+    if ends and {ends.denominator, ends.numerator} <= {*last}:
+        both = (last[ends.denominator], last[ends.numerator])
+        step = Step(name="interaction", denominator=ends.denominator, numerator=ends.numerator)
+        if both[0].sides == both[1].sides:
+            yield Interaction(
+                setting=setting, step=step, arms={side: {} for side in SIDES}, over=both, sides=both[0].sides
             )
-            for same in of_steps
-            if same
-        ]
-    return made
 
 
 def _cells(run: Run, index: CellIndex) -> dict[Setting, dict[str, Cells]]:

@@ -5,10 +5,9 @@ from typing import Any, Protocol
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
+from core.sweeps import SHAPE
 from core.user_service import UserService
 from reports.facts.cells import Row, Series, Setting, by_system
-
-SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")  # the topology of a user's service: processes and threads
 
 
 def value_text(value: Value) -> str:
@@ -90,8 +89,15 @@ def service_names(plan: Mapping[str, Any]) -> dict[str, str]:
 
 
 def system_name(system: str, names: Mapping[str, str]) -> Message:
-    """Return a system as text: 'System 4', or the system's name in *names* or else its own name."""
-    return message("System {number}", number=system) if system.isdigit() else verbatim(names.get(system, system))
+    """Return a system as text: its name in *names* or else its own name; 'System 4 (TITLE)' for a system of gilscope.
+
+    names: may also have titles of gilscope's systems, by number
+    """
+    if not system.isdigit():
+        return verbatim(names.get(system, system))
+    if system in names:
+        return message("System {number} ({title})", number=system, title=Message(msgid=names[system]))
+    return message("System {number}", number=system)
 
 
 def place_in_plan(params: Mapping[str, Value], varying: Iterable[str], *, is_own: bool) -> str:

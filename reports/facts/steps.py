@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeName
 
-StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
+StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
+OF_VALUES = ("value", "interaction")  # comparisons of the values of a swept parameter, not of runtimes
 INSTALLERS = {"pip", "setuptools", "wheel"}  # packages that an environment has only if uv did not make it
 FLAGS: Mapping[str, Arg] = {
     **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},

@@ -19,9 +19,11 @@ from core.result import FILE_NAME
 from core.result_file import load
 from reports.facts.comparisons import BEST, Comparison
 from reports.facts.settings import service_names
+from reports.facts.steps import OF_VALUES
 from reports.render.console import wrapped
 from reports.topics.headline import main_headline
 
+APART = (BEST, *OF_VALUES)  # steps that no headline states
 NO_VERDICT = message("no comparison is saved")
 HEADS = (
     message("started"), message("plan"), message("blocks"), message("cells ok"), message("cells not ok"),
@@ -71,7 +73,7 @@ def saved_runs(folder: Path) -> list[SavedRun]:
 def _read(folder: Path) -> SavedRun:
     try:
         run = load(folder)
-        compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
+        compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") not in APART]
         names = service_names(run.plan)
         verdict = main_headline(compared, names) or NO_VERDICT
     except BadInput as error:

@@ -22,7 +22,7 @@ from core.messages import (
 from core.user_service import UserService
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
-from reports.document.values import latency_unit, ratio, whole_percent
+from reports.document.values import duration, latency_unit, ratio, whole_percent
 from reports.facts.cells import grouped, runtimes
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, confounds_of
@@ -32,6 +32,7 @@ from reports.facts.others import on_busy
 from reports.facts.pairs import SIDES
 from reports.facts.steps import NAMES, steps
 from reports.statistics.verdict import WORDS, amount
+from reports.topics import values
 from reports.topics.comparisons import blocks_to_add, lacks_verdict
 from reports.topics.headline import (
     by_setting,
@@ -68,10 +69,10 @@ def answer(view: View) -> list[Message | Table]:
 
     with_page() adds the path of the report's HTML page.
     """
-    compared = measured_steps(view)
+    compared, of_values = measured_steps(view), values.answer(view)
     if not compared:
-        return [ONLY_ONE]
-    said = main_headline(view.compared, view.names)
+        return of_values or [ONLY_ONE]
+    said = main_headline(view.compared, view.headings)
     settings = by_setting(compared)
     main = min(compared, key=rank)
     body: list[Message | Table]
@@ -81,7 +82,7 @@ def answer(view: View) -> list[Message | Table]:
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        body, why = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view)], NOTHING
+        body, why = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view), *of_values], NOTHING
         latency = _opposed(chosen, view)
     arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
     disturbed = disturbances(view.run.cells)
@@ -128,11 +129,11 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
     chosen: the comparisons that the table shows
     """
 
-    def values(setting: Setting) -> Message:
+    def head(setting: Setting) -> Message:
         return listed([view.settings.values(setting[0])])
 
     counts = range(1, len(settings) + 1)
-    count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
+    count = max(count for count in counts if count - 1 + len({*map(head, settings[:count])}) <= MOST_LINES)
     left = len(settings) - count
     cols: list[Col[Setting]] = [col("system", lambda setting: view.settings.number(setting[0].system))]
     for one in {one.step: one for one in chosen}.values():
@@ -140,7 +141,7 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
     more = plural(
         "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
     )
-    return [table(message("Systems"), cols, grouped(settings[:count], values).items()), *[more] * bool(left)]
+    return [table(message("Systems"), cols, grouped(settings[:count], head).items()), *[more] * bool(left)]
 
 
 def _step_cols(like: Comparison) -> list[Col[Setting]]:
@@ -280,7 +281,13 @@ def _next(view: View) -> Message:
     if not any(one.ratio for one in compared):
         return _request_by_hand(view)
     if more := blocks_to_add(view.compared):
-        return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, more))
+        command = more_blocks_command(view.run, more)
+        blocks = max((cell.block for cell in view.run.cells), default=0)
+        spent_s = view.run.spent_ns.get("cells", 0) / 1e9
+        if not (spent_s and blocks):
+            return message("To get the missing verdicts: {command}", command=command)
+        time = duration(more * spent_s / blocks)
+        return message("To get the missing verdicts in about {time}: {command}", time=time, command=command)
     changed = [one for one in compared if one.verdict in DIFFERENT]
     if not changed or any(profile.get("kind") == "locks" for profile in view.run.profiles):
         return NOTHING

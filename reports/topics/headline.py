@@ -15,12 +15,13 @@ from core.messages import (
     listed,
     message,
 )
+from core.sweeps import SHAPE
 from reports.document.model import ABSENT
 from reports.document.values import whole_percent
 from reports.facts.cells import grouped
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering
 from reports.facts.others import MOST_BUSY
-from reports.facts.settings import SHAPE, system_name, topology
+from reports.facts.settings import place_in_plan, system_name, varying
 from reports.topics.comparisons import ratio_datum
 from reports.view import View
 
@@ -55,6 +56,7 @@ TAIL_WORDS = {  # by the verdict on a percentile of latency
     "invalid": message("{name} has no verdict"),
 }
 CHANCE = message("the difference may be chance")
+TOPOLOGY = message("the topology")
 FEWEST_SETTINGS = 2
 EFFECTS = {  # what a step does, by verdict
     "faster": message("raises throughput in {systems}"),
@@ -90,27 +92,32 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> Message:
     """Return the headline of a run, or NOTHING if no comparison stands for it.
 
-    A mean over topologies of a user's service answers nothing, so the topologies with the extreme ratios stand for it.
-    names: as service_names() returns them
+    A mean over topologies or over the values of a swept parameter answers nothing, so the settings with the extreme
+    ratios stand for it.
+    names: as View.headings returns them
     """
     main = main_comparison(compared)
-    if main is None:
-        return NOTHING
-    shapes = [one for one in compared if one.step == main.step and one.system in names and one.ratio]
-    loads = {tuple(pair for pair in one.params.items() if pair[0] not in SHAPE) for one in shapes}
-    if not main.is_over_all or len(shapes) < FEWEST_SETTINGS or len(loads) > 1 or not topology(shapes[0].params):
-        return headline(main, names)
-    lowest, *_, highest = sorted(shapes, key=lambda one: one.ratio or 0.0)
+    steps = [one for one in compared if one.step != "aa" and one.ratio and not one.is_over_all]
+    step = main.step if main else min((one.step for one in steps), key=MAIN.index, default="")
+    at_settings = [one for one in steps if one.step == step]
+    telling = varying(at_settings)
+    is_own = any(one.system in names and not one.system.isdigit() for one in at_settings)
+    is_topology = is_own and {*telling} <= {*SHAPE}
+    is_swept = main is None or (main.is_over_all and is_topology)
+    if len(at_settings) < FEWEST_SETTINGS or len({one.system for one in at_settings}) > 1 or not is_swept:
+        return headline(main, names) if main else NOTHING
+    lowest, *_, highest = sorted(at_settings, key=lambda one: one.ratio or 0.0)
     return message(
-        "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of {denominator}, depending on the "
-        "topology.",
-        name=_in_company(system_name(lowest.system, names), main),
-        numerator=main.numerator,
-        denominator=main.denominator,
+        "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of {denominator}, depending on "
+        "{cause}.",
+        name=_in_company(system_name(lowest.system, names), main or lowest),
+        numerator=lowest.numerator,
+        denominator=lowest.denominator,
         low=ratio_text(lowest),
-        least=topology(lowest.params),
+        least=place_in_plan(lowest.params, telling, is_own=is_own),
         high=ratio_text(highest),
-        most=topology(highest.params),
+        most=place_in_plan(highest.params, telling, is_own=is_own),
+        cause=TOPOLOGY if is_topology else listed(telling, COMMA, AND),
     )
 
 
@@ -122,7 +129,7 @@ def rank(one: Comparison) -> int:
 def headline(one: Comparison, names: Mapping[str, str]) -> Message:
     """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'.
 
-    names: as service_names() returns them
+    names: as View.headings returns them
     """
     setting = _subject(one, names)
     if one.is_at_rate and one.verdict != "invalid":

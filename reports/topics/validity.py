@@ -412,7 +412,8 @@ def verdict_basis(view: View) -> Iterator[Message]:
 
 def noise_sentences(view: View) -> Iterator[Message]:
     """Yield sentences on the noise of ratios, and on the number and length of blocks that detect a 5 % difference."""
-    noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
+    noise = typical_noise(view.comparisons)
+    design = design_of(view.run, (*view.comparisons, *view.of_values), WORTH_FINDING)
     if noise is None:
         return
     yield message(

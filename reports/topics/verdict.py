@@ -22,6 +22,7 @@ from reports.facts.comparisons import Comparison, answering
 from reports.facts.figures import MORE
 from reports.facts.measures import THROUGHPUT
 from reports.statistics.verdict import amount
+from reports.topics import values
 from reports.topics.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
 from reports.topics.comparisons import blocks_to_add, forest, more_blocks, ratio_datum, ratio_head
 from reports.topics.headline import by_setting, gains, main_comparison, main_headline, rank, ratio_text
@@ -58,8 +59,10 @@ def _headlines(view: View) -> list[Message]:
     cells = together(one.trace for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
-    said = main_headline(view.compared, view.names)
-    return sentences or [traced(said, main.trace, "verdict") if main else ONLY_ONE]
+    said = main_headline(view.compared, view.headings)
+    if said:
+        return sentences or [traced(said, main.trace if main else cells, "verdict")]
+    return sentences or values.headlines(view) or [ONLY_ONE]
 
 
 # ---- tables of the page ----------------------------------------------------------------------------------------------

@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import ceil
 
 import pytest
 from rich.cells import cell_len
 
-from commands.estimate import blocks_possible, cell_seconds, fewest_blocks_of, no_verdict, plan_seconds, run_time
+from commands.estimate import (
+    block_seconds,
+    blocks_possible,
+    cell_seconds,
+    fewest_blocks_of,
+    no_verdict,
+    plan_seconds,
+    run_time,
+    with_end,
+)
 from commands.plan import main as plan_command
 from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_experiment
@@ -14,6 +24,7 @@ from config.plan import Plan, Row
 from core.cell import Cell
 from core.messages import message
 from core.runtime import RuntimeName
+from core.saved import Until
 from lab.machine import host
 from systems import find
 from tests.conftest import runtime_or_skip
@@ -80,7 +91,8 @@ def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
 def planned(*words: str) -> Plan:
     parser = Parser("plan", message("a test"))
     add_run_flags(parser)
-    return plan_from(parser.parse(words))
+    given = parser.parse(words)
+    return with_end(plan_from(given), given)
 
 
 OWN = ("--service-command", "{python} {port}", "--runtime", "3.14,3.14t")
@@ -109,10 +121,8 @@ def test_a_run_without_a_fixed_end_says_when_it_ends_and_no_number_of_blocks_or_
         ((*OWN, "--blocks", "5"), 6),
         ((*OWN, "--blocks", "5", "--aa"), 6),  # A/A is no comparison that gets a verdict
         (("--system", "1", "--runtime", "3.11,3.14,3.14t+gil,3.14t", "--blocks", "3"), 8),
-        (
-            ("--system", "4", "--num-multi-socket", "1,5,10", "--blocks", "3"),
-            10,
-        ),  # 4 steps of 3 settings and their mean
+        # 4 steps at 3 values, 2 values with the first under 4 runtimes, and whether they change the step
+        (("--system", "4", "--num-multi-socket", "1,5,10", "--num-requests-per-client", "9", "--blocks", "3"), 11),
         (("--experiment", "quick", "--blocks", "3"), 9),  # it judges 9 of its comparisons
     ],
 )
@@ -129,9 +139,23 @@ def test_a_run_that_is_too_short_for_a_verdict_says_so() -> None:
     assert f"there will be only {blocks_possible(short, 2)}" in str(no_verdict(short, 2))
 
 
-@pytest.mark.parametrize("words", ["", "--system all", "--system 4 --num-multi-socket 1,5,10", "--experiment quick"])
+@pytest.mark.parametrize("words", ["--system 4", "--system 4 --num-requests-per-client 100", "--experiment quick"])
 def test_the_defaults_of_gilscopes_own_systems_give_a_verdict(words: str) -> None:
     assert not no_verdict(planned(*words.split()), 2)
+
+
+def test_a_run_that_needs_more_than_the_default_of_5_minutes_says_how_many() -> None:
+    plan = planned("--system", "4", "--num-multi-socket", "1,5,10,20,50")
+    seconds = fewest_blocks_of(plan) * block_seconds(plan, 2)
+    assert plan.until == Until(verdict=True, seconds=300)
+    assert f"Give --until verdict,{ceil(seconds / 60)}min" in str(no_verdict(plan, 2))
+
+
+def test_a_number_of_requests_has_as_many_blocks_as_a_verdict_needs() -> None:
+    plan = planned("--system", "4", "--num-requests-per-client", "1000")
+    assert (plan.until, plan.blocks) == (Until(), fewest_blocks_of(plan))
+    one = planned("--system", "4", "--num-requests-per-client", "1000", "--runtime", "3.14t")
+    assert one.blocks == 6
 
 
 def test_gilscopes_own_systems_are_measured_by_time_unless_a_number_of_requests_is_given() -> None:

@@ -1,17 +1,18 @@
 """A run: every block of a plan, cell by cell, saved after each; and going on with one. Nothing is measured here."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from config.plan import Plan, Row
-from core.cell import Cell
+from config.plan import Entry, Plan, Row
+from core.cell import Cell, Value
 from core.errors import BadInput
 from core.messages import verbatim
+from core.method import Method
 from core.objective import Objective
 from core.result import CellResult, Run
 from core.result_file import load
@@ -149,6 +150,38 @@ def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
     assert saved.finished_at >= saved.started_at
     assert saved.spent_ns["cells"] > 0
     assert [path.name for path in order.folder.iterdir()] == ["result.json"]
+
+
+@pytest.mark.parametrize(
+    ("services", "sizes"),
+    [
+        (20, {6}),  # two runtimes at three values: 20 services and 20 clients each
+        (70, {2}),  # more than 400 processes would have to exist at once
+    ],
+)
+def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
+    services: int,
+    sizes: set[int],
+    plan: Plan,
+    order: Order,
+    journal: Journal,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    groups: list[list[Key]] = []
+
+    def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
+        groups.append([(entry.arm, int(entry.cell.params["CALC_TARGET"] or 0), block) for entry in entries])
+        return [journal.measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
+
+    monkeypatch.setattr(experiment, "measure_in_slices", measured)
+    values: dict[str, tuple[Value, ...]] = {"CALC_TARGET": (0, 10, 100), "NUM_API_SERVICES": (services,)}
+    sliced = Method(duration_s=1.0, slices=True)
+    swept = replace(plan, rows=(Row(system=find("2"), values=values),), method=sliced, blocks=2)
+    run = new_run(replace(order, plan=swept), SEED, ["runner.py"], {})
+    journal.carry_out(replace(order, plan=swept), run)
+    assert {len(group) for group in groups} == sizes
+    wanted = {(arm, load, block) for arm in plan.runtimes for load in (0, 10, 100) for block in (1, 2)}
+    assert sorted(key for group in groups for key in group) == sorted(wanted)
 
 
 def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journal, begin: Begin) -> None:

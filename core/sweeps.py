@@ -1,0 +1,82 @@
+"""Sweeps: the settings of a system that differ only in the value of one parameter."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.cell import PARAMETERS, Value
+
+SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")  # the topology of a user's service: processes and threads
+
+Params = Mapping[str, Value]
+Settings = Mapping[str, Sequence[Params]]  # by system
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """The settings of a system that differ only in one parameter, and in parameters that by default follow it.
+
+    name:   the parameter
+    others: the parameters that all settings have in common
+    params: all parameters of each setting, in the order of the plan
+    """
+
+    system: str
+    name: str
+    others: Params
+    params: tuple[Params, ...]
+
+    @property
+    def values(self) -> list[Value]:
+        """The values of the parameter, in the order of the plan."""
+        return [params[self.name] for params in self.params]
+
+
+def sweeps(settings: Settings, fixed: Iterable[str] = ()) -> list[Sweep]:
+    """Return the sweeps of each system. A setting may be part of several sweeps, one for each parameter that varies.
+
+    fixed: names of parameters that are chosen together, such as a topology, so that none of them is swept alone
+    """
+    return [
+        Sweep(system=system, name=name, others=dict(others), params=tuple(same))
+        for system, some in settings.items()
+        for name, following in _swept(some).items()
+        if name not in fixed
+        for others, same in _alike(some, (name, *following)).items()
+        if len(same) > 1
+    ]
+
+
+def swept_names(settings: Sequence[Params], fixed: Iterable[str] = ()) -> set[str]:
+    """Return the names of the parameters in which settings of one system differ if they are parts of a sweep."""
+    return {
+        part
+        for sweep in sweeps({"": settings}, fixed)
+        for part in (sweep.name, *sweep.params[0].keys() - sweep.others.keys())
+    }
+
+
+def varying_names(settings: Sequence[Params]) -> list[str]:
+    """Return the names of the parameters that all *settings* have, and that differ between them."""
+    shared = [name for name in settings[0] if all(name in params for params in settings)]
+    return [name for name in shared if len({repr(params[name]) for params in settings}) > 1]
+
+
+def _swept(settings: Sequence[Params]) -> dict[str, list[str]]:
+    """Return the parameters that vary, each with the parameters that follow it; a follower has no entry of its own."""
+    varying = varying_names(settings)
+    following: dict[str, list[str]] = {name: [] for name in varying}
+    for name in varying:
+        leader = PARAMETERS[name].same_as if name in PARAMETERS else ""
+        if leader in varying and all(params[name] == params[leader] for params in settings):
+            following[leader].append(name)
+            del following[name]
+    return following
+
+
+def _alike(settings: Sequence[Params], names: Iterable[str]) -> dict[tuple[tuple[str, Value], ...], list[Params]]:
+    """Return groups of settings that differ only in *names*, by their other parameters."""
+    found: dict[tuple[tuple[str, Value], ...], list[Params]] = {}
+    for params in settings:
+        others = tuple(sorted((name, value) for name, value in params.items() if name not in names))
+        found.setdefault(others, []).append(params)
+    return found

@@ -1,0 +1,182 @@
+"""The section "Swept values" of a report: the values of a swept parameter, compared with each other per runtime."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from math import isfinite
+from operator import attrgetter
+from typing import Any
+
+from core.cell import PARAMETERS
+from core.messages import SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
+from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section, Table, traced, words
+from reports.document.shapes import Col, col, table, tip
+from reports.facts.cells import grouped, together
+from reports.facts.comparisons import Comparison
+from reports.facts.settings import about, parameter_values, value_text, varying
+from reports.topics.comparisons import STEP_COL, ends_words, forest
+from reports.topics.headline import ratio_text, tails_text
+from reports.view import View
+
+PLACE = 44
+TITLE = message("Swept values")
+ROOM = 0.05
+MOST_SWEEPS = 4  # sentences on a terminal
+CAPTION = message(
+    "Throughput at the second value of the parameter divided by throughput at its first value, in the same blocks "
+    "(rounds of measurement). In the lines with two runtimes, this ratio under the second runtime is divided by the "
+    "ratio under the first."
+)
+DEPENDS = {  # by the verdict on the ratio of the two ratios
+    "faster": message(
+        "The effect of {numerator} instead of {denominator} depends on {name}: the ratio at {after} is {ratio} the "
+        "ratio at {before}."
+    ),
+    "equivalent": message(
+        "The effect of {numerator} instead of {denominator} does not depend on {name}: the ratio at {after} is {ratio} "
+        "the ratio at {before}."
+    ),
+    "inconclusive": message(
+        "It is not known whether the effect of {numerator} instead of {denominator} depends on {name}: the ratio at "
+        "{after} is {ratio} the ratio at {before}."
+    ),
+}
+DEPENDS["slower"] = DEPENDS["faster"]
+
+
+def section(view: View) -> Section:
+    """Return the report's section on the values of swept parameters: sentences, charts, and a forest plot."""
+    found = _sweeps(view)
+    plot = forest(TITLE, found, lambda one: one, [STEP_COL])
+    caption = listed([CAPTION, *ends_words(view.of_values)], SENTENCES)
+    return Section(
+        "values",
+        TITLE,
+        sentences=[sentence for label, compared in found for sentence in _sentences(label, compared)],
+        figures=[_figure(label, compared, view) for label, compared in found],
+        tables=(replace(plot, key="values-forest", caption=caption),),
+    )
+
+
+def headlines(view: View) -> list[Message]:
+    """Return for each sweep what its last value does to each runtime."""
+    return [_headline(label, compared) for label, compared in _sweeps(view)]
+
+
+def answer(view: View) -> list[Message | Table]:
+    """Return what a terminal shows of the first sweeps: the last value compared with the first, under each runtime.
+
+    Sentences say whether the step between the runtimes depends on the value.
+    """
+    found = _sweeps(view)
+    shown = found[:MOST_SWEEPS]
+    left = plural(
+        "{count} more sweep is on the report page.", "{count} more sweeps are on the report page.",
+        count=len(found) - MOST_SWEEPS,
+    )  # fmt: skip
+    groups = [(about(last[-1].step_name, label), last) for label, compared in shown if (last := _last(compared))]
+    sentences = [sentence for _, compared in shown for sentence in _dependences(compared)]
+    return [*[table(TITLE, COLS, groups)] * bool(groups), *sentences, *[left] * (len(found) > MOST_SWEEPS)]
+
+
+def _sweeps(view: View) -> list[tuple[Message, list[Comparison]]]:
+    """Return the comparisons of each sweep, with the system and with what distinguishes the sweep from others."""
+    by_sweep = grouped(view.of_values, lambda one: (one.key, one.change[0]))
+    telling = varying([compared[0] for compared in by_sweep.values()])
+    return [
+        (listed(filter(None, [view.settings.number(system), parameter_values(compared[0].params, telling)])), compared)
+        for ((system, _), _), compared in by_sweep.items()
+    ]
+
+
+def _last(compared: Iterable[Comparison]) -> list[Comparison]:
+    """Return the comparison of the last value with the first under each runtime."""
+    return [*{one.numerator: one for one in compared if one.step == "value"}.values()]
+
+
+def _sentences(label: Message, compared: Sequence[Comparison]) -> list[Message]:
+    return [_headline(label, compared), *_dependences(compared)]
+
+
+def _headline(label: Message, compared: Sequence[Comparison]) -> Message:
+    """Return what the last value does to each runtime: 'NUM_MULTI_SOCKET 1 → 10: 3.11 0.93x [0.91, 0.95] slower'."""
+    last = _last(compared)
+    found = [
+        message("{runtime} {ratio} {word}", runtime=one.numerator, ratio=_ratio(one), word=one.word) for one in last
+    ]
+    said = message("{step}: {found}.", step=last[0].step_name, found=listed(found, SEMICOLON))
+    return traced(about(said, label), together(one.trace for one in last))
+
+
+def _ratio(one: Comparison) -> Message | str:
+    """Return the ratio of throughput; at a fixed rate, the change of latency."""
+    return tails_text(one) if one.is_at_rate else ratio_text(one)
+
+
+COLS: list[Col[Comparison]] = [
+    col("runtime", "numerator", leads=True),
+    col("throughput", _ratio),
+    col("verdict", lambda one: words(one.word, state=one.verdict)),
+]
+
+
+def _dependences(compared: Iterable[Comparison]) -> Iterator[Message]:
+    """Yield a sentence on whether the step between two runtimes depends on the value."""
+    for one in compared:
+        if one.step == "interaction" and one.verdict in DEPENDS:
+            name, before, after = one.change
+            args: dict[str, Arg] = {
+                "numerator": one.numerator,
+                "denominator": one.denominator,
+                "name": name,
+                "before": value_text(before),
+                "after": value_text(after),
+                "ratio": ratio_text(one),
+            }
+            yield traced(replace(DEPENDS[one.verdict], args=args), one.trace)
+
+
+def _figure(label: Message, compared: Sequence[Comparison], view: View) -> Figure:
+    """Return the chart of a sweep: throughput at each value divided by that at the first value, a line per runtime."""
+    by_arm = grouped((one for one in compared if one.step == "value" and one.ratio), attrgetter("numerator"))
+    name, first, _ = compared[0].change
+    values = [first, *dict.fromkeys(one.change[2] for ones in by_arm.values() for one in ones)]
+    places = {value: float(place) for place, value in enumerate(values)}
+    curves = [_curve(arm, ones, places, view) for arm, ones in by_arm.items()]
+    ends = [1.0, *chain.from_iterable(_ends(one) for ones in by_arm.values() for one in ones)]
+    label_of = PARAMETERS[name].label if name in PARAMETERS else name
+    across = Axis(
+        verbatim(label_of),
+        low=-0.3,
+        high=len(values) - 0.7,
+        ticks=[(place, value_text(value)) for value, place in places.items()],
+    )
+    up = Axis(
+        message("Throughput relative to {first}", first=value_text(first)),
+        low=min(ends) * (1 - ROOM),
+        high=max(ends) * (1 + ROOM),
+    )
+    return Figure(
+        f"values-{name.lower()}-{'-'.join(map(str, [compared[0].system, *compared[0].params.values()]))[:60]}",
+        message("{parameter} - {setting}", parameter=name, setting=label),
+        caption=message(
+            "Marks show throughput at each value divided by throughput at the first value, in the same blocks (rounds "
+            "of measurement). Vertical lines show 95 % intervals."
+        ),
+        panels=[Panel(across=across, up=up, curves=curves, level=1.0)],
+    )
+
+
+def _curve(arm: str, compared: Sequence[Comparison], places: Mapping[Any, float], view: View) -> Curve:
+    marks = [Mark(x=0.0, y=1.0)]
+    for one in compared:
+        assert one.ratio is not None, "only comparisons with a ratio are drawn"
+        place = places[one.change[2]]
+        text = tip(arm, ratio_text(one))
+        marks.append(Mark(x=place, y=one.ratio, tip=text, cells=one.trace, low=one.low, high=one.high))
+    return Curve(name=arm, look=view.looks[arm], line=[(mark.x, mark.y) for mark in marks], marks=marks)
+
+
+def _ends(one: Comparison) -> list[float]:
+    """Return the ratio of a comparison, and the finite ends of its interval."""
+    return [end for end in (one.ratio, one.low, one.high) if end is not None and isfinite(end)]
