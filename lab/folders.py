@@ -164,13 +164,13 @@ def locked(folder: Path) -> Iterator[int]:
         os.close(lock)
 
 
-def lock_folder(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
+def lock_folder(folder: Path, *, wait: bool = True) -> int | None:
     """Lock *folder*, and create it if needed. Return its file descriptor; closing the descriptor frees the lock.
 
     wait: block until the lock is free; if False, return None when another process has the lock
     Children inherit the descriptor only if it is passed to them. Raises OSError.
     """
-    kind = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+    kind = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # another process removed the folder after mkdir()

@@ -1,29 +1,31 @@
-"""Create virtual environments when they are first needed.
+"""Create virtual environments with uv when they are first needed.
 
-An environment's name contains a hash of its contents, and the environment never changes afterwards. Other contents get
-an environment of their own, so the packages of a run in progress are never replaced. A process that uses an environment
-holds a shared lock on it.
+An environment's folder is named by the digest of its recipe. uv fills a folder with another name, which is then
+renamed, so the folder of an environment is complete. It never changes afterwards. Other contents get an environment of
+their own, so the packages of a run in progress are never replaced.
 """
 
-import json
+import fcntl
 import os
+import secrets
 import shutil
+import sysconfig
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from time import sleep
+from time import time
 from typing import Any
 
 from core.errors import GilscopeError
 from core.messages import AND, Message, listed, message
-from lab.digests import Digests, text_digest
+from lab.digests import Digests, short_digest, text_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
-from lab.folders import lock_folder, remove_contents
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
@@ -31,12 +33,11 @@ from lab.python.interpreters import Interpreter
 from lab.python.trust import may_use
 
 MAKE_TIMEOUT_S = 600.0
-STAMP_FILE = "gilscope.json"
-LAYOUT = 3  # version of how environments are created; an environment with another version is not used
+LEFTOVER_S = 86_400.0  # much longer than the creation of an environment may take
+UNUSED_S = 30 * 86_400.0
+UNFINISHED = "new-"  # how the names of folders begin that uv fills, or that are being removed
 Note = Callable[..., None]
 _DIGESTS = Digests()
-RETRY_S, LONGEST_WAIT_S = 0.05, 60.0
-_IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
 class EnvironmentFailed(GilscopeError):
@@ -71,41 +72,22 @@ class Recipe:
         """The local folders that the environment installs, such as '.'."""
         return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
 
-    @property
-    def family(self) -> str:
-        """The prefix of the environment's folder name, from the interpreter and the names of the files."""
-        named = str(self.requirements_file or "")
-        what = "\0".join((str(self.interpreter.executable), named, *(path.name for path in self.wheels)))
-        return f"{self.interpreter.name}-{text_digest(what)[:8]}"
-
-    @cached_property
-    def stamp(self) -> str:
-        """The text of the environment's stamp file: its interpreter, and digests of its contents. Raises BadInput."""
-        facts = {
-            "layout": LAYOUT,
-            "requirements": text_digest("\n".join(_all_lines(self.wanted))),
-            "wheels": [_digest(path) for path in self.wheels],
-            "folders": [_DIGESTS.of_tree(folder) for folder in self.source_folders],
-            **self.interpreter.identity,
-        }
-        return json.dumps(facts, indent=1)
-
     @cached_property
     def place(self) -> Path:
-        """The environment's folder."""
-        return ENVIRONMENTS / f"{self.family}-{text_digest(self.stamp)[:12]}"
+        """The environment's folder, named by a digest of the interpreter and of all contents. Raises BadInput."""
+        contents = (
+            sysconfig.get_platform(),
+            sorted(self.interpreter.identity.items()),
+            _all_lines(self.wanted),
+            [_digest(path) for path in self.wheels],
+            [_DIGESTS.of_tree(folder) for folder in self.source_folders],
+        )
+        return ENVIRONMENTS / f"{self.interpreter.name}-{short_digest(contents)}"
 
     @property
     def python(self) -> Path:
         """The environment's interpreter."""
         return self.place / "bin" / "python"
-
-    def is_ready(self) -> bool:
-        """Return whether the environment is complete."""
-        try:
-            return (self.place / STAMP_FILE).read_text() == self.stamp and os.access(self.python, os.X_OK)
-        except OSError:
-            return False
 
 
 def _name(path: Path) -> str:
@@ -118,8 +100,8 @@ def _name(path: Path) -> str:
 def environment(recipe: Recipe, note: Note | None = None) -> Path:
     """Return the path of an environment's Python. Create the environment first if it does not exist.
 
-    A stamp file marks a complete environment, so no process is started to check it. If several runs need the same
-    environment at once, one of them creates it and the others wait. No run changes it while this process lives.
+    No process is started for an environment that exists. No run removes it while this process lives. If several runs
+    create the same environment at once, all of them use the one that is ready first.
     note: prints every few seconds what is being installed
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
@@ -129,8 +111,18 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
             folder=str(ENVIRONMENTS),
             reason=reason,
         )
-    if not (recipe.place in _IN_USE and recipe.is_ready()):
-        _acquire(recipe, note)
+    try:
+        while not _hold(recipe.place):
+            _remove_old()
+            _create(recipe, note)
+    except OSError as error:
+        raise EnvironmentFailed(
+            "The environment of runtime {name} could not be created in {folder}: {error}. "
+            "Free disk space or give write access there, then run again.",
+            name=recipe.interpreter.name,
+            folder=str(ENVIRONMENTS),
+            error=error.strerror or str(error),
+        ) from None
     return recipe.python
 
 
@@ -179,101 +171,84 @@ def site_packages(python: Path) -> list[Path]:
     return sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
 
 
-def _acquire(recipe: Recipe, note: Note | None) -> None:
-    """Take a shared lock on the environment. Create the environment first, unless another run has created it."""
-    held = _IN_USE.pop(recipe.place, None)
-    if held is not None:
-        os.close(held)  # the environment was in use, but it is no longer complete
+def _hold(place: Path) -> bool:
+    """Lock an environment against removal until this process ends, and note its use. Return whether it exists."""
     try:
-        for _ in range(round(LONGEST_WAIT_S / RETRY_S)):
-            lock = lock_folder(recipe.place, shared=True)  # waits while another run creates the environment
-            assert lock is not None, "it waits"
-            if recipe.is_ready():
-                _IN_USE[recipe.place] = lock
-                return
-            os.close(lock)
-            building = lock_folder(recipe.place, wait=False)
-            if building is None:
-                sleep(RETRY_S)  # another run looks at the folder, or creates the environment
-                continue
-            try:
-                if not recipe.is_ready():
-                    _create(recipe, building, note)
-                    _remove_outdated(recipe.place)
-            finally:
-                os.close(building)
-    except OSError as error:
-        if not recipe.is_ready():  # a complete environment may be in a read-only folder
-            raise EnvironmentFailed(
-                "The environment of runtime {name} could not be created in {folder}: {error}. "
-                "Free disk space or give write access there, then run again.",
-                name=recipe.interpreter.name,
-                folder=str(ENVIRONMENTS),
-                error=error.strerror or str(error),
-            ) from None
-    else:
-        raise EnvironmentFailed(
-            "The environment of runtime {name} in {folder} is incomplete, and another process has used it for "
-            "{wait_s:.0f} s. End that process, then run again.",
-            name=recipe.interpreter.name,
-            folder=str(recipe.place),
-            wait_s=LONGEST_WAIT_S,
-        )
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return False
+    with suppress(OSError):  # a network file system may have no locks, and the folder may be read-only
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        os.utime(descriptor)
+    return place.exists()  # another run may have removed the environment before it was locked
 
 
-def _create(recipe: Recipe, lock: int, note: Note | None) -> None:
-    """Create the environment at its final place, because the scripts in its bin folder contain its path.
+def _remove_old() -> None:
+    """Remove environments that no process uses and that were last used 30 days ago, and what killed runs left."""
+    for folder in ENVIRONMENTS.glob("*/"):
+        longest_s = LEFTOVER_S if folder.name.startswith(UNFINISHED) else UNUSED_S
+        with suppress(OSError):  # a process uses the folder, or another run removes it
+            if time() - folder.stat().st_mtime > longest_s:
+                _remove(folder)
 
-    The stamp file is written last, because it marks the environment as complete.
-    The commands inherit *lock* (lab.folders). If this process is killed, the next builder waits until they end.
-    """
-    remove_contents(recipe.place)
+
+def _remove(folder: Path) -> None:
+    """Remove an environment unless a process uses it. Rename it first, so that only complete ones have its name."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder.rename(_unfinished()))
+    finally:
+        os.close(descriptor)
+
+
+def _unfinished() -> Path:
+    """Return a path for a folder that is not an environment yet, or no longer."""
+    return ENVIRONMENTS / f"{UNFINISHED}{secrets.token_hex(4)}"
+
+
+def _create(recipe: Recipe, note: Note | None) -> None:
+    """Create the environment in a new folder, and give the folder its name unless another run was faster."""
+    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
+    folder = _unfinished()
+    try:
+        _install(recipe, folder, note)
+        folder.rename(recipe.place)
+    except OSError:
+        if not recipe.place.exists():  # otherwise another run has created the same environment
+            raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
+    """Create the environment in *folder*. uv compiles the packages, so that no measured process has to compile them."""
     variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment()
     label, name = recipe.label, recipe.interpreter.name
     doing = message("Installing the packages of {packages} for runtime {name}", packages=label, name=name)
     watch = uv.watcher(note, doing, MAKE_TIMEOUT_S) if note else None
-    for command in _commands(recipe):
-        _, failure = uv.run(command, MAKE_TIMEOUT_S, variables, pass_fds=(lock,), watch=watch)
+    for arguments in _commands(recipe, folder):
+        _, failure = uv.run(arguments, MAKE_TIMEOUT_S, variables, watch=watch)
         if failure:
-            shutil.rmtree(recipe.place, ignore_errors=True)
-            remedy = uv.remedy(failure, message("Change these packages, or measure without this runtime."))
             raise EnvironmentFailed(
                 "The packages of {packages} could not be installed for runtime {name}: {reason}. {remedy}",
                 packages=label,
                 name=name,
                 reason=failure,
-                remedy=remedy,
+                remedy=uv.remedy(failure, message("Change these packages, or measure without this runtime.")),
             )
-    (recipe.place / STAMP_FILE).write_text(recipe.stamp)
 
 
-def _remove_outdated(place: Path) -> None:
-    """Remove environments with older contents of the same requirements file and wheels, unless a run uses them."""
-    family = place.name.rpartition("-")[0]
-    for old in place.parent.glob(f"{family}-*/"):
-        lock = None if old == place else lock_folder(old, wait=False)
-        if lock is not None:
-            shutil.rmtree(old, ignore_errors=True)
-            os.close(lock)
+def _commands(recipe: Recipe, folder: Path) -> list[list[str]]:
+    """Return the arguments of the uv commands that create the environment in *folder*.
 
-
-def _commands(recipe: Recipe) -> list[list[str]]:
-    """Return the commands that create the environment.
-
-    _create() makes uv compile the packages to bytecode, so that no measured process has to compile them.
+    The scripts of a relocatable environment find their interpreter beside themselves after the folder is renamed.
     """
-    executable, place, python = str(recipe.interpreter.executable), str(recipe.place), str(recipe.python)
-    program = uv.find()
-    if program is None:
-        make = [executable, "-m", "venv", place]
-        install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-    else:
-        make = [str(program), "venv", "--no-project", "--python", executable, place]
-        install = [str(program), "pip", "install", "--python", python]
-    commands = [make]
+    commands = [["venv", "--no-project", "--relocatable", "--python", str(recipe.interpreter.executable), str(folder)]]
+    install = ["pip", "install", "--python", str(folder / "bin" / "python")]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []
-        anew = rebuild_options(recipe.source_folders) if program else []
+        anew = rebuild_options(recipe.source_folders)
         commands.append([*install, *hashed, *anew, "-r", str(recipe.requirements_file)])
     if recipe.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, recipe.wheels)])

@@ -82,13 +82,12 @@ class Resolution:
 class Trial:
     """Resolves requirements for one interpreter, and installs packages into a temporary environment.
 
-    program: uv; asked: the requirements, whose options apply to all packages
+    asked: the requirements, whose options apply to all packages
     folder: for temporary files and the environment; the caller removes the folder
     """
 
-    def __init__(self, program: Path, interpreter: Interpreter, folder: Path, asked: Requirements) -> None:
+    def __init__(self, interpreter: Interpreter, folder: Path, asked: Requirements) -> None:
         self.folder = folder
-        self._uv = program
         self._interpreter = interpreter
         self._asked = asked
         version = str(interpreter.facts["version"])
@@ -205,7 +204,7 @@ class Trial:
     def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or NOTHING."""
         variables = processes.scrubbed_environment() | {"TMPDIR": str(self.folder)}
-        return uv.run([self._uv, *arguments], timeout_s, variables)[1]
+        return uv.run(arguments, timeout_s, variables)[1]
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
-from core.messages import listed, message, verbatim
+from core.messages import NOTHING, listed, message, verbatim
 from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
@@ -81,11 +81,12 @@ def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]
             "Runtime {name} is a default build, whose GIL is always on. Use a free-threaded build, such as 3.14t.",
             name=interpreter.name,
         )
-    program = uv.find()
-    if program is None:
-        raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
+    if uv.find() is None:
+        missing = uv.why_missing()
+        remedy = uv.remedy(missing, NOTHING)
+        raise EnvironmentFailed("No package can be audited: {reason}. {remedy}", reason=missing, remedy=remedy)
     with PrivateFolder() as private:
-        return _Audit(asked, interpreter, program, private.folder).findings()
+        return _Audit(asked, interpreter, private.folder).findings()
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
@@ -101,10 +102,10 @@ class _Audit:
     failures: packages that could not be installed, with the reasons; absent: all packages that are not installed
     """
 
-    def __init__(self, asked: Requirements, interpreter: Interpreter, program: Path, folder: Path) -> None:
-        """Resolve the requirements with uv (*program*), and install the packages into an environment in *folder*."""
+    def __init__(self, asked: Requirements, interpreter: Interpreter, folder: Path) -> None:
+        """Resolve the requirements, and install the packages into an environment in *folder*."""
         self.asked, self.interpreter = asked, interpreter
-        self.trial = Trial(program, interpreter, folder, asked)
+        self.trial = Trial(interpreter, folder, asked)
         self.resolution = self.trial.resolve()
         self.packages = [package for package in self.resolution.packages.values() if not package.is_folder]
         self.without_wheel = {package.name for package in self.packages if not self.trial.fits(package)}

@@ -161,14 +161,10 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
 
 def _read_by_uv(folder: Path, file: str, command: Sequence[str], note: Callable[..., None] | None) -> str:
     """Return the output of a command of uv that reads *file* of a project. Raises BadInput."""
-    program = uv.find()
-    if program is None:
-        raise BadInput("uv is needed to read {file}, but uv was not found. Install it with: pip install uv", file=file)
     watch = uv.watcher(note, message("Reading {file}", file=file), READ_TIMEOUT_S) if note else None
 
     def ask(*more: str) -> tuple[str, Message]:
-        words = [str(program), *command, *more]
-        return uv.run(words, READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch)
+        return uv.run([*command, *more], READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch)
 
     text, failure = ask()
     if failure.code == uv.NETWORK:

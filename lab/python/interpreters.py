@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import AND, Message, listed, message
+from core.messages import AND, NOTHING, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY
@@ -168,15 +168,7 @@ def refused(names: Iterable[str]) -> list[Message]:
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Install the interpreters for the runtimes *names* with uv. Return a message for each failed installation."""
     wanted = dict.fromkeys(name.interpreter for name in map(RuntimeName, names))
-    return [
-        message(
-            "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
-            name=name,
-            reason=reason,
-        )
-        for name in wanted
-        if (reason := _install(name, timeout_s))
-    ]
+    return [failure for name in wanted if (failure := _install(name, timeout_s))]
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
@@ -294,9 +286,12 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
 
 
 def _install(name: str, timeout_s: float) -> Message:
-    """Install an interpreter with uv. Return why the installation failed, or NOTHING if it succeeded."""
-    program = uv.find()
-    if program is None:
-        return message("uv was not found; install it with: pip install uv")
+    """Install an interpreter with uv. Return a message if the installation failed, or NOTHING if it succeeded."""
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
-    return uv.run([program, "python", "install", name], timeout_s, settings)[1]
+    _, reason = uv.run(["python", "install", name], timeout_s, settings)
+    if not reason:
+        return NOTHING
+    remedy = message("Try again with: uv python install {name}", name=name)
+    if reason.code == uv.MISSING:
+        remedy = uv.remedy(reason, remedy)
+    return message("Runtime {name} could not be installed: {reason}. {remedy}", name=name, reason=reason, remedy=remedy)

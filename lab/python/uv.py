@@ -16,26 +16,36 @@ from lab.python.trust import may_execute
 
 UNSATISFIED = "unsatisfied"  # message code for uv's exit status 1: no version fits; status 2 means any other failure
 NETWORK = "network"  # message code for a package index that cannot be reached
+MISSING = "missing"  # message code for uv that was not found or must not be executed
 _BUILD_FAILED = ("Failed to build", "The build backend returned an error")
 _NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
 
 
 def find() -> Path | None:
     """Return the first uv that may be executed, on PATH or in the orchestrator's environment; None if missing."""
-    folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
-    paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
-    return next((Path(path) for path in paths if path and not may_execute(Path(path))), None)
+    return next((path for path in _candidates() if not may_execute(path)), None)
+
+
+def why_missing() -> Message:
+    """Return why find() found no uv."""
+    refusals = [refusal for refusal in map(may_execute, _candidates()) if refusal]
+    if refusals:
+        return message("uv is not executed because {reason}", reason=refusals[0], code=MISSING)
+    return message("uv was not found", code=MISSING)
 
 
 def run(
-    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], **options: Any
+    arguments: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], **options: Any
 ) -> tuple[str, Message]:
-    """Run a command of uv or pip. Return its output, and why the command failed or NOTHING.
+    """Run a command of uv. Return its output, and why the command failed or NOTHING.
 
     options: as for processes.run()
     """
+    program = find()
+    if program is None:
+        return "", why_missing()
     try:
-        done = processes.run(command, timeout_s, {**environment, "NO_COLOR": "1"}, **options)
+        done = processes.run([program, *arguments], timeout_s, {**environment, "NO_COLOR": "1"}, **options)
     except subprocess.TimeoutExpired as late:
         return "", message("the command did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:
@@ -63,7 +73,9 @@ def watcher(note: Callable[..., None], doing: Message, limit_s: float) -> Callab
 
 
 def remedy(failure: Message, otherwise: Message) -> Message:
-    """Return what to do about a failed command: about the network if the network failed, or else *otherwise*."""
+    """Return what to do about a failed command: about the network or a missing uv, or else *otherwise*."""
+    if failure.code == MISSING:
+        return message("Install uv where only you and root can write, for example with: pip install uv")
     if failure.code == NETWORK:
         return message("Check the network and the package index, then run again.")
     return otherwise
@@ -85,3 +97,9 @@ def reason(output: str, status: int = 1) -> Message:
     return verbatim(line.rstrip(".")) or message(
         "the command exited with status {status} and wrote no output", status=status
     )
+
+
+def _candidates() -> list[Path]:
+    folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
+    paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
+    return [Path(path) for path in paths if path]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from lab.environments.environment import STAMP_FILE
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from tests.campaign.sizes import SEED, size
@@ -64,7 +63,9 @@ def together(commands: Sequence[Sequence[str]], checkout: Path, chance: random.R
 
 
 @pytest.mark.parametrize("seed", HISTORIES)
-def test_what_several_runners_need_is_made_whole_and_once(any_runtime: Runtime, checkout: Path, seed: int) -> None:
+def test_what_several_runners_need_is_made_whole_and_programs_once(
+    any_runtime: Runtime, checkout: Path, seed: int
+) -> None:
     chance, outs = random.Random(seed), [checkout.parent / f"out{number}" for number in range(3)]
     runs = [["--system", "3", *plan_flags(any_runtime)[2:], "--quiet", "--out", str(out)] for out in outs]
     shutil.copytree(REPOSITORY / "docs" / "example-run", checkout.parent / "earlier")
@@ -74,8 +75,9 @@ def test_what_several_runners_need_is_made_whole_and_once(any_runtime: Runtime, 
     for out in outs:
         if (out / "result.json").exists() and killed is None:
             assert [cell["status"] for cell in result_of(out)["cells"]] == ["ok"]
-    (environment,) = (checkout / ".runtimes").glob("*/")
-    if (environment / STAMP_FILE).exists() or not killed:
+    environments = list((checkout / ".runtimes").glob("3.*/"))
+    assert len(environments) == 1 or killed
+    for environment in environments:
         subprocess.run([environment / "bin" / "python", "-c", "import tornado.ioloop"], check=True, timeout=DEADLINE_S)
     program = checkout / "native" / "bin" / PROGRAM
     if program.exists() or not killed:

@@ -1,4 +1,4 @@
-"""Environments: made once, known when ready, never half made."""
+"""Environments: made once, found only when complete, removed when nothing uses them."""
 
 import os
 import subprocess
@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -20,11 +20,11 @@ from lab.native.programs import run_build
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
+from tests.conftest import runtime_or_skip
 from tests.lab.python.fake_pythons import script
 from tests.lab.wheels import write_wheel
 from tests.started import started
 
-HAVE_UV = uv.find() is not None
 FAKE_UV = """
 echo "$1 $2" >>"$LOG"
 case "$1" in
@@ -61,44 +61,41 @@ def made(log: Path) -> int:
     return log.read_text().count("venv") if log.exists() else 0
 
 
+def aged(path: Path, *, days: float) -> None:
+    """Let a file or folder seem to have been used last so many days ago."""
+    os.utime(path, (time() - days * 86_400,) * 2)
+
+
+@pytest.fixture
+def recipe(requirements: Path, interpreter: Interpreter) -> Recipe:
+    return Recipe(interpreter=interpreter, requirements_file=requirements)
+
+
 Make = Callable[[], Path]
 
 
 @pytest.fixture
-def make(
-    log: Path, tmp_path: Path, requirements: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
-) -> Make:
+def make(log: Path, requirements: Path, interpreter: Interpreter) -> Make:
     """Asks for the environment of those requirements; its folder."""
     return lambda: environment(Recipe(interpreter=interpreter, requirements_file=requirements)).parent.parent
 
 
-TOOLS = pytest.mark.parametrize(
-    "tool",
-    [
-        pytest.param("uv", marks=pytest.mark.skipif(not HAVE_UV, reason="uv was not found")),
-        pytest.param(
-            "pip", marks=pytest.mark.skipif(not find_spec("ensurepip"), reason="this Python has no ensurepip")
-        ),
-    ],
-)
-
-
-@TOOLS
-def test_a_real_environment_has_the_packages_and_their_byte_code(
-    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpreter
+@pytest.mark.parametrize("name", ["3.11", "3.14", "3.14t"])
+def test_an_environment_of_each_runtime_has_its_packages_their_byte_code_and_a_script_that_finds_its_interpreter(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    interpreter = runtime_or_skip(name).interpreter
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
-    if tool == "pip":
-        monkeypatch.setattr(uv, "find", lambda: None)
     python = environment(Recipe(interpreter=interpreter, requirements_file=write_wheel(tmp_path)))
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
     value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
     assert (value, Path(prefix)) == ("7", python.parent.parent)
     assert Path(cached).is_file()
     assert installed_packages(python)["tiny-thing"] == "1.2"
+    value, prefix = subprocess.check_output([python.with_name("tiny-serve")], text=True).split()
+    assert (value, Path(prefix)) == ("7", python.parent.parent)
 
 
-@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
 def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_or_a_wheel_alone_is_installed(
     tmp_path: Path, interpreter: Interpreter
 ) -> None:
@@ -133,22 +130,6 @@ def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(
     assert (make(), made(log)) == (first, 1)
 
 
-def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_keeps_the_one_that_it_measures_with(
-    make: Make, tmp_path: Path, requirements: Path
-) -> None:
-    before = make()
-    os.close(environments._IN_USE.pop(before))  # as the end of its process does
-    hold = "import sys; from pathlib import Path; from lab.folders import lock_folder\n"
-    hold += "lock_folder(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
-    with started(sys.executable, "-c", hold, str(before), cwd=REPOSITORY):
-        requirements.write_text("some==2.0 --hash=sha256:00\n")
-        second = make()
-        assert (second != before, before.is_dir()) == (True, True)
-    requirements.write_text("some==3.0 --hash=sha256:00\n")
-    third = make()
-    assert {path for path in (tmp_path / "runtimes").iterdir() if path.is_dir()} == {second, third}
-
-
 def test_another_build_at_the_same_path_makes_it_anew(
     log: Path, make: Make, requirements: Path, interpreter: Interpreter
 ) -> None:
@@ -158,46 +139,71 @@ def test_another_build_at_the_same_path_makes_it_anew(
     assert made(log) == 2
 
 
-@pytest.mark.parametrize("lost", [environments.STAMP_FILE, "bin/python"])
-def test_one_that_was_left_half_made_is_made_anew(log: Path, make: Make, lost: str) -> None:
-    place = make()
-    (place / lost).unlink()
-    (place / "rest").touch()
-    assert (make(), made(log)) == (place, 2)
-    assert (place / lost).is_file()
-    assert not (place / "rest").exists()
-
-
-def test_runs_at_once_make_it_once(log: Path, make: Make) -> None:
+def test_runs_at_once_use_the_one_that_is_ready_first_and_leave_nothing_else(log: Path, make: Make) -> None:
     with ThreadPoolExecutor(max_workers=8) as pool:
         places = {task.result() for task in [pool.submit(make) for _ in range(8)]}
-    assert (len(places), made(log)) == (1, 1)
+    (place,) = places
+    assert [*place.parent.iterdir()] == [place]
 
 
-def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
-    log: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+def test_one_that_another_run_made_meanwhile_is_used_and_ours_is_dropped(
+    log: Path, make: Make, tmp_path: Path, recipe: Recipe
 ) -> None:
-    place = make()
-    used = environments._IN_USE.pop(place)  # by another run, say
-    is_ready, looks = environments.Recipe.is_ready, iter([False])  # it was not, at the first look
-    monkeypatch.setattr(environments.Recipe, "is_ready", lambda recipe: next(looks, True) and is_ready(recipe))
-    assert (make(), made(log)) == (place, 1)
-    os.close(used)
+    script(tmp_path / "uv", f'mkdir -p "{recipe.place}/bin"; touch "{recipe.place}/theirs"\n{FAKE_UV}')
+    assert make() == recipe.place
+    assert (recipe.place / "theirs").exists()
+    assert [*recipe.place.parent.iterdir()] == [recipe.place]
 
 
-def test_one_that_is_damaged_while_another_uses_it_is_not_waited_for_without_end(
-    make: Make, monkeypatch: pytest.MonkeyPatch
+def test_a_run_that_was_killed_leaves_a_folder_that_is_never_found_and_goes_after_a_day(
+    log: Path, make: Make, tmp_path: Path, recipe: Recipe
 ) -> None:
+    half, young = tmp_path / "runtimes/new-1", tmp_path / "runtimes/new-2"
+    for folder in (half, young):
+        (folder / "bin").mkdir(parents=True)
+    aged(half, days=1.1)
+    assert (make(), made(log)) == (recipe.place, 1)
+    assert {*recipe.place.parent.iterdir()} == {recipe.place, young}
+
+
+def test_one_that_nothing_used_for_30_days_goes_when_another_is_made(
+    make: Make, tmp_path: Path, requirements: Path
+) -> None:
+    old, recent, file = (tmp_path / "runtimes" / name for name in ("3.14-old", "3.14-recent", "needs.txt-1.txt"))
+    for folder in (old, recent):
+        (folder / "bin").mkdir(parents=True)
+    file.touch()
+    for path, days in ((old, 30.1), (recent, 29.9), (file, 99.0)):
+        aged(path, days=days)
     place = make()
-    used = environments._IN_USE.pop(place)  # by another run
-    (place / environments.STAMP_FILE).unlink()
-    monkeypatch.setattr(environments, "LONGEST_WAIT_S", 0.2)
-    with pytest.raises(EnvironmentFailed, match="is incomplete, and another process has used it"):
+    assert {*place.parent.iterdir()} == {place, recent, file}
+
+
+def test_one_that_another_process_measures_with_stays_however_old_it_is_and_goes_after_that(
+    make: Make, requirements: Path
+) -> None:
+    hold = "import sys; from pathlib import Path; from lab.environments import environment\n"
+    hold += "assert environment._hold(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    folder = make().parent / "3.14-old"
+    folder.mkdir()
+    with started(sys.executable, "-c", hold, str(folder), cwd=REPOSITORY):
+        aged(folder, days=99.0)
+        requirements.write_text("some==2.0 --hash=sha256:00\n")
         make()
-    os.close(used)
+        assert folder.is_dir()
+    requirements.write_text("some==3.0 --hash=sha256:00\n")
+    make()
+    assert not folder.exists()
 
 
-def test_a_failure_names_file_runtime_and_reason_and_leaves_the_old_environment_for_its_own_requirements(
+def test_one_that_is_asked_for_is_as_good_as_new(make: Make, requirements: Path) -> None:
+    place, begin = make(), time()
+    aged(place, days=99.0)
+    make()
+    assert place.stat().st_mtime >= begin - 1.0
+
+
+def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
     log: Path, make: Make, requirements: Path, interpreter: Interpreter
 ) -> None:
     place, old = make(), requirements.read_text()
@@ -254,6 +260,23 @@ def test_a_failure_names_the_users_file_and_not_the_one_that_was_made_of_it(
     for file, name in ((made, "needs.txt"), (again, "needs.txt"), (project, "pyproject.toml")):
         with pytest.raises(EnvironmentFailed, match=f"packages of {name} could not .* no such package. Change these"):
             environment(Recipe(interpreter=interpreter, requirements_file=Path(file), hashed=False))
+
+
+def test_without_a_uv_that_may_be_executed_it_says_why_and_what_to_do(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "runtimes")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "uv").chmod(0o777)
+    with pytest.raises(
+        EnvironmentFailed, match=r"not executed because other users can write to .*/uv\. Install uv whe"
+    ):
+        make()
+    (tmp_path / "uv").unlink()
+    with pytest.raises(EnvironmentFailed, match=r"uv was not found\. Install uv where"):
+        make()
 
 
 def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) -> None:

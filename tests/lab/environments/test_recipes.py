@@ -1,4 +1,4 @@
-"""What an environment is made of: whatever has a say in it changes its stamp."""
+"""What an environment is made of: whatever has a say in it changes its folder."""
 
 import subprocess
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 from core.errors import BadInput
 from lab.environments import environment as environments
 from lab.environments.environment import Recipe, rebuild_options
-from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.wheels import write_project
 
@@ -38,37 +37,31 @@ def test_a_file_that_the_requirements_name_has_a_say(interpreter: Interpreter, r
     named, changed = line.format(folder=requirements.parent).split(" -> ")
     requirements.write_text(f"some\n{named}\n")
     requirements.with_name("middle.txt").write_text("-c inner.txt\n")
-    stamps = []
+    places = []
     for version in ("1.0", "1.0", "2.0"):
         requirements.with_name(changed).write_text(f"other=={version}\n-c inner.txt\n")
-        stamps.append(recipe(interpreter, requirements).stamp)
-    assert stamps[0] == stamps[1] != stamps[2]
+        places.append(recipe(interpreter, requirements).place)
+    assert places[0] == places[1] != places[2]
 
 
-def test_a_comment_has_no_say_and_an_earlier_layout_is_another_recipe_for_the_same_folder(
-    interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_comment_has_no_say(interpreter: Interpreter, requirements: Path) -> None:
     now = recipe(interpreter, requirements)
-    assert now.place.name.startswith(f"{now.family}-")
     requirements.write_text("# what the shop needs\nsome==1.0  # pinned\n")
-    assert recipe(interpreter, requirements).stamp == now.stamp
-    monkeypatch.setattr(environments, "LAYOUT", 1)
-    earlier = recipe(interpreter, requirements)
-    assert (earlier.family, earlier.stamp != now.stamp) == (now.family, True)
+    assert recipe(interpreter, requirements).place == now.place
 
 
 def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
-    stamps = []
+    places = []
 
-    def stamp() -> str:
-        return Recipe(interpreter=interpreter, wheels=(tmp_path / "some.whl",)).stamp
+    def place() -> Path:
+        return Recipe(interpreter=interpreter, wheels=(tmp_path / "some.whl",)).place
 
     with pytest.raises(BadInput, match=r"some\.whl cannot be read"):
-        stamp()
+        place()
     for content in (b"1", b"1", b"2"):
         (tmp_path / "some.whl").write_bytes(content)
-        stamps.append(stamp())
-    assert stamps[0] == stamps[1] != stamps[2]
+        places.append(place())
+    assert places[0] == places[1] != places[2]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +81,6 @@ def test_folders_are_built_anew_by_name_or_everything_is(
     assert rebuild_options(recipe(interpreter, requirements).source_folders) == flags
 
 
-@pytest.mark.skipif(uv.find() is None, reason="uv was not found")
 def test_a_folder_that_changed_is_installed_beside_the_one_in_use(
     tmp_path: Path, interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,6 @@ from lab import processes
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements
 from lab.environments.resolution import ResolvedPackage, Trial
-from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 
@@ -39,18 +38,15 @@ def test_a_wheel_fits_by_its_tags(tmp_path: Path, line: str) -> None:
     tags, version, *fits = line.split()
     interpreter = cast("Interpreter", SimpleNamespace(name="x", facts={"version": version}))
     package = ResolvedPackage(name="fast", version="1.0", requirement="fast==1.0", wheels=(f"fast-1.0-{tags}.whl",))
-    assert Trial(tmp_path, interpreter, tmp_path, Requirements()).fits(package) is bool(fits)
+    assert Trial(interpreter, tmp_path, Requirements()).fits(package) is bool(fits)
 
 
 def test_an_index_that_does_not_answer_is_not_one_without_wheels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = uv.find()
-    if program is None:
-        pytest.skip("uv was not found")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     asked = Requirements(options=("--index-url http://127.0.0.1:9/simple",))
-    trial = Trial(program, runtime_or_skip("3.14t").interpreter, tmp_path, asked)
+    trial = Trial(runtime_or_skip("3.14t").interpreter, tmp_path, asked)
     with pytest.raises(EnvironmentFailed, match="versions of fast could not be listed: no network"):
         trial.first_ready("fast", "1.0")
 

@@ -249,7 +249,7 @@ def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: S
             "no network: dns error. Try again with: uv python install 3.14t",
         ),
         ("exec sleep 60", "the command did not end within 0.2 s."),
-        ("", "uv was not found"),
+        ("", "uv was not found. Install uv where only you and root can write"),
     ],
 )
 def test_install_says_once_in_one_line_why_a_runtime_could_not_be(
