@@ -80,6 +80,8 @@ def _draft(flags: Flags) -> Plan:
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
+        if flags["server"] in SERVERS:
+            usual["interface"] = SERVERS[flags["server"]].interfaces[-1]  # WSGI if possible: it allows all topologies
     if _ends_by_default(flags):
         usual[UNTIL.name] = UNTIL_DECIDED
     plan = plan_from({**flags, **{name: value for name, value in usual.items() if not flags[name]}})

@@ -248,7 +248,6 @@ class ServingProcess(TypedDict, total=False):
 
     connections: Required[Count]
     threads: Required[Count]
-    loops: list[Count]
     cpu_ns: list[Count]
 
 
@@ -272,8 +271,8 @@ class ServiceLine(Usage, total=False):
     pythons: for a user's service: the Python versions that its processes ran, such as `3.14.7`, or `3.14.7t` for the
         free-threaded build
     workers: for a user's service: for each process that had a connection to a client in the timed window:
-        `connections` (the most at one time), `loops` (how many of them each event loop watched), `threads` (number of
-        serving threads) and `cpu_ns` (CPU time of its busy threads; [how it is counted](own-service.md#what-ran))
+        `connections` (the most at one time), `threads` (number of serving threads or event loops) and `cpu_ns` (CPU
+        time of its busy threads; [how it is counted](own-service.md#what-ran))
     requests_by_worker, requests_by_socket: requests that each worker (systems 1, 2 and 4) and each listening socket
         (systems 2 and 4) received
     connections_by_requests: for systems 2 and 4: number of connections by number of requests

@@ -60,16 +60,25 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class App(Command):
-    """An application, as module:name, on a server that gilscope knows. The server determines command and packages."""
+    """An application, as module:name, on a server that gilscope knows. The server determines command and packages.
+
+    has_topology: whether the plan sets both the number of processes and the number of threads
+    """
 
     app: str
     server: str
     interface: str
+    has_topology: bool = False
 
     @property
     def label(self) -> str:
         """Return the name of the application, as it was given."""
         return self.app
+
+    @property
+    def threaded(self) -> bool:
+        """Return whether the number of threads is a parameter, even if the server runs one event loop in a process."""
+        return self.has_topology or super().threaded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,6 @@ ONE_FILE = {
     "lab/environments/resolution.py": "packaging",
     "lab/project/packages.py": "packaging",
     "lab/run/stress.py": "clients",
-    "lab/user_service/loops.py": "uvicorn hypercorn granian uvloop",  # runs as a script in a service
     "lab/user_service/command.py": "clients",  # whether a user's service answers is asked as its clients ask
 }
 

@@ -27,7 +27,6 @@ from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.method import cores_usable
 from core.runtime import NATIVE
 from core.secret import HIDDEN, Redactor, Text
 from core.user_service import FRAMED, HTTP, HTTP2, HTTPS
@@ -76,16 +75,16 @@ def _environment(given: Given) -> Mapping[str, Text]:
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 
-def auto_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return pairs (processes, threads), from one process with many threads to many processes with few threads."""
+def auto_topologies(cores: int, threads: Sequence[int] = AUTO_THREADS) -> list[tuple[int, int]]:
+    """Return pairs (processes, threads) with one process to two processes per core, and each number of *threads*."""
     processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
-    return [(number, threads) for number in processes for threads in AUTO_THREADS]
+    return [(number, of_each) for number in processes for of_each in threads]
 
 
-def _topology(given: Given) -> list[tuple[int, int]]:
-    """Parse a topology such as '8x1,4x2,1x8', or `auto` for this machine. Return (processes, threads) pairs."""
+def _topology(given: Given) -> list[tuple[int, int]] | str:
+    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) pairs, or AUTO."""
     if given.text() == AUTO:
-        return auto_topologies(cores_usable())
+        return AUTO
     shapes = []
     for part in given.text().split(","):
         match = re.fullmatch(r"([0-9]{1,4}) *x *([0-9]{1,4})", part.strip())

@@ -9,18 +9,18 @@ from typing import Any
 from config.options import Flags, Subject, expect_keys, fields_of, parsed, refuse
 from config.plan import Plan, Row, Values
 from config.plan_options import DEFAULT_RUNTIMES
-from config.user_service.options import KEYS, SERVICE
+from config.user_service.options import AUTO_THREADS, KEYS, SERVICE, auto_topologies
 from config.user_service.requests import expect_sendable, hidden_answer, request_plan
-from config.user_service.servers import SERVERS, app_on
+from config.user_service.servers import ASGI, SERVERS, app_on
 from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
 from core.cell import Value
 from core.errors import BadInput
 from core.messages import message
-from core.method import ORCHESTRATOR, Method, Warmup
+from core.method import ORCHESTRATOR, Method, Warmup, cores_usable
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
-from core.user_service import DEFAULT_NAME, FRAMED, HTTP, HTTPS, Command, Target, UserService
+from core.user_service import DEFAULT_NAME, FRAMED, HTTP, HTTPS, App, Command, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
@@ -148,7 +148,7 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     return replace(plan, requests=tuple(requests))
 
 
-def _rows(service: UserService, topology: list[tuple[int, int]] | None, defaults: Values) -> tuple[Row, ...]:
+def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values) -> tuple[Row, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     values["RATE"] = (service.requests.rate,)
     threaded = bool(service.command and service.command.threaded)
@@ -162,6 +162,22 @@ def _rows(service: UserService, topology: list[tuple[int, int]] | None, defaults
             "topology sets the number of threads, but the command does not contain "
             "{threads}. Add {threads} to the command."
         )
-    shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in topology]
+    offered = _offered(service.command, topology)
+    shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in offered]
     (system,) = systems(service)
     return tuple(Row(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)
+
+
+def _offered(command: Command | None, topology: list[tuple[int, int]] | str) -> list[tuple[int, int]]:
+    """Return the pairs (processes, threads) of a topology. Raises BadInput if the server does not offer one of them."""
+    app = command if isinstance(command, App) and command.interface == ASGI else None
+    if isinstance(topology, str):
+        return auto_topologies(cores_usable(), (1,) if app else AUTO_THREADS)
+    if app and any(threads > 1 for _, threads in topology):
+        raise BadInput(
+            "topology is {topology}, but {server} serves an ASGI application with one event loop per worker process. "
+            "Give numbers of processes with one thread each, such as 4x1,1x1.",
+            topology=",".join(f"{processes}x{threads}" for processes, threads in topology),
+            server=app.server,
+        )
+    return topology

@@ -76,7 +76,7 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
     """Return the application *app* (module:name) with the command that serves it on the server *name*. Raises BadInput.
 
     It is an error if the server does not support *interface*.
-    has_topology: whether the plan sets both the number of processes and the number of threads or event loops
+    has_topology: whether the plan sets both the number of processes and the number of threads
     """
     server = SERVERS[name]
     if interface and interface not in server.interfaces:
@@ -87,15 +87,17 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
             interfaces=listed(server.interfaces, OR),
         )
     interface = interface or server.interfaces[0]
-    threads = (
-        "--blocking-threads {threads} " if interface == WSGI else ""
-    )  # an ASGI worker of Granian has one event loop
+    threads = "--blocking-threads {threads} " if interface == WSGI else ""
     made = app.endswith("()") and server.factory
     target = f"{server.factory} {app.removesuffix('()')}" if made else app
     command = server.command.replace("APP", target).replace("INTERFACE", interface).replace("THREADS ", threads)
     if has_topology:
         command = command.replace("-m gunicorn", "-m gunicorn --preload")  # so that the forked processes share memory
-        if interface == ASGI:
-            command = command.replace(f"-m {name}", f"{{loops}} {{workers}} {{threads}} {name}")
-            command = command.replace(" --workers {workers}", "")
-    return App(command=command, packages=(server.package,), app=app, server=name, interface=interface)
+    return App(
+        command=command,
+        packages=(server.package,),
+        app=app,
+        server=name,
+        interface=interface,
+        has_topology=has_topology,
+    )

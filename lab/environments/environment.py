@@ -230,12 +230,13 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
     for arguments in _commands(recipe, folder):
         _, failure = uv.run(arguments, MAKE_TIMEOUT_S, variables, watch=watch)
         if failure:
+            remedy = uv.remedy(failure, message("Change these packages, or measure without this runtime."))
             raise EnvironmentFailed(
                 "The packages of {packages} could not be installed for runtime {name}: {reason}. {remedy}",
                 packages=label,
                 name=name,
                 reason=failure,
-                remedy=uv.remedy(failure, message("Change these packages, or measure without this runtime.")),
+                remedy=remedy,
             )
 
 

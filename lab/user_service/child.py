@@ -164,7 +164,6 @@ class StartedService(RunningService):
         else:
             check_requests(self._own)
         self.command = start_command(self._own, cell)
-        self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
         self.address = self.command.address
         self._check_place()
         self._ready = self.pythons()
@@ -219,7 +218,7 @@ class StartedService(RunningService):
         try:
             self.command.expect_alive(message("while it was serving requests"))
         except CommandFailed as failed:
-            if self.command.process.returncode < 0 and (self._has_loops or self._workers.has_several_loops):
+            if self.command.process.returncode < 0 and self._workers.has_several_loops:
                 failed = CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP)
             give_up(failed)
 

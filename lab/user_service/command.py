@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -106,7 +105,6 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
     """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
-        "loops": str(Path(__file__).with_name("loops.py")),
         "host": endpoint.host,
         "port": str(endpoint.port),
         "socket": endpoint.socket,

@@ -62,17 +62,14 @@ def connections(address: str) -> set[str]:
     return set()
 
 
-def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
-    """Count how many of *files* each epoll instance of a process watches, and how many of them the process has open.
-
-    The counts of the epoll instances are in descending order.
-    """
+def loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
+    """Return how many epoll instances of a process watch any of *files*, and how many of them the process has open."""
     names = _links(pid) if files else {}
     watched = {
         frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)
         for info in (PROC / str(pid) / "fdinfo" / name for name, link in names.items() if link == _EPOLL)
     }  # a set, because one instance may be open under several descriptors
-    return sorted(filter(None, map(len, watched)), reverse=True), sum(link in files for link in names.values())
+    return sum(map(bool, watched)), sum(link in files for link in names.values())
 
 
 def _sockets(address: str) -> set[str]:

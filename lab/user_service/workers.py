@@ -29,8 +29,7 @@ class WorkerSampler:
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
         self._pids, self._address, self._is_asgi = pids, address, is_asgi
-        self._loops: dict[int, list[int]] = {}
-        self._connections, self._most_threads = Counter[int](), Counter[int]()
+        self._loops, self._connections, self._most_threads = Counter[int](), Counter[int](), Counter[int]()
         self._first: dict[int, dict[int, int]] = {}
         self._last: dict[int, dict[int, int]] = {}
         self._ended = threading.Event()
@@ -39,7 +38,7 @@ class WorkerSampler:
         self._thread.start()
 
     def result(self) -> list[dict[str, Any]]:
-        """Return the connections (in total and by event loop), workers and thread CPU times of each process."""
+        """Return the connections, workers and thread CPU times of each process."""
         self.stop()
         self._sample()
         return [self._served(pid) for pid in sorted(self._connections)]
@@ -47,7 +46,7 @@ class WorkerSampler:
     @property
     def has_several_loops(self) -> bool:
         """Return whether any process served clients with more than one event loop."""
-        return any(len(loops) > 1 for loops in self._loops.values())
+        return any(loops > 1 for loops in self._loops.values())
 
     def stop(self) -> None:
         """Stop the sampling thread."""
@@ -66,8 +65,7 @@ class WorkerSampler:
             loops, held = holders.loops(pid, clients)
             if held > self._connections[pid]:
                 self._connections[pid] = held
-            if len(loops) > len(self._loops.get(pid, [])):
-                self._loops[pid] = loops
+            self._loops[pid] = max(self._loops[pid], loops)
             threads = _cpu_ns_by_thread(pid)
             self._most_threads[pid] = max(self._most_threads[pid], len(threads))
             first = self._first.setdefault(pid, dict(threads))
@@ -79,16 +77,15 @@ class WorkerSampler:
         used = {thread: ns - self._first[pid][thread] for thread, ns in self._last[pid].items()}
         busiest = max(used.values(), default=0)
         busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}
-        loops, alive = self._loops.get(pid, []), self._most_threads[pid]
-        if self._is_asgi or 0 < len(loops) <= len(busy) <= 2 * len(loops):
-            threads = len(loops)
+        loops, alive = self._loops[pid], self._most_threads[pid]
+        if self._is_asgi or 0 < loops <= len(busy) <= 2 * loops:
+            threads = loops
         elif len(used) > 2 * alive:  # threads come and go; the first thread does not count
             threads = alive - 1
         else:
-            threads = len(busy) - max(len(loops), pid in busy)
+            threads = len(busy) - max(loops, pid in busy)
         return {
             "connections": self._connections[pid],
-            "loops": loops,
             "threads": max(1, threads),
             "cpu_ns": sorted(busy.values(), reverse=True),
         }

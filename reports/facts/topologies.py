@@ -36,16 +36,6 @@ def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
     return median_low(processes), median_low(threads)
 
 
-def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
-    """Return the largest number of event loops per process, and the busiest loop's share of connections (median)."""
-    loops = [
-        one["loops"] for cell in cells for each in cell.services for one in each.get("workers", ()) if one["loops"]
-    ]
-    most = max(map(len, loops), default=0)
-    shares = [max(of_one) / sum(of_one) for of_one in loops if len(of_one) == most]
-    return most, median_low(shares) if shares else 0.0
-
-
 def differ(one: Shape, other: Shape) -> bool:
     """Return whether two services differ in processes, or one has over twice the other's threads per process."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])

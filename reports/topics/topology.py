@@ -21,7 +21,6 @@ from reports.facts.topologies import (
     Scaling,
     Topology,
     claims,
-    loop_share,
     measured_shape,
     scalings,
     shape_text,
@@ -34,7 +33,6 @@ PLACE = 46
 WANTED = message("Throughput of many processes compared with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
-UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 SHAPES, RATE = message("processes x threads"), message("requests/s")
 
 
@@ -195,18 +193,8 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
 
 
 def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
-    """Yield sentences on unequally used event loops, and on unexpected numbers of processes or threads."""
-    places = [place for topology in every for place in topology.all_places]
-    for place in places:
-        count, share = loop_share(place.cells)
-        if count > 1 and share * count > UNEVEN:
-            uneven = message(
-                "{arm}, {shape} (processes x threads): one of the {count} event loops in a process had {share:.0%} of "
-                "the process's connections.",
-                arm=place.arm, shape=place.shape, count=count, share=share,
-            )  # fmt: skip
-            yield traced(uneven, place.trace)
-    for place in places:
+    """Yield sentences on unexpected numbers of processes or threads."""
+    for place in [place for topology in every for place in topology.all_places]:
         if place.asked:
             reshaped = message(
                 "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. Comparisons "

@@ -65,7 +65,7 @@ def good() -> Lines:
         "requests_by_worker": [20, 0],
         "requests_by_socket": [20],
         "connections_by_requests": {"20": 1},
-        "workers": [{"connections": 1, "loops": [1], "threads": 1, "cpu_ns": [5]}],
+        "workers": [{"connections": 1, "threads": 1, "cpu_ns": [5]}],
     }
     client = {
         "requests": 20,

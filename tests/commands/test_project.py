@@ -104,6 +104,14 @@ def test_a_server_that_fits_the_application_and_its_packages_are_chosen_and_a_pl
     assert flags.plan_from(filled).until.verdict
 
 
+def test_threads_are_no_fault_of_a_server_whose_interface_is_not_known_yet(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("")
+    threads = ("--server", "granian", "--topology", "1x8", "--runtime", "3.14")
+    assert found("--app", "shop:wsgi", *threads)[0]["interface"] == "wsgi"
+    with pytest.raises(BadInput, match="granian serves an ASGI application with one event loop"):
+        found("--app", "shop:other", "--interface", "asgi", *threads)
+
+
 def test_what_a_flag_says_is_left_as_it_is() -> None:
     words = ("--app", "shop:other", "--interface", "asgi", "--server", "granian", "--runtime", "3.11", "--blocks", "2")
     filled, _ = found(*words, "--request", "GET /x")

@@ -11,7 +11,7 @@ from tests.docs.pages import DOCS, blocks
 from tests.docs.test_measure_your_service import ran
 
 PAGE = DOCS / "beside.md"
-HURRY = "--blocks 1 --duration 0.2 --runtime 3.14t --topology 1x2"
+HURRY = "--blocks 1 --duration 0.2 --runtime 3.14t --server granian"  # two event loops in one process
 
 
 def test_the_application_is_measured_with_its_database(tmp_path: Path) -> None:

@@ -87,6 +87,24 @@ def test_a_topology_is_a_row_for_each_pair_and_without_workers_a_command_for_eac
     assert [plan.systems["own"].services(cell) for cell in plan.cells()] == services
 
 
+@pytest.mark.parametrize(
+    ("server", "topology", "shapes"),
+    [
+        ("uvicorn", "4x1,1x1", [(4, 1), (1, 1)]),
+        ("uvicorn", "auto", [(1, 1), (2, 1), (4, 1), (8, 1)]),
+        ("gunicorn", "auto", [(each, threads) for each in (1, 2, 4, 8) for threads in (2, 8)]),
+    ],
+)
+def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
+    monkeypatch: pytest.MonkeyPatch, server: str, topology: str, shapes: list[tuple[int, int]]
+) -> None:
+    monkeypatch.setattr("config.user_service.plan.cores_usable", lambda: 4)
+    plan = planned("--app", "a:b", "--server", server, "--topology", topology, "--runtime", "3.14")
+    assert [(cell.num_api_services, cell.num_workers_per_api_service) for cell in plan.cells()] == shapes
+    again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
+    assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
+
+
 def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     plan = planned("--arm", "old=http://127.0.0.1:1/v1/", "--arm", "new=unix:/run/x.sock")
     assert [(cell.system, cell.runtime) for cell in plan.cells()] == [("old", NATIVE), ("new", NATIVE)]
@@ -197,6 +215,8 @@ REFUSED = {
     "--app shop": "app is shop;",
     "--app a:b": "but server is missing",
     "--app a:b --server nginx": "server is nginx; it must be one of gunicorn",
+    "--app a:b --server uvicorn --topology 2x1,1x2": "topology is 2x1,1x2, but uvicorn serves an ASGI application with",
+    "--app a:b --server granian --topology 1x2": "one event loop per worker process",
     "--app a:b --server waitress --interface asgi": "waitress does not support asgi",
     "--target ftp://x": "service target is ftp://x",
     "--target ''": "service target is ",

@@ -281,7 +281,7 @@ def threaded(arm: str, threads: Sequence[int], processes: int = 1) -> list[CellR
     """A block for each number of threads per process."""
     cells = []
     for cell, count in zip(steady(arm, 2000, blocks=len(threads)), threads, strict=True):
-        worker: Any = {"connections": 4, "loops": [], "threads": count, "cpu_ns": [1] * count}
+        worker: Any = {"connections": 4, "threads": count, "cpu_ns": [1] * count}
         cells.append(replace(cell, services=[{**cell.services[0], "workers": [worker] * processes}]))
     return cells
 
