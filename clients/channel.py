@@ -19,7 +19,6 @@ from core.system import MORE
 from core.wire import HEADER, frame
 from core.work import calc_request
 
-HEAD_END = b"\r\n\r\n"
 HTTP = b"HTTP/1."
 BODILESS = (204, 304)
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*\r\n")
@@ -122,15 +121,13 @@ class CallFailed(Exception):
     code: connect, closed, reset, timeout, extra, garbled, encode or tls
     reason: the cause in words, if it is known
     was_kept: whether the service closed a connection that it had kept, before any byte of the answer
-    was_refused: whether the service said that it has not begun the request
     """
 
-    def __init__(self, code: str, reason: str = "", *, was_kept: bool = False, was_refused: bool = False) -> None:
+    def __init__(self, code: str, reason: str = "", *, was_kept: bool = False) -> None:
         super().__init__(code)
         self.code = code
         self.reason = reason
         self.was_kept = was_kept
-        self.was_refused = was_refused
 
 
 def connect(address: str, deadline_s: float | None = None) -> socket.socket:

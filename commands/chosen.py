@@ -23,9 +23,11 @@ from config.plan_options import (
 from core.errors import BadInput
 from core.messages import AND, NOTHING, listed, message
 from core.method import ORCHESTRATOR, SAME
+from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
 from core.system import CLIENT
+from core.user_service import only_native
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
 from lab.python import interpreters
@@ -102,19 +104,46 @@ def choose_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Flags) -> Plan:
-    """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client."""
-    if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
-        return plan
+    """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client.
+
+    Raises BadInput if only the native client can send the plan's requests, and is not built or not chosen.
+    """
+    service, client = plan.user_service, plan.method.client_runtime
+    needed_for = only_native(service.protocol, service.requests) if service else ""
+    if needed_for and client != NATIVE:
+        raise BadInput(
+            "{what} needs the native client, but the clients' runtime is {client}. Set --client-runtime native, "
+            "which is the default.",
+            what=needed_for,
+            client=client,
+        )
     wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
     reasons = list(filter(None, map(programs.missing, dict.fromkeys(wanted))))
-    if not reasons:
+    if needed_for and reasons:
+        raise BadInput(
+            "{what} needs the native client, which is {reason}. Install cargo (the package of your distribution is "
+            "enough), and run: {program} native loadgen",
+            what=needed_for,
+            reason=reasons[0],
+            program=PROGRAM,
+        )
+    has_native = not reasons and (wanted or not service)
+    if client != NATIVE or has_native or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
-    output.note(
-        "Using Python clients, because the native client is {reason}. The native client "
-        "would leave more CPU to the services.",
-        reason=reasons[0],
-    )
-    return replace(plan, method=replace(plan.method, client_runtime=SAME))
+    if reasons:
+        output.note(
+            "Using Python clients, because the native client is {reason}. The native client "
+            "would leave more CPU to the services.",
+            reason=reasons[0],
+        )
+    return replace(plan, method=replace(plan.method, client_runtime=_python_clients(plan)))
+
+
+def _python_clients(plan: Plan) -> str:
+    """Return the runtime of Python clients. For a user's service, all arms have the same clients."""
+    if plan.user_service is None:
+        return SAME
+    return plan.runtimes[0] if plan.layout else ORCHESTRATOR  # other hosts do not have the orchestrator's Python
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.plan_options import JSON
+from config.user_service.service import NATIVE_CLIENT
 from core.messages import NOTHING, SENTENCES, Message, listed, message
 from lab.machine import quiet
 from lab.machine.doctor import Finding, judge_machine
 from lab.machine.wakeups import wakeups
+from lab.native import programs
 
 if TYPE_CHECKING:
     from reports.document.model import Section
@@ -29,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
-    facts = {**quiet.facts(), **wakeups()}
+    facts = {**quiet.facts(), **wakeups(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
     if as_json:
         print(json.dumps(facts, indent=2))
     else:

@@ -19,8 +19,10 @@ from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, INTERPRETERS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
+from core.method import ORCHESTRATOR
 from core.runtime import GIL, NATIVE, RuntimeName
 from core.stress import Stress
+from core.user_service import only_native
 from lab.run.bench import Bench
 from lab.run.beside import standing
 from lab.run.feasible import preflight
@@ -85,14 +87,23 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
 def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
     """Return *plan* with only two runtimes: one without the GIL and one with the GIL. Raises BadInput.
 
+    Python clients call a user's service, because only they send in bursts.
     forced: if the plan has no runtime with a GIL, use the same binary with its GIL on
     """
     expect_no_hosts(plan, "stress")
     if sys.platform != "linux":
         raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
-    if plan.user_service and plan.user_service.targets:
+    service = plan.user_service
+    if service and service.targets:
         raise BadInput("stress must start the service itself, under each runtime. Give --service-command or --app.")
-    return replace(plan, runtimes=arms(plan.runtimes, forced=forced), aa=False)
+    if service and (what := only_native(service.protocol, service.requests)):
+        raise BadInput(
+            "stress calls the service from Python clients, which cannot send {what}. Leave it out: Python clients "
+            "have no sessions, placeholders or HTTP/2.",
+            what=what,
+        )
+    method = replace(plan.method, client_runtime=ORCHESTRATOR) if service else plan.method
+    return replace(plan, runtimes=arms(plan.runtimes, forced=forced), aa=False, method=method)
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ...]:

@@ -257,7 +257,8 @@ def plan_from(flags: Flags, cores: int | None = None) -> Plan:
         plan = service
     else:
         experiment = load_experiment(flags["experiment"], cores)
-        plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="")
+        method = replace(experiment.method, client_runtime=service.method.client_runtime)
+        plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="", method=method)
     values = parsed_flags((*INTERPRETERS, *MEASURING, *OUTPUT, *OF_A_RUN, *hosts.OPTIONS), flags)
     return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 

@@ -13,9 +13,7 @@ from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
 from core.messages import Message, message
-from core.method import ORCHESTRATOR
 from core.system_file import file_of
-from core.user_service import HTTP2
 
 MOST_HOSTS = 64
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
@@ -145,10 +143,6 @@ def adapt_to_hosts(plan: Plan) -> Plan:
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
         for row in plan.rows
     )
-    if (
-        plan.user_service and plan.method.client_runtime == ORCHESTRATOR
-    ):  # hosts have no Python of gilscope: one runtime for all clients
-        plan = replace(plan, method=replace(plan.method, client_runtime=plan.runtimes[0]))
     return replace(plan, rows=rows)
 
 
@@ -209,11 +203,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         ),
         message("--with can start programs only on this machine."): bool(plan.beside),
         message("The limits --cpus and --memory apply only on this machine, not on other hosts."): method.is_limited,
-        message("HTTP/2 (--protocol http2) works only on this machine."): bool(service and service.protocol == HTTP2),
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
         ): not method.duration_s,
-        message(
-            "The clients use the Python that runs gilscope, but other hosts do not have it. Give --client-runtime."
-        ): method.client_runtime == ORCHESTRATOR and not service,
     }

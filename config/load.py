@@ -18,7 +18,7 @@ from config.user_service.service import CLIENTS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.method import ORCHESTRATOR, POISSON, SAME, Method, cores_usable
+from core.method import POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
 from experiments import plans
 
@@ -94,7 +94,7 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
             "with a service that already runs. Give --app or --service-command."
         )
     client = plan.method.client_runtime
-    if client in (SAME, ORCHESTRATOR) and all(system.native_client for system in plan.systems.values()):
+    if client == SAME and all(system.native_client for system in plan.systems.values()):
         client = NATIVE
     rows = plan.rows
     if plan.user_service:

@@ -55,7 +55,6 @@ def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Pla
 SHOWN_BYTES = 200
 MOST_UNREADABLE = 10  # one in so many characters of a body that is shown may be no text, and two more
 _CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
-_GRPC_STATUS = re.compile(rb"\r\ngrpc-status:[ \t]*([0-9]+)", re.IGNORECASE)
 _MASK = (1 << 64) - 1
 LIBRARIES = {  # modules that decode a Content-Encoding; not every Python has them
     **dict.fromkeys(("gzip", "x-gzip", "deflate"), ("zlib",)),
@@ -137,10 +136,12 @@ class Request:
         return cls(**known)
 
     @property
-    def is_grpc(self) -> bool:
-        """Return whether a right answer must have the grpc-status 0."""
-        types = (revealed(value) for name, value in self.headers.items() if name.lower() == "content-type")
-        return any(value.startswith("application/grpc") for value in types)
+    def needs_session(self) -> bool:
+        """Return whether what is sent depends on the virtual user or on earlier answers."""
+        texts = [revealed(text).encode(errors="replace") for text in (self.path, *self.headers.values())]
+        with suppress(OSError):
+            texts.append(self.body_bytes())
+        return self.first or bool(self.save) or any(len(places(text, frozenset())) > 1 for text in texts)
 
     def body_bytes(self) -> bytes:
         """Return the body as bytes. Raises OSError if body_file cannot be read."""
@@ -195,12 +196,10 @@ class RequestPlan:
 def wrong(request: Request, status: int, body: bytes, head: bytes = b"") -> Wrong | None:
     """Compare an answer with what *request* expects. Return the difference, or None if the answer is right.
 
-    head: the lines of the answer's head, and of its trailers
+    head: the lines of the answer's head
     """
     if status != request.expect_status:
         return Wrong(got=f"status {status}", expected=str(request.expect_status))
-    if request.is_grpc and (difference := wrong_grpc_status(head)):
-        return difference
     if request.expect_json is not ANY and (difference := _wrong_json(request.expect_json, body, head)):
         return difference
     digest = hashlib.sha256(body).hexdigest() if request.expect_sha256 else ""
@@ -208,13 +207,6 @@ def wrong(request: Request, status: int, body: bytes, head: bytes = b"") -> Wron
         return None
     got = f"a body of {len(body)} bytes with sha256 {digest}: {shown(body)}"
     return Wrong(got=got, expected=request.expect_sha256)
-
-
-def wrong_grpc_status(head: bytes) -> Wrong | None:
-    """Return what is wrong with the grpc-status in the lines of a head and its trailers, or None if it is 0."""
-    found = _GRPC_STATUS.search(head)
-    status = found[1].decode() if found else "missing"
-    return None if status == "0" else Wrong(got=f"grpc-status {status}", expected="grpc-status 0")
 
 
 def decoded(head: bytes, body: bytes) -> bytes:

@@ -105,6 +105,13 @@ class Target:
 Start = Command | Target
 
 
+def only_native(protocol: str, plan: RequestPlan) -> str:
+    """Return what only the native client can send: the protocol, or a request that needs a session. "" if nothing."""
+    if protocol == HTTP2:
+        return f"--protocol {HTTP2}"
+    return next((str(request) for request in plan.requests if request.needs_session), "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class UserService:
     """A user's service, and the requests that clients send to it.

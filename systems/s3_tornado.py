@@ -1,6 +1,6 @@
 """Declare system 3: a Tornado service on TCP, and clients that keep their connections alive."""
 
-from clients.native import CALC_BY_HTTP
+from clients.native import HTTP
 from core.messages import message
 from core.system import System
 
@@ -11,7 +11,7 @@ SYSTEM = System(
     service="services.tornado_app:tornado_service",
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",
-    native_client=CALC_BY_HTTP,
+    native_client=HTTP,
     supports_hosts=True,
     request_cpu_us=400,
     requirements="requirements/tornado.txt",

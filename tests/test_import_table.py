@@ -35,7 +35,6 @@ LIBRARIES = {
     "reports": "numpy scipy matplotlib resvg_py rich jinja2 markupsafe",
 }
 ONE_FILE = {
-    "clients/user_service/http2.py": "h2",
     "core/decode.py": "msgspec",
     "core/languages.py": "polib",
     "core/comparison_record.py": "msgspec",

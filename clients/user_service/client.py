@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from time import perf_counter_ns
@@ -12,34 +11,26 @@ from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.tally import shared, time_at_edges
 from clients.user_service import framed, http
-from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
-from clients.user_service.session import Session
+from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method
-from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, Wrong, order
-from core.secret import HIDDEN
+from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
+from core.user_service import FRAMED, HTTP, HTTP2
 
 ORDER_LENGTH = 4096  # after about so many requests, the order repeats
 STRIDE = 1597  # between the beginnings of successive users, so that they do not send rare requests together
-LOGIN, REFUSED = "login", (401, 403)
 
 
 ServiceConnection = http.HttpConnection | framed.FramedConnection
 Connect = Callable[..., ServiceConnection]
 
 
-def _connect_http2(address: str, deadline_s: float, tls: http.Tls | None = None) -> ServiceConnection:
-    from clients.user_service.http2 import Http2Connection  # its package is installed only for clients that need it
-
-    return Http2Connection(address, deadline_s, tls)
-
-
 PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = {
-    "http": (http.HttpConnection, http.message),
-    "http2": (_connect_http2, http.message),
-    "framed": (framed.FramedConnection, framed.message),
+    HTTP: (http.HttpConnection, http.message),
+    HTTP2: (http.HttpConnection, http.message),  # only to see whether the service accepts; the native client sends
+    FRAMED: (framed.FramedConnection, framed.message),
 }
 
 
@@ -52,16 +43,8 @@ class PlanWorker:
         requests: Sequence[PreparedRequest],
         picks: Sequence[int],
         tally: PlanTally,
-        session: Session | None = None,
     ) -> None:
-        """Prepare a worker with its connection, its requests and its counts.
-
-        session: the session of its virtual user, if the requests of the plan need a session
-        """
         self._connect = connect
-        self._session = session
-        self._first = [one for one in requests if one.request.first]
-        self._saves = {name: one for one in reversed(requests) for name in one.request.save}
         self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
         self._connection: ServiceConnection | None = None
         self.run_queue_ns = self.uncounted = 0
@@ -125,23 +108,18 @@ class PlanWorker:
         tally = self.tally
         tally.sent += 1
         try:
-            if self._session is None:
-                self._connection or self._take()
-                start = intended_ns or perf_counter_ns()
-                status, body = self._ask(prepared.sent, prepared.request.method)
-                end = perf_counter_ns()
-                connection = self._take()
-                difference = prepared.wrong(status, body, connection.head)
-            else:
-                prepared, start, end, status, difference = self._ask_in(self._session, prepared, intended_ns)
-                connection = self._take()
+            self._connection or self._take()
+            start = intended_ns or perf_counter_ns()
+            status, body = self._ask(prepared.sent, prepared.request.method)
+            end = perf_counter_ns()
+            connection = self._take()
         except CallFailed as failed:
             tally.fail(prepared, failed)
             self._note_timeout(failed)
             self.drop()
             return failed.code, perf_counter_ns()
         tally.count(start, end)
-        tally.check(prepared, status, difference, connection)
+        tally.check(prepared, status, prepared.wrong(status, body, connection.head), connection)
         if not connection.usable:
             self.drop()
         return "", end
@@ -149,75 +127,17 @@ class PlanWorker:
     def _ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send a request, and return its answer's status and body. Send it again if HTTP allows this (RFC 9112, 9.3.1).
 
-        It may be sent again, once and on a new connection, if the service has not begun it, or if it is idempotent and
-        the service closed a kept connection before any byte of the answer.
+        It may be sent again, once and on a new connection, if it is idempotent and the service closed a kept
+        connection before any byte of the answer.
         """
         try:
             return self._take().ask(sent, method)
         except CallFailed as failed:
-            if not (failed.was_refused or (failed.was_kept and method in http.IDEMPOTENT)):
+            if not (failed.was_kept and method in http.IDEMPOTENT):
                 raise
         self.drop()
         self.tally.resent += 1
         return self._take().ask(sent, method)
-
-    def _ask_in(
-        self, session: Session, prepared: PreparedRequest, intended_ns: int
-    ) -> tuple[PreparedRequest, int, int, int, Wrong | None]:
-        """Send a request of a session. Log in first if necessary. If the request is refused, log in and send it again.
-
-        Return the request that was sent, when it began and ended, its status, and what is wrong with the answer.
-        Raises CallFailed, with the code LOGIN if the login brought another answer than the expected one.
-        """
-        may_renew = session.is_logged_in
-        while True:
-            self._log_in(session)
-            prepared = self._turn(session, prepared)
-            sent, _ = prepared.bytes_for(session), self._take()
-            start = intended_ns or perf_counter_ns()
-            status, body = self._ask(sent, prepared.request.method)
-            end = perf_counter_ns()
-            connection = self._take()
-            difference = self._judged(session, prepared, status, body)
-            is_refused = status in REFUSED and status != prepared.request.expect_status and bool(self._first)
-            if not (is_refused and may_renew):
-                break
-            may_renew = session.is_logged_in = False
-            if not connection.usable:
-                self.drop()
-        if difference and is_refused:
-            difference = replace(difference, got=f"{difference.got}, after a login")
-        return prepared, start, end, status, difference
-
-    def _log_in(self, session: Session) -> None:
-        for prepared in () if session.is_logged_in else self._first:
-            status, body = self._ask(prepared.bytes_for(session), prepared.request.method)
-            difference = self._judged(session, prepared, status, body)
-            if not self._take().usable:
-                self.drop()
-            if difference:
-                self.tally.note(prepared, difference)
-                raise CallFailed(LOGIN)
-        session.is_logged_in = True
-
-    def _turn(self, session: Session, prepared: PreparedRequest) -> PreparedRequest:
-        """Return the next request to send: *prepared*, or one whose answer has a value that *prepared* must send."""
-        for name in prepared.template.names if prepared.template else ():
-            if name not in session.saved:
-                return self._turn(session, self._saves[name])
-        return prepared
-
-    def _judged(self, session: Session, prepared: PreparedRequest, status: int, body: bytes) -> Wrong | None:
-        """Save an answer's cookies and values in the session. Return what is wrong with the answer, if anything."""
-        request = prepared.request
-        head = self._take().head
-        missing = session.take(request, head, status, body)
-        difference = prepared.wrong(status, body, head)
-        if difference and status == request.expect_status and (request.first or request.save):
-            return replace(difference, got=HIDDEN)  # it may hold values that nobody knows
-        if missing and not difference:
-            return Wrong(got=missing, expected="a value to save")
-        return difference and replace(difference, got=session.redacted(difference.got))
 
     def _note_timeout(self, failed: CallFailed) -> None:
         """If an answer did not come in time, send no more requests. Note whether the connection never had an answer."""
@@ -270,13 +190,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         workers = []
         for user, turn in enumerate(places, first_user):
             address, begin = addresses[turn][0], user * STRIDE % len(picks)  # each user begins at another request
-            requests = prepare(service, plan, address)
             worker = PlanWorker(
                 partial(connector(service), address, deadline_s),
-                requests,
+                prepare(service, plan, address),
                 [*picks[begin:], *picks[:begin]],
                 PlanTally(turn, shared(len(places))),
-                session_of(service, address, user) if any(one.needs_session for one in requests) else None,
             )
             workers.append(worker)
         super().__init__(workers, cell, cell.num_api_services, method)
@@ -345,17 +263,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
     """Return the plan's requests as bytes for the service at *address*."""
     message = PROTOCOLS[service["protocol"]][1]
-    return with_templates([(request, message(request, address, service["prefix"])) for request in plan.requests])
+    return [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
 
 
 def connector(service: Mapping[str, Any]) -> Connect:
     """Return a function that opens a connection to the service."""
     tls, protocol = service.get("tls"), service["protocol"]
     connect = PROTOCOLS[protocol][0]
-    return partial(connect, tls=http.Tls(tls, http.HTTP2 if protocol == "http2" else http.HTTP1)) if tls else connect
-
-
-def session_of(service: Mapping[str, Any], address: str, user: int) -> Session:
-    """Return a new session of virtual user *user* with the service at *address*."""
-    host = "localhost" if address.startswith("/") else address.rpartition(":")[0].lower()
-    return Session(user, host, is_secure=bool(service.get("tls")))
+    return partial(connect, tls=http.Tls(tls, http.H2 if protocol == HTTP2 else http.HTTP1)) if tls else connect

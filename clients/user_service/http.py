@@ -28,7 +28,7 @@ from core.request_plan import Request
 from core.secret import revealed
 
 TLS_FAILED = "tls"
-HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
+HTTP1, H2 = "http/1.1", "h2"  # names of ALPN
 CHUNK_BYTES = 8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 

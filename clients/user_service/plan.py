@@ -1,7 +1,6 @@
 """Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of requests."""
 
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any
@@ -9,58 +8,29 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS
 from clients.tally import MOST, Tally
-from clients.user_service.session import Session, Template
-from core.request_plan import Request, Wrong, wrong, wrong_grpc_status
+from core.request_plan import Request, Wrong, wrong
 
 BURST = 16
 
 
 class PreparedRequest:
-    """A request as bytes, with its last right answer. A later answer with the same bytes is not parsed again.
+    """A request as bytes, with its last right answer. A later answer with the same bytes is not parsed again."""
 
-    template: makes the bytes for a session; None if all sessions send the same bytes
-    """
+    __slots__ = ("_right", "request", "sent")
 
-    __slots__ = ("_is_grpc", "_right", "request", "sent", "template")
-
-    def __init__(self, request: Request, sent: bytes, template: Template | None = None) -> None:
+    def __init__(self, request: Request, sent: bytes) -> None:
         self.request = request
         self.sent = sent
-        self.template = template
-        self._is_grpc = request.is_grpc
         self._right: bytes | None = None
-
-    @property
-    def needs_session(self) -> bool:
-        """Return whether the request needs a session, because of placeholders, cookies or values to save."""
-        return bool(self.template or self.request.first or self.request.save)
-
-    def bytes_for(self, session: Session) -> bytes:
-        """Return the bytes of the request, filled in for the virtual user of *session*."""
-        return self.template.fill(session) if self.template else self.sent
 
     def wrong(self, status: int, body: bytes, head: bytes) -> Wrong | None:
         """Compare an answer with the expected one. Return the difference, or None if the answer is right."""
         if status == self.request.expect_status and body == self._right:
-            return wrong_grpc_status(head) if self._is_grpc else None
+            return None
         difference = wrong(self.request, status, body, head)
         if difference is None:
             self._right = body
         return difference
-
-
-def with_templates(pairs: Sequence[tuple[Request, bytes]]) -> list[PreparedRequest]:
-    """Return the requests of a plan, prepared for sending.
-
-    pairs: each request, and its bytes with placeholders
-    """
-    saved = frozenset(name for request, _ in pairs for name in request.save)
-    keeps_cookies = any(request.first for request, _ in pairs)
-    prepared = []
-    for request, sent in pairs:
-        template = Template(request, sent, saved, keeps_cookies=keeps_cookies)
-        prepared.append(PreparedRequest(request, sent, template if template.is_needed else None))
-    return prepared
 
 
 class PlanTally(Tally):

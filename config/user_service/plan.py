@@ -16,13 +16,13 @@ from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_comma
 from core.cell import Value
 from core.errors import BadInput
 from core.messages import message
-from core.method import ORCHESTRATOR, Method, Warmup, cores_usable
+from core.method import Method, Warmup, cores_usable
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
 from core.user_service import DEFAULT_NAME, FRAMED, HTTP, HTTPS, App, Command, Target, UserService
 
-METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
+METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
 DEFAULTS: dict[str, int] = {
     "NUM_API_SERVICES": 1,

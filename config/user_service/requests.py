@@ -342,8 +342,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 names=refused,
             )
     for request in plan.requests if protocol == FRAMED else ():
-        texts = [request.path, request.body]
-        if request.first or request.save or any(len(places(revealed(text).encode())) > 1 for text in texts):
+        if request.needs_session:
             raise BadInput(
                 "{request} uses the key `first`, the key `save` or a placeholder, which --protocol framed does not "
                 "support. Use --protocol http.",

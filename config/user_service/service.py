@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.messages import Json
 from core.runtime import NATIVE
 from core.system import SIZES, Program, System
-from core.user_service import FRAMED, HTTP2, Start, Target, UserService
+from core.user_service import FRAMED, Start, Target, UserService
 
 GROUP = "own"
 NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
@@ -45,7 +45,6 @@ def _system(service: UserService, start: Start, requests: Json) -> System:
         child_config={"own": told},
         user_service=start,
         native_client=NATIVE_CLIENT if told["protocol"] != FRAMED else None,
-        requirements="requirements/h2.txt" if told["protocol"] == HTTP2 else "",
     )
 
 

@@ -106,7 +106,7 @@ class HostCluster(CellPlaces):
         if name == NATIVE:
             return message(
                 "The native programs on this machine are built for {machine}, but a host has another architecture. "
-                "Remove the runtime native from the plan.",
+                "Remove the runtime native from the plan, and choose Python clients with --client-runtime.",
                 machine=platform.machine(),
             )
         hosts = [host for host, place in self.connected.items() if name not in place.runtimes]

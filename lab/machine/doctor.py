@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.method import placement
+from core.program import PROGRAM
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
 
@@ -35,6 +36,7 @@ SETTINGS: Mapping[str, Message] = {
     "cpu_quota": message("CPU quota"),
     "aslr": message("address space randomisation"),
     "wakeups": message("wake-up latency"),
+    "native_client": message("native client"),
     "placement": message("CPU placement"),
 }
 
@@ -275,6 +277,15 @@ CHECKS = (
         ),
         message(
             "With few connections, wake-up latency dominates the result. Keep the cores awake with --keep-awake true."
+        ),
+    ),
+    Check(
+        "native_client",
+        lambda native_client: (native_client, message("ready") if native_client else message("not built")),
+        message(
+            "Python clients take CPU time from services. Install cargo (the package of your distribution is enough), "
+            "and run: {program} native loadgen",
+            program=PROGRAM,
         ),
     ),
     Check("placement", lambda cores: (True, placement(cores)), NOTHING),

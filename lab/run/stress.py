@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import site
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.user_service.client import connector, prepare, session_of
+from clients.user_service.client import connector, prepare
 from config.plan import Entry
 from core.child import TIMEOUT
 from core.errors import GilscopeError
@@ -31,12 +30,10 @@ from core.processtree import descendants
 from core.request_plan import ANY, Request, RequestPlan
 from core.secret import Redactor
 from core.stress import Check, Round, Stress
-from lab.environments.environment import site_packages
 from lab.run.bench import Bench, redactor_of
 from lab.run.cell_run import NOT_READY, CellRun
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
-from lab.run.runtimes import orchestrator
 
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
@@ -171,9 +168,8 @@ def learn_expected_answers(
     """
     plan = RequestPlan.from_json(own["requests"])
     answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
-    has_session = any(one.needs_session for one in prepare(own, plan, ""))
     pairs = [
-        learn_check(request, [answer for place, answer in answers if place == number], compares_bodies=not has_session)
+        learn_check(request, [answer for place, answer in answers if place == number])
         for number, request in enumerate(plan.requests)
     ]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
@@ -188,29 +184,22 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, A
     """
     own, answers = entry.system.child_config["own"], []
     try:
-        if entry.system.requirements:  # of clients, as which this process asks
-            python = orchestrator().python(entry.system.requirements)
-            for folder in site_packages(python):
-                site.addsitedir(str(folder))
         with CellRun(entry, 0, replace(bench, inside={})) as run:
             address = run.serve()[0][0]
-            connect, session = connector(own), session_of(own, address, 0)
+            connect = connector(own)
             for number, prepared in enumerate(prepare(own, RequestPlan.from_json(own["requests"]), address)):
                 for _ in range(TIMES):
                     with suppress(CallFailed), closing(connect(address, deadline_s)) as connection:
-                        status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
-                        session.take(prepared.request, connection.head, status, body)
-                        answers.append((number, (status, body)))
+                        answers.append((number, connection.ask(prepared.sent, prepared.request.method)))
     except GilscopeError:
         return []
     return answers
 
 
-def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:
+def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
     """Return *request* with the expected answer learned from *answers*, and a word for how answers are checked.
 
     The expected answer is what all answers have in common.
-    compares_bodies: False if each virtual user has a session, and so answers of its own
     The second result is one of these words:
     "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
     answers are JSON objects with some values in common. "status": only the status is checked.
@@ -221,8 +210,6 @@ def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies:
     if len(statuses) != 1:
         return request, "status"
     with_status, different = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
-    if not compares_bodies:
-        return with_status, "status"
     if len(different) == 1:
         body = different.pop()
         return replace(

@@ -1,5 +1,6 @@
 """The command of a user's own service: fills in its placeholders, starts it, and ends its process tree. Linux only."""
 
+import json
 import os
 import re
 import shlex
@@ -12,18 +13,21 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from clients import native
 from clients.channel import CallFailed
 from clients.drive import CallerClient
-from clients.user_service.client import PROTOCOLS, connector, prepare, session_of
+from clients.user_service.client import PROTOCOLS, connector, prepare
 from core.beside import filled
 from core.cell import Cell
 from core.errors import BadInput, GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
+from core.method import Method
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
-from core.request_plan import RequestPlan
-from core.user_service import HTTP2, OF_SYSTEM
+from core.request_plan import Request, RequestPlan
+from core.user_service import HTTP2, OF_SYSTEM, only_native
 from lab.gil.switching import notices
+from lab.native import programs
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
@@ -353,8 +357,8 @@ def one_request(first_line: Mapping[str, Any]) -> Callable[[str, float], Message
 
 
 def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
-    (request, *_) = RequestPlan.from_json(own["requests"]).requests
-    (first,) = prepare(own, RequestPlan(requests=(request,)), address)
+    plan = RequestPlan.from_json(own["requests"])
+    request, *_ = plan.requests
     try:
         connection = connector(own)(address, deadline_s)
     except CallFailed as failed:
@@ -362,7 +366,12 @@ def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
             return message("complete a TLS handshake with gilscope's client (error: {reason})", reason=failed.reason)
         return message("accept a connection", code=DEAF)
     try:
-        connection.ask(first.bytes_for(session_of(own, address, 0)), request.method)
+        if only_native(own["protocol"], plan):
+            connection.close()
+            _ask_natively(own, request, address, deadline_s)
+        else:
+            first, *_ = prepare(own, plan, address)
+            connection.ask(first.sent, request.method)
     except CallFailed as failed:
         if failed.code == "garbled" and failed.reason:
             return message(
@@ -378,6 +387,35 @@ def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     finally:
         connection.close()
     return NOTHING
+
+
+def _ask_natively(own: Mapping[str, Any], request: Request, address: str, deadline_s: float) -> None:
+    """Send *request* once with the native client. Raises CallFailed if the service does not answer."""
+    plan = RequestPlan(requests=(replace(request, first=False, save={}),))
+    cell = {
+        "params": {"NUM_REQUESTS_PER_CLIENT": 1},
+        "method": Method().to_json(),
+        "client_id": 0,
+        "addresses": [[address]],
+        "own": {**own, "requests": plan.to_json(), "answer_deadline_s": deadline_s},
+    }
+    with subprocess.Popen(
+        programs.command(native.HTTP),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    ) as client:
+        assert client.stdin, "a pipe"
+        assert client.stdout, "a pipe"
+        client.stdin.write(f"{json.dumps(cell)}\ngo\n")
+        client.stdin.flush()
+        ready, answer = client.stdout.readline(), client.stdout.readline()
+    if not answer:
+        raise CommandFailed("The native client failed: {output}", output=ready.strip())
+    result = json.loads(answer)["result"]
+    for code in () if result["answered"] else result["errors"]:
+        raise CallFailed(code, result.get("first_wrong", {}).get("got", ""))
 
 
 def end_descendants() -> None:

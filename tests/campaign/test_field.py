@@ -23,7 +23,7 @@ from tests.native.programs import program_or_skip
 FIELD = Path(__file__).parent / "field"
 pytestmark = campaign_only
 NATIVE = "--client-runtime native"
-CLIENTS = ("", NATIVE)
+CLIENTS = ("--client-runtime same", NATIVE)
 WRONG = re.compile(
     r"Traceback \(most recent call last\):\n  File .*gilscope|bug in gilscope|[^ -~\w\s…→–—×█▏▎▍▌▋▊▉·]{4}"
 )
@@ -76,7 +76,7 @@ CASES = {
             folder="05b-goaway",
             flags=f"{SERVER} --requirements requirements.txt --protocol http2 --env MODE={when}",
             never="closed: |garbled|[0-9] x closed",
-            clients=CLIENTS,
+            clients=(NATIVE,),
         )
         for when in ("before", "after")
     },
@@ -155,14 +155,14 @@ CASES = {
     "grpc": Case(
         folder="29-grpc-unary",
         flags=f"{GRPC} --requests asked.yml",
-        clients=CLIENTS,
+        clients=(NATIVE,),
     ),
     "grpc fails": Case(
         folder="29-grpc-unary",
         flags=f"{GRPC} --requests broken.yml",
         says="grpc-status.*13",
         status=1,
-        clients=CLIENTS,
+        clients=(NATIVE,),
     ),
     "websocket": Case(
         folder="31-websocket",

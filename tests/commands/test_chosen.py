@@ -1,5 +1,6 @@
 """Runtimes and clients that a run takes, where some are missing."""
 
+import re
 from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -10,10 +11,13 @@ from typing import Any
 import pytest
 
 from commands import chosen
+from commands.stress import with_two_arms
+from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_experiment
+from config.plan import Plan
 from core.errors import BadInput
 from core.messages import message
-from core.method import SAME
+from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE, RuntimeName
 from lab.native import programs
 from lab.python import uv
@@ -43,6 +47,47 @@ def test_python_clients_call_where_native_ones_are_not_built_and_nobody_insists(
     plan = chosen._with_clients(load_experiment("evidence"), flags)
     assert plan.method.client_runtime == clients
     assert ("build it with: gilscope native" in capsys.readouterr().err) == (clients == SAME)
+
+
+def service_plan(*flags: str) -> Plan:
+    """The plan of a service of one's own."""
+    parser = Parser("", message("a test"))
+    add_run_flags(parser)
+    return plan_from({"profile": None, **parser.parse(["--service-command", "{python} a.py {port}", *flags])})
+
+
+@pytest.mark.parametrize(
+    ("flags", "built", "clients"),
+    [
+        ("", True, NATIVE),
+        ("", False, ORCHESTRATOR),
+        ("--experiment quick", True, NATIVE),
+        ("--client-runtime 3.14", True, "3.14"),
+        ("--protocol framed --body {}", True, ORCHESTRATOR),
+    ],
+)
+def test_the_native_client_calls_a_service_of_ones_own_where_it_is_built(
+    flags: str, built: bool, clients: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "missing", lambda name: message("") if built else message("not built"))
+    assert chosen._with_clients(service_plan(*flags.split()), FLAGS).method.client_runtime == clients
+
+
+NOT_BUILT = "which is not built: needs cargo. Install cargo (the package of your distribution is enough), and run: "
+
+
+@pytest.mark.parametrize("flags", ["--protocol http2", "--request /{{user}}", "--header A:{{counter}}"])
+def test_what_only_the_native_client_can_send_is_refused_without_it(
+    flags: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "missing", lambda name: message("not built: needs cargo"))
+    plan = service_plan(*flags.split())
+    with pytest.raises(BadInput, match=re.escape(f"needs the native client, {NOT_BUILT}")):
+        chosen._with_clients(plan, FLAGS)
+    with pytest.raises(BadInput, match=re.escape("the clients' runtime is 3.14. Set --client-runtime native")):
+        chosen._with_clients(service_plan(*flags.split(), "--client-runtime", "3.14"), FLAGS)
+    with pytest.raises(BadInput, match="stress calls the service from Python clients, which cannot send "):
+        with_two_arms(plan)
 
 
 @pytest.mark.parametrize(

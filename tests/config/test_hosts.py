@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from commands.chosen import _python_clients
 from config import hosts
 from config.options import Given
 from config.plan import Plan
 from core.decode import decoded
 from core.errors import BadInput
 from core.hosts import Layout
+from core.runtime import NATIVE
 from tests.config import planning
 
 TWO = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10.0.0.2, cpus: 0-1+3, python: /opt/p}\n"
@@ -34,7 +36,9 @@ def test_a_file_of_hosts_is_read_and_kept_with_the_plan(tmp_path: Path) -> None:
 
 def test_a_service_of_a_users_own_is_called_by_the_same_client_under_every_runtime(tmp_path: Path) -> None:
     words = ("--runtime", "3.11,3.14t", "--service-command", "{python} x {host}:{port}")
-    assert planned(tmp_path, *HERE.split(), *words).method.client_runtime == "3.11"
+    plan = planned(tmp_path, *HERE.split(), *words)
+    assert plan.method.client_runtime == NATIVE
+    assert _python_clients(plan) == "3.11"  # where the native client is not built
 
 
 NO_HOSTS = {

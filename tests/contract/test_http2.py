@@ -1,4 +1,4 @@
-"""HTTP/2 to a user's service on Hypercorn: by prior knowledge and by ALPN, with the Python and the native client."""
+"""HTTP/2 to a user's service on Hypercorn: by prior knowledge and by ALPN."""
 
 import json
 import subprocess
@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from core.method import ORCHESTRATOR, Method, Warmup
+from core.method import Method, Warmup
 from core.result import CellResult
+from core.runtime import NATIVE
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
@@ -86,11 +87,12 @@ def run(folder: Path, bench: Bench) -> Run:
     with (folder / "both.pem").open("a") as both:
         both.write((folder / "ca.pem").read_text())
 
-    def run(runtime: Runtime, given: dict[str, Any], client: str = ORCHESTRATOR, **values: int) -> CellResult:
-        method = Method(warmup=Warmup(share=0.2), client_runtime=client)
+    def run(runtime: Runtime, given: dict[str, Any], **values: int) -> CellResult:
+        native_or_skip("loadgen")
+        method = Method(warmup=Warmup(share=0.2), client_runtime=NATIVE)
         service = {"protocol": "http2", **given}
         cell, system = planned(folder, str(runtime.name), service, NUM_CONNECTIONS_PER_CLIENT=1, **values)
-        runtimes = {**bench.runtimes, "native": Native()}
+        runtimes = {**bench.runtimes, NATIVE: Native()}
         result = measure(cell, system, 1, replace(bench, method=method, runtimes=runtimes))
         if "could not be installed" in str(result.reason):
             not_installed(str(result.reason))
@@ -106,23 +108,18 @@ def run(folder: Path, bench: Bench) -> Run:
         ({"command": f"{SECURE} shop:app", "scheme": "https", "ca": "ca.pem"}, "https", 60, {0, 1}),
     ],
 )
-def test_all_clients_send_the_same_headers_and_bodies(
+def test_a_service_gets_the_headers_and_bodies_of_the_plan(
     run: Run, folder: Path, how: dict[str, str], scheme: str, requests: int, connects: set[int]
 ) -> None:
-    native_or_skip("loadgen")
-    runtime, given = runtime_or_skip("3.14t"), {"requests": REQUESTS, "requirements": "hypercorn.txt", **how}
-    seen = []
-    for client in (ORCHESTRATOR, "3.14t", "native"):
-        result = run(runtime, given, client, NUM_REQUESTS_PER_CLIENT=requests)
-        check_ok(result)
-        assert result.answered == requests
-        assert result.connect.get("count", 0) in connects
-        seen.append([json.loads(line) for line in (folder / "seen").read_text().splitlines()])
-        (folder / "seen").unlink()
-    assert seen[0] == seen[1] == seen[2]
-    assert {tuple(one[:2]) for one in seen[0]} == {("2", scheme)}
-    assert {one[2] for one in seen[0]} == {"POST", "PUT", "DELETE", "HEAD"}
-    put = next(one for one in seen[0] if one[2] == "PUT")
+    given = {"requests": REQUESTS, "requirements": "hypercorn.txt", **how}
+    result = run(runtime_or_skip("3.14t"), given, NUM_REQUESTS_PER_CLIENT=requests)
+    check_ok(result)
+    assert result.answered == requests
+    assert result.connect.get("count", 0) in connects
+    seen = [json.loads(line) for line in (folder / "seen").read_text().splitlines()]
+    assert {tuple(one[:2]) for one in seen} == {("2", scheme)}
+    assert {one[2] for one in seen} == {"POST", "PUT", "DELETE", "HEAD"}
+    put = next(one for one in seen if one[2] == "PUT")
     assert put[4] == [
         *[["content-type", "application/json"], ["authorization", "Bearer secret-token"]],
         *[["x-shop", "é b"], ["content-length", "8"], ["cookie", "sid=secret-cookie"]],

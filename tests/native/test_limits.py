@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clients import workers
-from clients.user_service import client, session
+from clients.user_service import client
 from core import limits, request_plan
 from lab.places import REPOSITORY
 
@@ -40,10 +40,6 @@ def test_the_native_client_has_the_limits_of_the_python_client() -> None:
     [
         ("child.rs", "OWN_DEADLINE_NS", int(request_plan.ANSWER_DEADLINE_S * 1e9)),
         ("request/plan.rs", "ORDER_LENGTH", client.ORDER_LENGTH),
-        ("request/cookies.rs", "MAX_COOKIES", session.MOST_COOKIES),
-        ("request/cookies.rs", "MAX_LINE_BYTES", session.MOST_VALUE_BYTES),
-        ("request/session.rs", "MAX_VALUE_CHARS", session.MOST_VALUE_BYTES),
-        ("request/session.rs", "MAX_SECRETS", session.MOST_SECRETS),
         ("response/body.rs", "SHOWN_BYTES", request_plan.SHOWN_BYTES),
         ("engine/exchange.rs", "MAX_FAILURES", workers.GIVE_UP_AFTER),
     ],

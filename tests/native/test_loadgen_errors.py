@@ -26,9 +26,7 @@ from tests.native.loadgen_peers import (
 )
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
-UNTIL_CLOSED = b"HTTP/1.1 200 OK\r\n\r\nhello"
 CLOSING = HELLO.replace(b"Server", b"Connection: close\r\nServer")
-REFUSED = b"HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n"
 CALC = ("--protocol", "framed", "--calc-target", 50)
 ECHO = ("--protocol", "echo", "--message-bytes", 100)
 
@@ -67,15 +65,9 @@ HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
     "at once": (says(HELLO), HTTP),
     "byte by byte": (bytewise(HELLO), HTTP),
     "chunked, byte by byte": (bytewise(CHUNKED), HTTP),
-    "until closed": (says(UNTIL_CLOSED, keep=False), HTTP),
     "and closed each time": (says(CLOSING, keep=False), {**HTTP, "kept": 0}),
-    "after 100 Continue": (says(b"HTTP/1.1 100 Continue\r\n\r\n" + HELLO), HTTP),
-    "another status": (says(REFUSED), {"answered": 20, "errors": {"503": 20}, "given_up": 0}),
     "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
     "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
-    "twice": (says(HELLO * 2), {"answered": 0, "errors": {"extra": 10}, "given_up": 1}),
-    "half, then closed": (says(HELLO[:-2], keep=False), {"answered": 0, "errors": {"closed": 10}}),
-    "closed": (says(b"", keep=False), {"answered": 0, "errors": {"closed": 10}, "given_up": 1}),
     "reset": (reset, {"answered": 0, "errors": {"reset": 10}, "given_up": 1}),
     "silent": (silent, {"answered": 0, "errors": {"timeout": 10}, "given_up": 1}),
 }

@@ -1,6 +1,5 @@
 """loadgen and HTTP/2 servers that flood: a server by hand, whose frames are those of RFC 9113."""
 
-import site
 import socket
 import struct
 import threading
@@ -11,10 +10,7 @@ from typing import Any
 import pytest
 
 from core.request_plan import Request, RequestPlan
-from lab.environments.environment import site_packages
-from lab.run.runtimes import orchestrator
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_client import client
 from tests.native.loadgen_peers import Scripted, exactly, scripted
 from tests.native.test_loadgen_sessions import native
 
@@ -24,7 +20,6 @@ OK = b"\x88"  # :status 200, by the static table of HPACK
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 LEAST_BYTES = 1 << 20  # of a flood until it may be given up
 
-Client = Callable[..., dict[str, Any]]
 Play = Callable[[Scripted, socket.socket, int], bool]
 
 
@@ -48,21 +43,6 @@ def read_request(connection: socket.socket) -> bytes:
         exactly(connection, size)
         if kind == HEADERS:
             return bytes(str(stream), "ascii")
-
-
-def python(own: dict[str, Any], address: str, requests: int) -> dict[str, Any]:
-    """The result of the Python client. Its package h2 is in the environment that gilscope makes for such clients."""
-    for folder in site_packages(orchestrator().python("requirements/h2.txt")):
-        site.addsitedir(str(folder))
-    shares: dict[str, Any] = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": 1}
-    return client(address, own=own, **shares).run()
-
-
-@pytest.fixture(params=[python, native])
-def measured(request: pytest.FixtureRequest) -> Client:
-    """Both clients: the result of requests to an address."""
-    measure: Client = request.param
-    return measure
 
 
 def http2(play: Play) -> Any:
@@ -164,21 +144,21 @@ ENDS: dict[str, Callable[[int], bytes]] = {
 
 @pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
 @pytest.mark.parametrize("name", ENDS)
-def test_a_server_that_goes_away_costs_no_request(measured: Client, name: str, *, closes: bool) -> None:
+def test_a_server_that_goes_away_costs_no_request(name: str, *, closes: bool) -> None:
     def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
         is_last = server.requests % 5 == 0
         connection.sendall(ENDS[name](stream) if is_last else answer(stream))
         return not (is_last and closes)
 
     with http2(play) as server:
-        result = measured(plan(), server.address, 20)
+        result = native(plan(), server.address, 20)
     assert (result["answered"], result["errors"]) == (20, {})
     assert 3 <= result["reconnects"] <= 4
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
-def test_a_request_that_the_server_did_not_begin_is_sent_again(measured: Client, method: str, *, closes: bool) -> None:
+def test_a_request_that_the_server_did_not_begin_is_sent_again(method: str, *, closes: bool) -> None:
     def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
         if server.requests % 5:
             connection.sendall(answer(stream))
@@ -187,28 +167,28 @@ def test_a_request_that_the_server_did_not_begin_is_sent_again(measured: Client,
         return not closes
 
     with http2(play) as server:
-        result = measured(plan(Request(method=method)), server.address, 16)
+        result = native(plan(Request(method=method)), server.address, 16)
     assert (result["answered"], result["errors"], result["resent"]) == (16, {}, 3)
 
 
-def test_a_server_that_begins_nothing_is_asked_twice_for_each_request(measured: Client) -> None:
+def test_a_server_that_begins_nothing_is_asked_twice_for_each_request() -> None:
     def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
         connection.sendall(frame(RESET, stream, b"\0\0\0\7"))
         return True
 
     with http2(play) as server:
-        result = measured(plan(), server.address, 16)
+        result = native(plan(), server.address, 16)
     assert (result["answered"], result["errors"], result["resent"]) == (0, {"reset": 10}, 10)
 
 
 @pytest.mark.parametrize("code", [0, 2])
-def test_a_request_that_the_server_may_have_begun_is_an_error(measured: Client, code: int) -> None:
+def test_a_request_that_the_server_may_have_begun_is_an_error(code: int) -> None:
     def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
         connection.sendall(answer(stream) if server.requests % 5 else going_away(stream, code))
         return bool(server.requests % 5)
 
     with http2(play) as server:
-        result = measured(plan(Request(method="POST")), server.address, 20)
+        result = native(plan(Request(method="POST")), server.address, 20)
     assert (result["answered"], result["errors"], result["resent"]) == (16, {"closed": 4}, 0)
 
 

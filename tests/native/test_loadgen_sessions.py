@@ -1,4 +1,4 @@
-"""loadgen and sessions: it sends the bytes that the Python client sends, and fails in the same words."""
+"""loadgen and sessions: a login first, cookies, values of answers in later requests, generated fields."""
 
 import json
 import re
@@ -8,11 +8,8 @@ from typing import Any
 import pytest
 
 from tests.clients.user_service.sessions import SHOP, shop, shop_plan, told
-from tests.clients.user_service.test_session import asked
 from tests.contract.speaking import released, spoken
 from tests.native.programs import program_or_skip, told_client
-
-OUTCOME = ("requests", "answered", "wrong", "errors")
 
 
 def native(own: dict[str, Any], address: str, requests: int, connections: int = 1) -> dict[str, Any]:
@@ -23,53 +20,69 @@ def native(own: dict[str, Any], address: str, requests: int, connections: int = 
         return released(client)
 
 
-def both(own: dict[str, Any], requests: int, connections: int = 1, **how: int) -> tuple[list[bytes], dict[str, Any]]:
-    """What both clients sent, in what order, and how it went: the same."""
-    outcomes, sent = [], []
-    for client in (asked, native):
-        with shop(**how) as (seen, address):
-            result = client(own, address, requests, connections)
-        assert result["latency"]["count"] == result["answered"]
-        assert "secret" not in json.dumps(result)
-        wrong = {
-            key: text for key, text in result.get("first_wrong", {}).items() if key != "expected"
-        }  # JSON: in other words
-        outcomes.append({name: result[name] for name in OUTCOME} | {"first_wrong": wrong})
-        sent.append([one.replace(address.encode(), b"HOST") for one in seen.sent])
-    if connections > 1:
-        sent = [sorted(re.sub(rb"(secret-[a-z]+-|\"e)[12]", rb"\1N", text) for text in one) for one in sent]
-    assert outcomes[0] == outcomes[1]
-    assert sent[0] == sent[1]
-    return sent[1], outcomes[1]
+def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp_path: Path) -> None:
+    with shop() as (seen, address):
+        result = native(told(shop_plan(tmp_path)), address, 200)
+    assert (result["answered"], result["wrong"], result["errors"]) == (200, 0, {})
+    assert result["latency"]["count"] == 200  # without the login
+    assert "secret" not in json.dumps(result)
+    login, *others = seen.sent
+    assert login.startswith(b"POST /login?u=1 HTTP/1.1\r\n")
+    assert login.endswith(b'\r\n\r\n{"name": "u1"}')
+    puts = [one for one in others if one.startswith(b"PUT")]
+    for number, put in enumerate(puts, 1):
+        head, _, body = put.partition(b"\r\n\r\n")
+        fields = json.loads(body)
+        assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", fields["id"])
+        assert (fields["n"], fields["again"]) == (number, number)
+        assert -5 <= fields["in"] <= 5
+        assert b"\r\nAuthorization: Bearer secret-token-1\r\n" in head
+        assert b'\r\nIf-Match: "e1"\r\n' in head
+        assert head.endswith(b"\r\nCookie: deep=d; sid=secret-cookie-1; safe=s")
+        assert f"\r\nContent-Length: {len(body)}\r\n".encode() in head
+    assert len({put.split()[1] for put in puts}) > len(puts) / 2
+    deletes = [one.split()[1] for one in others if one.startswith(b"DELETE")]
+    assert set(deletes) == {b"/items/cup%20%C3%A9"}
+    (static,) = {one for one in others if one.startswith(b"PATCH")}
+    assert static.count(b"Cookie") == 1
+    (posted,) = {one for one in others if one.startswith(b"POST /file")}
+    assert posted.endswith(b"\xffsecret-token-1 {{unknown}} 1")
 
 
-def test_both_clients_send_the_same_bytes(tmp_path: Path) -> None:
-    sent, outcome = both(told(shop_plan(tmp_path)), 200)
-    assert outcome["answered"] == 200
-    assert len(sent) == 201
-    assert {one.split()[0] for one in sent} == {b"POST", b"PUT", b"DELETE", b"PATCH"}
-    assert b"POST /login?u=2 HTTP/1.1" in b"".join(both(told(shop_plan(tmp_path)), 40, connections=2)[0])
+def test_each_connection_is_a_user_with_a_login_of_its_own(tmp_path: Path) -> None:
+    with shop() as (seen, address):
+        native(told(shop_plan(tmp_path)), address, 40, connections=2)
+    logins = [one.split()[1] for one in seen.sent if one.startswith(b"POST /login")]
+    assert sorted(logins) == [b"/login?u=1", b"/login?u=2"]
 
 
-def test_both_clients_log_in_again_when_a_login_has_expired(tmp_path: Path) -> None:
-    sent, outcome = both(told(shop_plan(tmp_path)), 50, lives=7)
-    assert (outcome["answered"], outcome["errors"]) == (50, {})
-    assert sum(one.startswith(b"POST /login") for one in sent) == 8
+def test_a_user_logs_in_again_when_its_login_has_expired(tmp_path: Path) -> None:
+    with shop(lives=7) as (seen, address):
+        result = native(told(shop_plan(tmp_path)), address, 50)
+    assert (result["answered"], result["errors"]) == (50, {})
+    assert sum(one.startswith(b"POST /login") for one in seen.sent) == 8
+
+
+LOGIN, PUT = "POST /login?u={{user}}", "PUT /items/{{random.int 1 1000}}"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "how"),
+    ("old", "new", "how", "errors", "first_wrong"),
     [
-        ("", "", {"lives": 0}),
-        ("", "", {"login": 403}),
-        ("a~1b/0", "nowhere", {}),
-        ("weight: 3", "expect_json: '1'", {}),
-        ("DELETE /items/{{item}}", "GET /a\n    expect_sha256: " + 64 * "0", {}),
-        ("item=", "other=", {}),
+        ("", "", {"lives": 0}, {"401": 20}, (PUT, "status 401, after a login")),
+        ("", "", {"login": 403}, {"login": 10}, (LOGIN, "status 403")),
+        ("a~1b/0", "nowhere", {}, {"login": 10}, (LOGIN, "no value for token at json /nowhere/access_token")),
+        ("weight: 3", "expect_json: '1'", {}, {}, (PUT, "...")),
+        ("item=(", "other=(", {}, {}, (PUT, "no value for item at regex other=([a-z é]+)")),
     ],
 )
-def test_both_clients_fail_in_the_same_words(tmp_path: Path, old: str, new: str, how: dict[str, int]) -> None:
+def test_what_a_session_lacks_is_named_without_its_secrets(
+    tmp_path: Path, old: str, new: str, how: dict[str, int], errors: dict[str, int], first_wrong: tuple[str, str]
+) -> None:
     plan = told(shop_plan(tmp_path, SHOP.replace(old, new) if old else SHOP))
-    _, outcome = both(plan, 20, **how)
-    assert outcome["errors"] or outcome["wrong"]
-    assert outcome["first_wrong"]
+    with shop(**how) as (_, address):
+        result = native(plan, address, 20)
+    assert result["errors"] == errors
+    assert errors or result["wrong"]
+    assert (result["first_wrong"]["request"], result["first_wrong"]["got"]) == first_wrong
+    assert "secret" not in json.dumps(result)

@@ -6,6 +6,7 @@ import socket
 import sys
 import zlib
 from collections.abc import Callable
+from hashlib import sha256
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,6 +16,7 @@ from core import request_plan
 from core.request_plan import LIBRARIES, Request, RequestPlan, decoded
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
+from tests.clients.user_service.test_http import ANSWERS, FAULTS
 from tests.contract.speaking import released, spoken
 from tests.native.loadgen_peers import Script, Scripted, read_http, reset, says, scripted
 from tests.native.programs import program_or_skip, told_client
@@ -48,6 +50,27 @@ def measured(request: pytest.FixtureRequest) -> Client:
         return result
 
     return measure
+
+
+@pytest.mark.parametrize(("answer", "status", "body", "usable"), ANSWERS)
+def test_an_answer_is_whole_however_it_is_framed(
+    measured: Client, answer: bytes, status: int, body: bytes, usable: bool
+) -> None:
+    digest = sha256(body).hexdigest()
+    result = measured(says(answer, keep=usable), Request(expect_status=status, expect_sha256=digest))
+    assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
+    assert result["reconnects"] == (0 if usable else 19)
+
+
+def test_a_head_request_has_no_body_whatever_its_length_says(measured: Client) -> None:
+    result = measured(says(ANSWER.removesuffix(b"hello")), Request(method="HEAD"))
+    assert (result["answered"], result["errors"], result["reconnects"]) == (20, {}, 0)
+
+
+@pytest.mark.parametrize(("answer", "code"), FAULTS)
+def test_what_is_no_answer_is_a_failure_by_its_cause(measured: Client, answer: bytes, code: str) -> None:
+    result = measured(says(answer, keep=False), Request(method="POST"))
+    assert (result["answered"], result["errors"]) == (0, {code: 10})
 
 
 def every(number: int, answer: bytes, last: bytes) -> Script:
@@ -234,17 +257,24 @@ def test_a_coding_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyPa
         ("identity", TEXT),
     ],
 )
-def test_the_json_of_a_coded_body_is_compared_and_saved(measured_coded: Client, coding: str, body: bytes) -> None:
+def test_the_json_of_a_coded_body_is_compared(measured_coded: Client, coding: str, body: bytes) -> None:
+    result = measured_coded(says(coded(coding, body)), Request(expect_json={"total": 400}))
+    assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
+
+
+def test_the_values_of_a_coded_body_are_saved() -> None:
     first = Request(path="/a", first=True, save={"token": {"json": "/token"}, "all": {"regex": "total.: ([0-9]+)"}})
     second = Request(path="/{{token}}/{{all}}", expect_json={"total": 400})
     seen = []
 
     def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         seen.append(request.split()[1])
-        connection.sendall(coded(coding, body))
+        connection.sendall(coded("gzip", GZIP))
         return True
 
-    result = measured_coded(play, first, second)
+    own = told(RequestPlan(requests=(first, second)))
+    with scripted(play, read_http) as server:
+        result = native(own, server.address, NUM_CONNECTIONS_PER_CLIENT=1)
     assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
     assert seen == [b"/a", *[b"/abc/400"] * 20]
 

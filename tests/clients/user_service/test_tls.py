@@ -3,7 +3,7 @@
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,7 @@ from core.request_plan import Request, RequestPlan
 from core.secret import revealed
 from lab.user_service.command import probe
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_session import asked
-from tests.native.test_loadgen_sessions import native
-
-Client = Callable[[dict[str, Any], str, int, int], dict[str, Any]]
+from tests.clients.user_service.test_both_clients import native, python
 
 
 class Secured(BaseHTTPRequestHandler):
@@ -76,18 +73,18 @@ def secured(certificate: Path) -> Iterator[str]:
 PLAN = RequestPlan(requests=(Request(path="/3", expect_json={"id": 3}),))
 
 
-@pytest.mark.parametrize("client", [asked, native])
+@pytest.mark.parametrize("client", [python, native])
 @pytest.mark.parametrize("insecure", [False, True])
-def test_requests_are_answered_by_tls(certificate: Path, secured: str, client: Client, *, insecure: bool) -> None:
+def test_requests_are_answered_by_tls(certificate: Path, secured: str, client: Any, *, insecure: bool) -> None:
     tls = {"ca": "" if insecure else str(certificate.with_suffix(".crt")), "insecure": insecure}
-    result = client(told(PLAN, tls=tls), secured, 40, 2)
+    result = client(told(PLAN, tls=tls), secured, NUM_REQUESTS_PER_CLIENT=40, NUM_CONNECTIONS_PER_CLIENT=2)
     assert (result["answered"], result["wrong"], result["errors"]) == (40, 0, {})
 
 
 def test_a_certificate_that_is_not_trusted_is_named(secured: str) -> None:
     own = told(PLAN, tls={"ca": "", "insecure": False})
     assert "certificate verify failed: self-signed certificate" in str(probe(own, secured, 5.0))
-    assert asked(own, secured, 20)["errors"] == {"tls": 10}
+    assert python(own, secured, NUM_CONNECTIONS_PER_CLIENT=1)["errors"] == {"tls": 10}
 
 
 def test_tickets_that_come_unasked_leave_a_connection_usable(certificate: Path, secured: str) -> None:

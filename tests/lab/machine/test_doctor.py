@@ -24,6 +24,7 @@ QUIET: dict[str, Any] = {
     "aslr": 2,
     "wakeup_idle_ns": 9_000,
     "wakeup_awake_ns": 6_000,
+    "native_client": True,
     "window": {
         "window_ns": 500_000_000,
         "steal": 0.001,
@@ -67,6 +68,7 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
         ("SMT", {"smt": True}, "on: "),
         ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores"),
         ("address space randomisation", {"aslr": 0}, "off"),
+        ("native client", {"native_client": False}, "not built"),
         ("wake-up latency", {"wakeup_idle_ns": 52_000}, "52 us to wake up; a core that is kept awake needs 6 us"),
     ],
 )

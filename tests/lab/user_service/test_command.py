@@ -15,6 +15,7 @@ from lab.user_service.command import (
     probe,
 )
 from tests.native.loadgen_peers import read_http, says, scripted
+from tests.native.programs import program_or_skip
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -72,6 +73,17 @@ def test_a_service_that_speaks_another_protocol_is_named_by_its_first_bytes(*, k
         state = str(probe(asked("http", path="/"), server.address, 5.0))
     assert "it answered `-ERR unknown command\\r\\n`, which is not HTTP" in state
     assert "http, http2 and framed" in state
+
+
+@pytest.mark.parametrize("path", ["/{{user}}", "/{{ random.uuid }}"])
+def test_a_service_whose_requests_need_the_native_client_is_asked_by_it(path: str) -> None:
+    program_or_skip("loadgen")
+    own = asked("http", path=path, save={"id": {"json": "/id"}}, first=True)
+    with scripted(says(b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"), read_http) as server:
+        assert not probe(own, server.address, 5.0)
+    assert server.requests == 1
+    with scripted(says(b"-ERR\r\n"), read_http) as server:
+        assert "it answered `-ERR\\r\\n`, which is not HTTP" in str(probe(own, server.address, 5.0))
 
 
 RAISED = """[error] GET /

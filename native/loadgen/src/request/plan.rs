@@ -181,7 +181,7 @@ impl OwnService {
                 server: OnceLock::new(),
                 bodyless: request.method == "HEAD",
                 keeps: save.iter().any(|(_, source)| source.reads_body()),
-                is_grpc: Self::is_grpc(request),
+                is_grpc: self.speaks_http2() && Self::is_grpc(request),
             }),
             title: request.title.clone(),
             save,
