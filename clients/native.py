@@ -5,7 +5,6 @@ from core.system import Program
 _CHILD = ("--report", "child", "--protocol")
 FRAMED = Program(name="loadgen", arguments=(*_CHILD, "framed"))
 FRESH = Program(name="loadgen", arguments=(*_CHILD, "framed", "--fresh"))
-HTTP = Program(name="loadgen", arguments=(*_CHILD, "http"))
 ECHO = Program(name="loadgen", arguments=(*_CHILD, "echo"))
 ECHO_READS = ("NUM_CONNECTIONS_PER_CLIENT", "MESSAGE_BYTES", "TRANSPORT", "NODELAY", "BUFFER_BYTES", "RATE")
 ONE_PATH = Program(name="loadgen", arguments=(*_CHILD, "http", "--path", "/"))

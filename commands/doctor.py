@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.plan_options import JSON
-from config.user_service.service import NATIVE_CLIENT
 from core.messages import NOTHING, SENTENCES, Message, listed, message
+from core.system import NATIVE_CLIENT
 from lab.machine import quiet
 from lab.machine.doctor import Finding, judge_machine
 from lab.machine.wakeups import wakeups

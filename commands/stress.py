@@ -98,8 +98,8 @@ def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
         raise BadInput("stress must start the service itself, under each runtime. Give --service-command or --app.")
     if service and (what := only_native(service.protocol, service.requests)):
         raise BadInput(
-            "stress calls the service from Python clients, which cannot send {what}. Leave it out: Python clients "
-            "have no sessions, placeholders or HTTP/2.",
+            "stress calls the service from Python clients, which have no sessions, placeholders or HTTP/2. Remove "
+            "{what}.",
             what=what,
         )
     method = replace(plan.method, client_runtime=ORCHESTRATOR) if service else plan.method

@@ -213,8 +213,8 @@ AA = Option(
 )
 CLIENTS = Option(
     "--client-runtime NAME",
-    "The runtime of all clients, such as native (default: the service's runtime, or gilscope's Python "
-    "for your own service).",
+    "The runtime of all clients, such as native (default: the service's runtime; for your own service, native "
+    "if it is built, otherwise gilscope's Python).",
     _client_runtime,
 )
 SEED = Option(

@@ -131,6 +131,10 @@ class Program:
     host: str = ""  # the Python module that follows the child contract for it; "" if it does so itself
 
 
+# Calls services that speak HTTP, such as a user's
+NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Extension:
     """An extension module of gilscope, with its sources in the folder native/NAME.

@@ -182,7 +182,8 @@ class HttpConnection:
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request, and return the status and the body of its response."""
         self._deadline.begin()
-        self._send(sent)
+        with suppress(OSError):  # the service has closed the connection, but its last answer can still be read
+            self._deadline.send(sent)
         head, rest = self._head(self._read_first())
         interim = 0
         while head.is_interim:
@@ -294,10 +295,6 @@ class HttpConnection:
             if have > MAX_BODY_BYTES:
                 raise CallFailed("garbled")
         return b"".join(parts)
-
-    def _send(self, sent: bytes) -> None:
-        with suppress(OSError):  # the service has closed the connection, but its last answer can still be read
-            self._deadline.send(sent)
 
     def _read_first(self) -> bytes:
         """Return the first bytes of an answer. Raises CallFailed, which says whether the connection was a kept one."""

@@ -8,11 +8,10 @@ from core.cell import Value
 from core.errors import BadInput
 from core.messages import Json
 from core.runtime import NATIVE
-from core.system import SIZES, Program, System
+from core.system import NATIVE_CLIENT, SIZES, System
 from core.user_service import FRAMED, Start, Target, UserService
 
 GROUP = "own"
-NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
 PLACES = ("{python}", "{host}", "{port}", "{socket}", "{workers}", "{threads}")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"

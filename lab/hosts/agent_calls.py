@@ -14,7 +14,7 @@ from typing import Any
 from core.messages import Json
 from core.processtree import threads_ran_ns
 from core.runtime import NATIVE, RuntimeName
-from core.system import System
+from core.system import NATIVE_CLIENT, System
 from lab.environments.environment import installed_packages, requirements_file
 from lab.folders import Sandbox
 from lab.hosts.archive import FILES
@@ -32,7 +32,7 @@ LINK_DEADLINE_S = 10.0
 ROUNDS = 100
 BULK_BYTES = 8 << 20
 _CHUNK = bytes(1 << 16)
-_HOSTED = System(name="own", title="")
+_HOSTED = System(name="own", title="", native_client=NATIVE_CLIENT)
 
 
 class AgentCalls:

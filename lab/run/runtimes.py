@@ -227,8 +227,7 @@ def orchestrator() -> Runtime:
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
     """Return the runtime of the service or the client (*role*) of *system* in a measurement of the runtime *name*.
 
-    A role without Python code is played by a native program. The orchestrator's Python calls a user's service unless
-    another client runtime is set, so that every runtime is measured with the same client.
+    A role without Python code is played by a native program.
     """
     client_runtime = method.client_runtime
     if system.hosted and role == SERVICE:

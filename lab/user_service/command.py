@@ -13,7 +13,6 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from clients import native
 from clients.channel import CallFailed
 from clients.drive import CallerClient
 from clients.user_service.client import PROTOCOLS, connector, prepare
@@ -25,6 +24,7 @@ from core.method import Method
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import Request, RequestPlan
+from core.system import NATIVE_CLIENT
 from core.user_service import HTTP2, OF_SYSTEM, only_native
 from lab.gil.switching import notices
 from lab.native import programs
@@ -400,7 +400,7 @@ def _ask_natively(own: Mapping[str, Any], request: Request, address: str, deadli
         "own": {**own, "requests": plan.to_json(), "answer_deadline_s": deadline_s},
     }
     with subprocess.Popen(
-        programs.command(native.HTTP),
+        programs.command(NATIVE_CLIENT),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
