@@ -127,6 +127,8 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
             reason=reasons[0],
             program=PROGRAM,
         )
+    if plan.layout and service and service.requests.has_files:
+        reasons.append(message("not able to send a body_file from another host"))
     has_native = not reasons and (wanted or not service)
     if client != NATIVE or has_native or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan

@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
 from core.messages import Message, message
 from core.system_file import file_of
+from core.user_service import only_native
 
 MOST_HOSTS = 64
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
@@ -203,6 +204,10 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         ),
         message("--with can start programs only on this machine."): bool(plan.beside),
         message("The limits --cpus and --memory apply only on this machine, not on other hosts."): method.is_limited,
+        message(
+            "Only the native client has sessions, placeholders and HTTP/2, but it cannot send a body_file from another "
+            "host. Write the text into body."
+        ): bool(service and service.requests.has_files and only_native(service.protocol, service.requests)),
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
         ): not method.duration_s,

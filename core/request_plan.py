@@ -183,6 +183,11 @@ class RequestPlan:
         """Return whether every request asks for another protocol, whose messages are not sent."""
         return all(request.expect_status == SWITCHING for request in self.requests)
 
+    @property
+    def has_files(self) -> bool:
+        """Return whether the body of a request is in a file."""
+        return any(request.body_file for request in self.requests)
+
     def to_json(self) -> Json:
         """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""
         return {**asdict(self), "requests": [request.to_json() for request in self.requests]}

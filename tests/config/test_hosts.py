@@ -73,6 +73,7 @@ NOT_ACROSS_HOSTS = {
     f"{HERE} --system 4 --transport unix": "TRANSPORT is unix",
     f"{HERE} --system echo-libuv": "listens only on this machine",
     f"{HERE} --service-command '{{python}} x {{port}}'": "The command must contain {host} {port}",
+    f"{HERE} --service-command '{{python}} x {{host}}:{{port}}' --protocol http2 --requests asked.yml": "body_file",
     f"{HERE} --target http://127.0.0.1:8000/": r"of a service that already runs \(--target\) must run on this machine",
     f"{HERE} --system 4 --cpus 1": "apply only on this machine",
     f"{HERE} --target http://127.0.0.1:8000/ --memory 1GB": "cannot limit a service that already runs",
@@ -80,7 +81,11 @@ NOT_ACROSS_HOSTS = {
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), NOT_ACROSS_HOSTS.items())
-def test_what_does_not_work_across_hosts_is_refused(tmp_path: Path, arguments: str, complaint: str) -> None:
+def test_what_does_not_work_across_hosts_is_refused(
+    tmp_path: Path, arguments: str, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "asked.yml").write_text("[{request: POST /, body_file: asked.yml}]")
     with pytest.raises(BadInput, match=complaint):
         planned(tmp_path, *shlex.split(arguments))
 

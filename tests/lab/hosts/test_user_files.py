@@ -182,15 +182,18 @@ def test_native_services_and_clients_run_there(spread: HostCluster, bench: Bench
     assert [(service["host"], service["strangers"]) for service in result.services] == [("a", 0)]
 
 
-def measured(spread: HostCluster, bench: Bench, folder: Path, name: str, **given: Any) -> CellResult:
-    method = Method(duration_s=SECONDS, client_runtime=name)
-    across = replace(bench, runtimes=spread.runtimes([name]), method=method, inside={}, places=spread)
+def measured(spread: HostCluster, bench: Bench, folder: Path, name: str, client: str = "", **given: Any) -> CellResult:
+    method = Method(duration_s=SECONDS, client_runtime=client or name)
+    across = replace(bench, runtimes=spread.runtimes([name, NATIVE]), method=method, inside={}, places=spread)
     return measure(*planned(folder, name, given), 1, across)
 
 
+@pytest.mark.parametrize("client", ["", NATIVE], ids=["python", NATIVE])
 def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
-    spread: HostCluster, bench: Bench, any_runtime: Runtime, short_folder: Path
+    spread: HostCluster, bench: Bench, any_runtime: Runtime, short_folder: Path, client: str
 ) -> None:
+    if client:
+        native_or_skip("loadgen")
     if uv.find() is None:
         pytest.skip("uv was not found")
     name, body = str(any_runtime.name), bytes([0, 200, 13, 10, 255])
@@ -198,9 +201,11 @@ def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
     (short_folder / "data/stock.txt").write_text("seven")
     (short_folder / "body.bin").write_bytes(body)
     request = {"request": "POST /", "body_file": "body.bin", "expect_json": f'{{"stock": "seven", "got": {[*body]}}}'}
+    if client:
+        request = {"request": "POST /", "body": "{{user}}", "expect_json": '{"stock": "seven"}'}
     requirements = str(write_wheel(short_folder, SERVE))
     given = {"command": "tiny-serve {host} {port}", "requirements": requirements, "requests": [request]}
-    cell = measured(spread, bench, short_folder, name, **given)
+    cell = measured(spread, bench, short_folder, name, client, **given)
     assert (cell.status, str(cell.reason)) == ("ok", "")
     assert cell.answered == cell.requests > 0
     assert ([service["host"] for service in cell.services], cell.services[0]["processes"]) == (["a"], 1)
