@@ -27,7 +27,7 @@ from reports.statistics.significance import (
     sign_flip_p,
 )
 from reports.statistics.stats import Floats, log_ratios, totals, unpaired_effect
-from reports.statistics.verdict import Verdict, falls, judge_family, judge_runs, slower_beyond
+from reports.statistics.verdict import Verdict, judge_family, judge_runs, slower_beyond
 
 BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)
@@ -35,7 +35,6 @@ MOST_LOOKS = 60
 SLICES = 10  # of each arm in a block
 WINDOWS_S, SHORT_FAMILIES = (0.1, 0.2, 0.25, 0.35, 1.0), (1, 9)
 SECOND_NS = 1e9
-PLATEAUS: Mapping[str, float] = {"level from 1 on": 1, "to 4, then level": 4, "to 32: no plateau": 32}
 Noise = Callable[[np.random.Generator, int], tuple[Floats, Floats]]  # logs of both arms' times, by block
 
 
@@ -206,22 +205,6 @@ def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
     return str(family), *found, f"{np.median(needed):.0f}", f"{np.quantile(needed, 0.8):.0f}"
 
 
-def plateau_row(name: str, cores: float, runs: int, seed: int) -> Sequence[str]:
-    """Return a row: the share of runs that claim falling throughput for a sweep that rises up to *cores* and is level.
-
-    The sweep has 1 to 32 clients, four runtimes and 12 blocks, with an sd of 3 %.
-    """
-
-    def trial(rng: np.random.Generator) -> Sequence[float]:
-        sweeps = {
-            arm: {n: dict(enumerate(min(n, cores) * np.exp(rng.normal(0, 0.03, 12)))) for n in (1, 2, 4, 8, 16, 32)}
-            for arm in range(4)
-        }
-        return [bool(falls(sweeps))]
-
-    return name, *shares(runs, [seed, 5], trial)
-
-
 def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:
     """Draw cells with windows of *window_s* on a machine with AR(1) noise, coefficient 0.8, sd 3 %.
 
@@ -288,7 +271,6 @@ def main(words: Sequence[str] | None = None) -> None:
         "family | sign flips, to 32 | any time, to 60 | blocks to find 5 %: median | 80 %",
         (looking_row(family, runs if family == 1 else quarter, seed) for family in FAMILIES),
     )
-    print_table("sweep | a fall is claimed", (plateau_row(name, cores, half, seed) for name, cores in PLATEAUS.items()))
     print_table(
         "offset of each run | blocks | covered | faster or slower | slower beyond 5 %",
         (unpaired_row(offset, blocks, half, seed) for offset in (0.0, 0.02) for blocks in BLOCKS),

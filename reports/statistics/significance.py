@@ -17,7 +17,7 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats, logs
 # At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later looks at added blocks.
 ALPHA, LATER_ALPHA = 0.04, 0.01
 # The share of the level that each family of comparisons in a report has. Their sum is 1.
-SHARES = {"throughput": 0.88, "tails": 0.05, "best": 0.03, "sweep": 0.02, "league": 0.02}
+SHARES = {"throughput": 0.88, "tails": 0.07, "best": 0.03, "league": 0.02}
 CLIP = 1.5
 EXACT_UP_TO = 32
 FLIPS = 19_999

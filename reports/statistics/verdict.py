@@ -1,4 +1,4 @@
-"""Verdicts on one comparison, on all comparisons of a run, on two saved runs, and on throughput that falls.
+"""Verdicts on one comparison, on all comparisons of a run, and on two saved runs.
 
 The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines each verdict, and
 how the number of missing blocks is estimated.
@@ -26,7 +26,6 @@ from reports.statistics.stats import (
     FEWEST_FOR_INTERVAL,
     Estimate,
     effect,
-    log_ratios,
     mean_effect,
     t_quantile,
     unpaired_effect,
@@ -339,25 +338,3 @@ def _verdicts(
 def slower_beyond(judged: Verdict, share: float) -> bool:
     """Return whether a verdict is "slower", and all ratios in its interval mean over *share* more time (0.05: 5 %)."""
     return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
-
-
-def falls(
-    sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, looks: Looks = ONCE, share: float = 1.0
-) -> dict[Key, tuple[int, Verdict]]:
-    """Return the sweeps of a parameter in which throughput is lower at its largest value than at a smaller one.
-
-    Each has the smaller value n from which throughput falls most, and the verdict on this fall.
-    sweeps: by any key, n -> block -> throughput
-    Each smaller n is compared with the largest n, block by block, and all comparisons are one family. Comparing only
-    the best n would find a fall in every plateau.
-    """
-    ratios = {
-        (key, n): log_ratios(blocks[max(blocks)], blocks[n])
-        for key, blocks in sweeps.items()
-        for n in sorted(blocks)[:-1]
-    }
-    slower: dict[Key, list[tuple[int, Verdict]]] = {}
-    for (key, n), verdict in judge_family(ratios, looks=looks, share=share).items():
-        if verdict.verdict == "slower":
-            slower.setdefault(key, []).append((n, verdict))
-    return {key: min(some, key=lambda one: one[1].ratio or 1.0) for key, some in slower.items()}

@@ -21,7 +21,7 @@ from reports.facts.contests import Contest, Standing, rate, titled
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
-from reports.topics.sweeps import places_of, swept_axis
+from reports.topics.axes import places_of, swept_axis
 from reports.view import View
 
 KEY = "record"

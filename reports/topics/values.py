@@ -5,21 +5,24 @@ from dataclasses import replace
 from itertools import chain
 from math import isfinite
 from operator import attrgetter
-from typing import Any
 
-from core.cell import PARAMETERS
+from core.cell import PARAMETERS, Value
 from core.messages import SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
+from core.program import PROGRAM
 from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section, Table, traced, words
 from reports.document.shapes import Col, col, table, tip
 from reports.facts.cells import grouped, together
 from reports.facts.comparisons import Comparison
 from reports.facts.settings import about, parameter_values, value_text, varying
+from reports.topics.axes import places_of, swept_axis
 from reports.topics.comparisons import STEP_COL, ends_words, forest
 from reports.topics.headline import ratio_text, tails_text
 from reports.view import View
 
-PLACE = 44
+PLACE = 45
 TITLE = message("Swept values")
+WANTED = message("How throughput grows with the number of workers and clients")
+COMMAND = f"{PROGRAM} --experiment scaling"
 ROOM = 0.05
 MOST_SWEEPS = 4  # sentences on a terminal
 CAPTION = message(
@@ -140,17 +143,11 @@ def _figure(label: Message, compared: Sequence[Comparison], view: View) -> Figur
     """Return the chart of a sweep: throughput at each value divided by that at the first value, a line per runtime."""
     by_arm = grouped((one for one in compared if one.step == "value" and one.ratio), attrgetter("numerator"))
     name, first, _ = compared[0].change
-    values = [first, *dict.fromkeys(one.change[2] for ones in by_arm.values() for one in ones)]
-    places = {value: float(place) for place, value in enumerate(values)}
-    curves = [_curve(arm, ones, places, view) for arm, ones in by_arm.items()]
+    places = places_of([first, *(one.change[2] for ones in by_arm.values() for one in ones)])
+    curves = [_curve(arm, ones, first, places, view) for arm, ones in by_arm.items()]
     ends = [1.0, *chain.from_iterable(_ends(one) for ones in by_arm.values() for one in ones)]
     label_of = PARAMETERS[name].label if name in PARAMETERS else name
-    across = Axis(
-        verbatim(label_of),
-        low=-0.3,
-        high=len(values) - 0.7,
-        ticks=[(place, value_text(value)) for value, place in places.items()],
-    )
+    across = swept_axis(places, verbatim(label_of))
     up = Axis(
         message("Throughput relative to {first}", first=value_text(first)),
         low=min(ends) * (1 - ROOM),
@@ -167,14 +164,14 @@ def _figure(label: Message, compared: Sequence[Comparison], view: View) -> Figur
     )
 
 
-def _curve(arm: str, compared: Sequence[Comparison], places: Mapping[Any, float], view: View) -> Curve:
-    marks = [Mark(x=0.0, y=1.0)]
+def _curve(arm: str, compared: Sequence[Comparison], first: Value, places: Mapping[Value, float], view: View) -> Curve:
+    marks = [Mark(x=places[first], y=1.0)]
     for one in compared:
         assert one.ratio is not None, "only comparisons with a ratio are drawn"
         place = places[one.change[2]]
         text = tip(arm, ratio_text(one))
         marks.append(Mark(x=place, y=one.ratio, tip=text, cells=one.trace, low=one.low, high=one.high))
-    return Curve(name=arm, look=view.looks[arm], line=[(mark.x, mark.y) for mark in marks], marks=marks)
+    return Curve(name=arm, look=view.looks[arm], line=sorted((mark.x, mark.y) for mark in marks), marks=marks)
 
 
 def _ends(one: Comparison) -> list[float]:

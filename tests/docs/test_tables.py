@@ -57,7 +57,7 @@ MORE = {  # pages on commands and plans
     "record": "record/README.md",
     "evidence": "evidence.md",
     "topology": "evidence.md#processes-compared-with-threads",
-    "scaling": "evidence.md#parameter-sweeps",
+    "scaling": "evidence.md#swept-values",
     "memory": "evidence.md#memory",
     "best": "evidence.md#the-best-of-each-runtime",
     "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",

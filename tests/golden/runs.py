@@ -20,9 +20,9 @@ from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.facts.timed_cells import steady
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
+from tests.reports.sweeps import peaked_run
 from tests.reports.terminal import test_stress as stress
 from tests.reports.topics import test_pauses as pauses
-from tests.reports.topics import test_sweeps as sweeps
 from tests.reports.topics import test_waits as waits
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,7 +157,7 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "failed-and-invalid": _failed_and_invalid,
     "again": lambda: replace(record_with_aa(3), cells=[one for one in record_with_aa(3).cells if one.system in "12"]),
     "every-chapter": every_chapter,
-    "sweep": lambda: sweeps.swept(blocks=6),
+    "sweep": lambda: peaked_run(blocks=6),
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,
     "profiles": _profiles,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.cell import Value
-from core.result import CellResult
-from tests.reports.sample import MS, cell_of, measured
+from core.result import CellResult, Run
+from tests.reports.sample import MS, cell_of, measured, run_of
 
 MIB = 2**20
 TWO_S = 2000 * MS
@@ -40,3 +40,19 @@ def served(
 def sized(*sizes_mib: float) -> list[dict[str, int]]:
     """Processes with these proportional set sizes, MiB."""
     return [{"pss_bytes": round(size * MIB)} for size in sizes_mib]
+
+
+def peaked(n: int) -> float:
+    """Universal Scalability Law: has its most at sqrt(0.95 / 0.01), 9.7."""
+    return 1000 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1))
+
+
+def peaked_run(*, blocks: int) -> Run:
+    """A sweep of worker threads whose throughput falls after its peak."""
+    fixed = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 25}
+    cells = [
+        served("3.14t", block, peaked(n), {**fixed, "NUM_WORKERS_PER_API_SERVICE": n}, system="4")
+        for n in (1, 2, 4, 8, 16, 25)
+        for block in range(1, blocks + 1)
+    ]
+    return run_of(cells, name="scaling", runtimes=["3.14t"])

@@ -13,7 +13,7 @@ from reports.statistics.significance import ONCE, SHARES, Looks
 from reports.statistics.stats import Floats
 from reports.statistics.verdict import judge_family
 
-COUNTS = {"throughput": 4, "tails": 8, "best": 3, "sweep": 10, "league": 5}  # comparisons of each family
+COUNTS = {"throughput": 4, "tails": 8, "best": 3, "league": 5}  # comparisons of each family
 LOOKS: Mapping[str, tuple[Sequence[int], Looks]] = {  # after which blocks a report is made, and its tests
     "once, 10 blocks": ((10,), ONCE),
     "once, 20 blocks": ((20,), ONCE),
