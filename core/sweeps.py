@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from core.cell import PARAMETERS, Value
 
-SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")  # the topology of a user's service: processes and threads
-
 Params = Mapping[str, Value]
 Settings = Mapping[str, Sequence[Params]]  # by system
 

@@ -7,9 +7,9 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.facts.bests import Bests, bests, compare_bests
-from reports.facts.capacity import Capacity, candidates, capacities, faulty_cells
+from reports.facts.capacity import Capacity, capacities, choices_of_arms, faulty_cells
 from reports.facts.cells import Cells, Row, alike, groups
+from reports.facts.choice import Choice, Choices, choices, compare_bests
 from reports.facts.comparisons import Comparison, compare
 from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
@@ -64,9 +64,9 @@ class View:
         return tuple(one for one in self._compared if one.step in OF_VALUES)
 
     @cached_property
-    def bests(self) -> Bests:
-        """Return the best service under each runtime, for each kind of work."""
-        return {} if self.plan.objectives else bests(self.run, self.rows)
+    def choices(self) -> Choices:
+        """Return the choice of the best setting under each runtime, for each kind of work."""
+        return {} if self.plan.objectives else choices(self.run, self.rows)
 
     @cached_property
     def capacities(self) -> list[Capacity]:
@@ -74,14 +74,14 @@ class View:
         return capacities(self.run) if self.plan.objectives else []
 
     @cached_property
-    def candidates(self) -> list[Capacity]:
-        """Return the topologies from which a search picked the best; empty if no search picked a topology."""
-        return candidates(self.run) if self.plan.picks else []
+    def choices_of_arms(self) -> Mapping[str, Choice[Capacity]]:
+        """Return the choice of the best topology of each arm; empty if the run is no search that chooses one."""
+        return choices_of_arms(self.run) if self.plan.picks else {}
 
     @cached_property
     def between_bests(self) -> tuple[Comparison, ...]:
-        """Return the comparisons between the best services of different runtimes."""
-        return tuple(compare_bests(self.run, self.bests))
+        """Return the comparisons between the best settings of different runtimes."""
+        return tuple(compare_bests(self.run, self.choices))
 
     @cached_property
     def compared(self) -> list[Comparison]:

@@ -35,7 +35,7 @@ OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
 # By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
 LENGTHS = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
 TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
-TYPICAL_PICKS, TYPICAL_LOAD, START_S = 4, 0.9, 2.0  # for each topology; rate of probes / closed loop; start and stop
+TYPICAL_PICKS, TYPICAL_LOAD, START_S = 6, 0.9, 2.0  # for each topology; rate of probes / closed loop; start and stop
 
 
 Enough = Callable[[Run, int], bool]

@@ -1,7 +1,8 @@
 """The capacity of each arm (a runtime): the highest request rate at which its service meets the objectives.
 
-A search measures one probe of each arm in turn. With several topologies, the first probes select the best topology of
-each arm. Later probes measure only that topology, and only they determine the capacity.
+A search measures one probe of each arm in turn. With several topologies, the first probes choose the best topology of
+each arm (reports/facts/choice.py): in each round, each candidate gets PROBES_OF_ROUND probes, and the half with the
+lower capacities is dropped. Later probes measure only the chosen topology, and only they determine its capacity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from core.result import CellResult, Run
 from core.saved import SavedPlan
 from reports.document.values import whole
 from reports.facts.cells import Key, grouped, number, reasons, runtimes, setting_key
+from reports.facts.choice import Choice, halved
 from reports.facts.gates import mixed
 from reports.facts.others import others
 from reports.facts.steps import steps
@@ -41,9 +43,8 @@ from reports.statistics.verdict import Word
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
 MOST_PROBES = 16
 MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
-MOST_PICKING, ROUGH = 5, 0.25  # most probes of a candidate topology, and the width of its interval that is enough
+PROBES_OF_ROUND = 3  # of a candidate topology, in each round of the choice
 MOST_ERROR = 0.1  # of the throughput of the closed loop
-PRUNED = 0.7  # a topology is dropped if its closed loop has less than this share of the best throughput
 LAG_SHARE = 0.25  # a load generator that is later than this share of the limit may itself cause the misses
 
 
@@ -63,7 +64,7 @@ class Capacity:
     """The probes of one arm at one setting, and the capacity that they show so far.
 
     params: the parameters without RATE. objectives: a rate must meet all of them
-    is_candidate: whether this is one of several topologies, from which the search selects
+    rounds: for one of several topologies, the rounds of the choice that it takes part in; 0 after the choice
     start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines it
     """
 
@@ -72,7 +73,7 @@ class Capacity:
     arm: str
     cells: Sequence[CellResult]
     objectives: Sequence[Objective]
-    is_candidate: bool = False
+    rounds: int = 0
     start_rate: float = 0.0
 
     @property
@@ -145,7 +146,7 @@ class Capacity:
         loop = self.loop
         if not loop.rate:
             return 0.0, CLOSED
-        if self.is_candidate and (len(self.probes) >= MOST_PICKING or (self.crossing and self.crossing.width < ROUGH)):
+        if self.rounds and self.crossing and len(self.probes) >= PROBES_OF_ROUND * self.rounds:
             return None
         served = [one for one in self.probes if one.passes or not one.is_limited]
         ask = next_probe(served, loop)
@@ -182,11 +183,6 @@ class Capacity:
     def highest_pass(self) -> float:
         """Return the highest rate that met the objectives, in requests/s, or 0 if none did."""
         return max((one.rate for one in self.probes if one.passes), default=0.0)
-
-    @property
-    def lowest_fail(self) -> float:
-        """Return the lowest rate at which the service missed the objectives, in requests/s, or infinity."""
-        return min((one.rate for one in self.known if not one.passes), default=inf)
 
     @property
     def is_generators(self) -> bool:
@@ -229,36 +225,48 @@ class Ratio:
 
 
 def capacities(run: Run) -> list[Capacity]:
-    """Return the capacity of each runtime at each setting, or of only its best topology if the search selects one."""
-    found = candidates(run)
+    """Return the capacity of each runtime at each setting, or of only its best topology if the search chooses one."""
     if not SavedPlan.from_json(run.plan).picks:
-        return found
-    of_arms = grouped(found, attrgetter("arm")).values()
-    return [_best(some, run) for some in of_arms if not any(one.wanted for one in some)]
+        return _planned(run, run.cells)
+    return [_judged(choice.best, run) for choice in choices_of_arms(run).values() if choice.best]
 
 
-def candidates(run: Run) -> list[Capacity]:
-    """Return the capacity of each runtime at each setting, in the plan's order. Each topology is a setting.
+def choices_of_arms(run: Run) -> dict[str, Choice[Capacity]]:
+    """Return the choice of the best topology of each arm, by the probes that choose (PICK)."""
+    candidates = _planned(run, [cell for cell in run.cells if cell.probe == PICK])
+    return {arm: halved(some, _cost) for arm, some in grouped(candidates, attrgetter("arm")).items()}
 
-    If the search selects the best topology, topologies that are clearly worse than the best are left out.
-    """
-    plan = SavedPlan.from_json(run.plan)
-    cells = grouped((cell for cell in run.cells if not plan.picks or cell.probe in (CLOSED, PICK)), _place)
-    found = []
+
+def _cost(one: Capacity, round_: int) -> float | None:
+    """Return the negative capacity that a candidate's probes showed after a round, or None if the round goes on."""
+    for count in range(min(len(one.cells), PROBES_OF_ROUND * round_), len(one.cells) + 1):
+        after = replace(one, cells=one.cells[:count], rounds=round_)
+        if not after.wanted:
+            return -after.rough_rate
+    return None
+
+
+def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
+    """Return the capacity that *cells* show for each runtime at each setting, in the plan's order."""
+    plan, found = SavedPlan.from_json(run.plan), list[Capacity]()
+    by_place = grouped(cells, _place)
     for row in plan.rows:
         params = _without_rate(row.params)
         planned = [name for name in runtimes(run) if row.runtimes is None or name in row.runtimes]
         again = [planned[-1] + AGAIN] if plan.aa and planned else []
         for arm in (*planned, *again):
-            mine = cells.get((setting_key(row.system, params), arm), [])
-            found.append(Capacity(row.system, params, arm, mine, plan.objectives, is_candidate=plan.picks))
-    return [one for one in found if not _is_hopeless(one, found)] if plan.picks else found
+            mine = by_place.get((setting_key(row.system, params), arm), [])
+            found.append(Capacity(row.system, params, arm, mine, plan.objectives))
+    return found
 
 
 def wanted(run: Run) -> list[Wanted]:
     """Return the next probe for each runtime whose search for the capacity has not ended."""
-    picked = capacities(run) if SavedPlan.from_json(run.plan).picks else []
-    return [_wanted(one, *one.wanted, run) for one in (*candidates(run), *picked) if one.wanted]
+    choosing = choices_of_arms(run).values() if SavedPlan.from_json(run.plan).picks else ()
+    candidates = [
+        replace(one, rounds=choice.rounds + 1) for choice in choosing if not choice.best for one in choice.left
+    ]
+    return [_wanted(one, *one.wanted, run) for one in (*candidates, *capacities(run)) if one.wanted]
 
 
 def faulty_cells(cells: Sequence[CellResult], objectives: Sequence[Objective]) -> list[CellResult]:
@@ -283,31 +291,15 @@ def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     if rate:
         cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
     block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
-    purpose = PICK if one.is_candidate else purpose
+    purpose = PICK if one.rounds else purpose
     return Wanted(arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate)
 
 
-def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
-    """Return whether the capacity search can drop *one*, because it is clearly worse than another candidate.
-
-    Candidates are topologies (numbers of processes and threads) of the same runtime.
-    """
-    others = [other for other in found if other.arm == one.arm and other is not one]
-    if not others or not all(other.loop.rate or other.reason for other in (*others, one)):
-        return False
-    most_closed = max(other.loop.rate for other in others)
-    return one.loop.rate < PRUNED * most_closed or one.lowest_fail < max(other.highest_pass for other in others)
-
-
-def _best(some: Sequence[Capacity], run: Run) -> Capacity:
-    """Return the capacity of a runtime's best topology, without the measurements at request rates that selected it.
-
-    A topology may have been selected only because it was lucky in those measurements.
-    """
-    best = max(some, key=attrgetter("rough_rate"))
+def _judged(best: Capacity, run: Run) -> Capacity:
+    """Return the capacity of a runtime's best topology, without the measurements that chose it."""
     place = best.setting, best.arm
     cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
-    return replace(best, cells=cells, is_candidate=False, start_rate=best.rough_rate)
+    return replace(best, cells=cells, start_rate=best.rough_rate)
 
 
 def _place(cell: CellResult) -> tuple[Key, str]:
@@ -323,7 +315,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
 
     The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of A/A separately. If
     A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
-    If the search selected the best topology of each arm, arms with different topologies are compared.
+    If the search chose the best topology of each arm, arms with different topologies are compared.
     """
     plan, same, pairs = SavedPlan.from_json(run.plan), list[Pair](), list[Pair]()
     for group in grouped(found, lambda one: plan.picks or one.setting).values():

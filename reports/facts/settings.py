@@ -5,9 +5,10 @@ from typing import Any, Protocol
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
-from core.sweeps import SHAPE
 from core.user_service import UserService
 from reports.facts.cells import Row, Series, Setting, by_system
+
+SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")  # the topology of a user's service: processes and threads
 
 
 def value_text(value: Value) -> str:

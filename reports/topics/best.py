@@ -1,36 +1,46 @@
-"""Compare the fastest service under the plan's last runtime with the fastest service under each other runtime."""
+"""The best of several settings under each runtime: a table of settings by runtime, and a sentence for each runtime."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from core.languages import ENGLISH
-from core.messages import NOTHING, Message, message, verbatim
-from reports.document.model import Section, traced, words
-from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import microseconds, percent, probability, ratio, whole
-from reports.facts.bests import Best
-from reports.facts.cells import Setting
-from reports.facts.comparisons import Comparison
-from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
-from reports.facts.settings import parameter_values, varying
+from core.messages import AND, NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.program import PROGRAM
+from reports.document.model import Datum, Section, Table, estimate, number, traced, words
+from reports.document.shapes import Col, col, table
+from reports.document.values import hundredths, percent, probability, ratio, whole
+from reports.facts.cells import Key, Row, memory_bytes, of_rows
+from reports.facts.cells import number as parameter
+from reports.facts.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
+from reports.facts.comparisons import Comparison, doubt
+from reports.facts.figures import median_of, requests_per_s
+from reports.facts.settings import SHAPE, about, parameter_values, place_in_plan, varying
+from reports.facts.topologies import differ, loop_share, measured_shape, shape_text
+from reports.statistics.stats import paired_ratio
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
 
 PLACE = 42
-WANTED = message("A comparison of the best services under each runtime")
-COMMAND = "python runner.py --experiment best"
-TITLE = message("The best service of each runtime")
+WANTED = message("The best setting under each runtime, and a comparison of the best settings")
+COMMAND = f"{PROGRAM} --experiment best"
+TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
+MARK = "* "  # before the figure of the best setting
+UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
+SETTINGS = message("Requests/s of each setting in the blocks that judge; * marks the best setting of a runtime")
 HOW = message(
-    "The best service under a runtime took the least time per request in the blocks (rounds of measurement) with even "
-    "numbers. Candidates are all measured services with the same load and the same wire protocol; their other settings "
-    "may differ. Figures and verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the "
-    "result. p values are adjusted for the number of comparisons in this table."
+    "The best setting under a runtime (*) took the least time per request in the blocks (rounds of measurement) with "
+    "even numbers. Candidates are all measured settings that do the same work: those of a user's service, or those of "
+    "all systems with gilscope's wire protocol. 2x4 stands for 2 processes of 4 threads each. Requests/s, ratios and "
+    "verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the result. p values are "
+    "adjusted for the number of comparisons of best settings."
 )
+Line = tuple[Message, dict[str, Datum]]  # a setting, and its figure under each runtime
 
-
-# The columns of the table that compares the best services of two runtimes.
+# The columns of the table that compares the best settings of two runtimes.
 STEPS: tuple[Col[Comparison], ...] = (
     STEP_COL,
     col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
@@ -42,65 +52,185 @@ STEPS: tuple[Col[Comparison], ...] = (
 
 
 def section(view: View) -> Section:
-    """Return the report's section on each runtime's best service, with a sentence for each two compared services."""
-    sentences = [_sentence(step, view) for step in view.between_bests]
-    groups = [(_work(json.loads(work), view), same.values()) for work, same in view.bests.items()]
-    bests = table(TITLE, _bests(view), groups, titled=True)
-    steps = table(message("Comparisons of the best services"), STEPS, [(NOTHING, view.between_bests)], folded=True)
+    """Return the report's section on each runtime's best setting, with a sentence for each runtime and comparison."""
+    works = [Work(work, same, view) for work, same in view.choices.items()]
+    settings = setting_table(SETTINGS, [(work.label, work.lines) for work in works], titled=True)
+    steps = table(message("Comparisons of the best settings"), STEPS, [(NOTHING, view.between_bests)], folded=True)
+    sentences = [sentence for work in works for sentence in work.sentences]
+    sentences += _topology_sentences(view)
     return Section(
         "best",
         TITLE,
         sentences=sentences,
-        tables=(bests, steps),
-        notes=(HOW,) if bests else (),
-        terminal=(bests, *sentences) if bests and not view.plan.judged_steps else (),
+        tables=(settings, steps),
+        notes=(HOW,) if settings else (),
+        terminal=(settings, *sentences) if not view.plan.judged_steps else (),
     )
 
 
-def _bests(view: View) -> list[Col[Best]]:
-    """Return the columns of the table of best services.
+# ---- the table of settings by runtime --------------------------------------------------------------------------------
 
-    Figures are medians over the odd-numbered blocks, because the even-numbered blocks chose the services.
+
+def setting_table(name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any) -> Table:
+    """Return a table with a line for each setting and a column for each runtime."""
+    arms = dict.fromkeys(arm for _, lines in groups for _, data in lines for arm in data)
+    columns: list[Col[Line]] = [col("Setting", itemgetter(0))]
+    columns += [col(verbatim(arm), partial(_datum, arm), whole) for arm in arms]
+    return table(name, columns, groups, **more)
+
+
+def _datum(arm: str, line: Line) -> Datum | None:
+    return line[1].get(arm)
+
+
+def best_form(value: float) -> str:
+    """Return a figure of the best setting of a runtime as text, with a mark."""
+    return MARK + whole(value)
+
+
+class Work:
+    """The settings that do the same work, with the choice of the best one under each runtime.
+
+    work: the parameters that the settings have in common, as JSON
     """
 
-    def judged(figure: Reader) -> Callable[[Best], float | None]:
-        return lambda best: median_of(figure, (cell for cell in best.judged.values() if cell.status == "ok")) or None
+    def __init__(self, work: str, choices: Mapping[str, Choice[Row]], view: View) -> None:
+        self._work, self._choices, self._view = work, choices, view
+        self._rows = [row for choice in choices.values() for row in choice.candidates]
 
-    return [
-        arm_col("row.runtime", view.looks, "row.trace"),
-        col("Best service", lambda best: view.settings.where(best.row)),
-        col("candidates", lambda best: words(str(best.of)), whole, rank=2),
-        col("requests/s", judged(requests_per_s), whole, JUDGED, trace="row.trace"),
-        col(
-            "service CPU [us/request]",
-            judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0),
-            microseconds, JUDGED, trace="row.trace", brief=message("CPU [us]"), rank=1,
-        ),
-    ]  # fmt: skip
+    @property
+    def label(self) -> Message:
+        """The parameter values that distinguish this work from the run's other kinds of work; empty for one kind."""
+        rows = [row for same in self._view.choices.values() for choice in same.values() for row in choice.candidates]
+        return verbatim(parameter_values(json.loads(self._work), varying(rows)))
+
+    def _name(self, row: Row) -> Message:
+        """Return what distinguishes a setting: its system, and its title in the plan or its parameters."""
+        systems = {other.system for other in self._rows}
+        system = self._view.settings.number(row.system) if len(systems) > 1 else NOTHING
+        values = Message(msgid=row.title) if row.title else place_in_plan(row.params, varying(self._rows), is_own=True)
+        return listed(filter(None, [system, values]))
+
+    @property
+    def lines(self) -> list[Line]:
+        """The requests/s of each setting under each runtime in the judging blocks, in the plan's order."""
+        found: dict[Key, Line] = {}
+        for row in self._view.rows:
+            if any(row is candidate for candidate in self._rows):
+                judged = [cell for cell in judging(row).values() if cell.status == "ok"]
+                form = best_form if row is self._choices[row.runtime].best else whole
+                datum = number(median_of(requests_per_s, judged) or None, form, row.trace, JUDGED)
+                _, data = found.setdefault(row.key, (self._name(row), {}))
+                data[row.runtime] = datum
+        return [*found.values()]
+
+    @property
+    def sentences(self) -> Iterator[Message]:
+        """Sentences on settings that failed, on the best setting of each runtime, and on comparisons of these."""
+        for arm, choice in self._choices.items():
+            for row in choice.failed:
+                failed = message(
+                    "{setting} cannot be chosen as the best setting: {reason}.",
+                    setting=self._name(row), reason=why_failed(row),
+                )  # fmt: skip
+                yield traced(about(failed, self.label, arm), row.trace)
+            if choice.best:
+                yield about(self._best_sentence(choice.best, choice), self.label, arm)
+        for step in self._view.between_bests:
+            if json.dumps(step.params) == self._work:
+                yield traced(about(self._step_sentence(step), self.label), step.trace)
+
+    def _best_sentence(self, best: Row, choice: Choice[Row]) -> Message:
+        """Return a sentence that names the best setting of a runtime, with its ratio to others under this runtime.
+
+        These are the second-best setting, and the best settings of other runtimes.
+        """
+        known, absent = [], []
+        for row in choice.dropped:
+            roles = self._roles(row, choice)
+            if not roles:
+                continue
+            times = judged_ratio(row, best, doubt(self._view.comparisons))
+            if isinstance(times, Message):
+                other = message("{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON))
+                absent.append(message("no comparison with {setting}: {reason}", setting=other, reason=times))
+                continue
+            if may_be_chance(times):
+                roles.append(message("the difference may be chance"))
+            other = message("{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON))
+            ratios = estimate(times, hundredths)
+            known.append(message("{ratio} times the throughput of {setting}", ratio=ratios, setting=other))
+        chosen = message(
+            "{setting} was chosen from {count} settings", setting=self._name(best), count=len(choice.candidates)
+        )
+        if known:
+            chosen = message("{chosen}, and has {ratios}", chosen=chosen, ratios=listed(known, last=AND))
+        sentence = message("{clauses}.", clauses=listed([chosen, *absent], SEMICOLON))
+        return traced(sentence, of_rows([best, *choice.dropped]))
+
+    def _roles(self, row: Row, choice: Choice[Row]) -> list[Message]:
+        """Return why the best setting of a runtime is compared with *row*: it is the second, or the best elsewhere."""
+        others = [arm for arm, other in self._choices.items() if other.best and other.best.key == row.key]
+        second = [message("the second")] if row is choice.second else []
+        best = [message("the best under {runtimes}", runtimes=listed(others, last=AND))] if others else []
+        return [*second, *best]
+
+    def _step_sentence(self, step: Comparison) -> Message:
+        """Return a sentence that compares the best settings of two runtimes: throughput, memory and verdict."""
+        above, below = self._choices[step.numerator].best, self._choices[step.denominator].best
+        assert above
+        assert below
+        verdict = step.word
+        if step.obstacle:
+            verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
+        ratios = message("{ratio} times the throughput", ratio=ratio_datum(step).text(ENGLISH))
+        memory = paired_ratio(_memory(above), _memory(below))
+        if memory and step.ratio is not None:
+            more = message("{ratio} times the memory", ratio=estimate(memory, hundredths))
+            ratios = listed([ratios, more], last=AND)
+        return message(
+            "The best setting on {numerator} ({above}) has {ratios} of the best setting on {denominator} ({below}): "
+            "{verdict}.",
+            numerator=step.numerator,
+            above=self._name(above),
+            ratios=ratios,
+            denominator=step.denominator,
+            below=self._name(below),
+            verdict=verdict,
+        )
 
 
-def _work(work: Mapping[str, Any], view: View) -> Message:
-    """Return the parameter values that distinguish *work* from the run's other kinds of work; empty for one kind."""
-    rows = (best.row for same in view.bests.values() for best in same.values())
-    return verbatim(parameter_values(work, varying(rows)))
+def _memory(row: Row) -> dict[int, float]:
+    """Return the memory of the services in bytes in each judging block."""
+    return {block: taken for block, cell in judging(row).items() if (taken := memory_bytes(cell.services))}
 
 
-def _sentence(step: Comparison, view: View) -> Message:
-    """Return a sentence that compares the best services of two runtimes: their names, throughput ratio and verdict."""
-    below, above = (view.settings.where(Setting(**side)) for side in step.settings)
-    verdict = step.word
-    if step.obstacle:
-        verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
-    sentence = message(
-        "The best service on {numerator} ({above}) has {ratio} times the throughput of the best service on "
-        "{denominator} ({below}): {verdict}.",
-        numerator=step.numerator,
-        above=above,
-        ratio=ratio_datum(step).text(ENGLISH),
-        denominator=step.denominator,
-        below=below,
-        verdict=verdict,
-    )
-    if work := _work(step.params, view):
-        sentence = message("{work}: {sentence}", work=work, sentence=sentence)
-    return traced(sentence, step.trace)
+def _topology_sentences(view: View) -> Iterator[Message]:
+    """Yield sentences on topologies: too few blocks, unequally used event loops, and unexpected numbers of threads."""
+    rows = [row for row in view.rows if row.good and {*SHAPE} <= row.params.keys()]
+    if not {*SHAPE} & {*varying(rows)}:
+        return
+    if view.plan.blocks < FEWEST_BLOCKS:
+        yield message(
+            "The best numbers of processes and threads are chosen in some blocks and compared in others, which needs "
+            "at least {count} blocks. Use --blocks {count}.",
+            count=FEWEST_BLOCKS,
+        )
+    for row in rows:
+        asked = parameter(row.good[0], SHAPE[0]), parameter(row.good[0], SHAPE[1])
+        counted = measured_shape(row.good) or asked
+        count, share = loop_share(row.good)
+        names = {"arm": row.runtime, "shape": shape_text(counted)}
+        if count > 1 and share * count > UNEVEN:
+            uneven = message(
+                "{arm}, {shape} (processes x threads): one of the {count} event loops in a process had {share:.0%} of "
+                "the process's connections.",
+                count=count, share=share, **names,
+            )  # fmt: skip
+            yield traced(uneven, row.trace)
+        if differ(asked, counted):
+            reshaped = message(
+                "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}.",
+                asked=shape_text(asked), **names,
+            )  # fmt: skip
+            yield traced(reshaped, row.trace)

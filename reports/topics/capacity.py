@@ -1,6 +1,7 @@
 """The report's section on capacity: the highest request rate at which each runtime or service meets its objectives."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
@@ -13,14 +14,14 @@ from reports.facts.comparisons import DECIDED
 from reports.facts.connections import connection_notes
 from reports.facts.figures import cpu_ns, requests_per_s
 from reports.facts.others import on_busy
-from reports.facts.settings import parameter_values
+from reports.facts.settings import parameter_values, topology
 from reports.statistics.verdict import WORDS
+from reports.topics.best import Line, best_form, setting_table
 from reports.view import View
 
 PLACE = 11
 OF_SEARCHES = True
 TITLE = message("Capacity")
-WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 MEGABYTE, GIB = 1e6, 2**30
 LOAD = 1000.0  # requests/s for which the cost is shown
 Reader = Callable[[Probed], float | None]
@@ -60,11 +61,13 @@ def section(view: View) -> Section:
     steps = ratios(view.run, found)
     answer = tuple(_step_sentence(one, view) for one in steps) or tuple(_sentence(one, view) for one in found)
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
-    candidates = table(
-        message("Candidate numbers of processes and threads"), _columns(view), [(NOTHING, view.candidates)], titled=True
+    candidates = setting_table(
+        message("Capacity of each topology [requests/s], as the probes showed that chose the best one (*)"),
+        [(NOTHING, _candidate_lines(view))],
+        titled=True,
     )
     step_table = table(message("Steps"), _step_columns(view), [(NOTHING, steps)])
-    notes = tuple(_cautions(view))
+    notes = (*_choice_sentences(view), *_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
     return Section(
         key="verdict",
@@ -89,10 +92,10 @@ def _objectives(view: View) -> str:
 def _name(one: Capacity, view: View) -> str:
     """Return the name of a runtime or service, followed by its setting if the run has several settings.
 
-    If the search selects among numbers of processes and threads, the selected processes x threads follow instead.
+    If the search chooses among numbers of processes and threads, the chosen processes x threads follow instead.
     """
     if view.plan.picks:
-        return f"{one.arm} ({_topology(one)})"
+        return f"{one.arm} ({topology(one.params)})"
     if len({other.setting for other in view.capacities}) == 1:
         return one.arm
     return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})"
@@ -150,6 +153,44 @@ def verdict_text(one: Ratio, view: View) -> Message:
     """Return a verdict that says so if other processes used much of the cores in any block of the search."""
     most = max(view.others.by_block.values()) if view.others else 0.0
     return on_busy(WORDS[one.verdict], most) if one.verdict in DECIDED else WORDS[one.verdict]
+
+
+def _candidate_lines(view: View) -> list[Line]:
+    """Return the lines of the topologies, each with its capacity under each arm, from the probes that chose."""
+    found: dict[Message, dict[str, Datum]] = {}
+    for arm, choice in view.choices_of_arms.items():
+        for one in choice.candidates:
+            datum = _rate_datum(one)
+            marked = replace(datum, form=best_form) if one is choice.best and datum.form else datum
+            found.setdefault(verbatim(topology(one.params)), {})[arm] = marked
+    order = [verbatim(topology(row.params)) for row in view.plan.rows]
+    return [(name, found[name]) for name in order if name in found]
+
+
+def _choice_sentences(view: View) -> Iterator[Message]:
+    """Yield a sentence on the choice of each arm's topology: what was chosen, and whether this may be chance."""
+    for arm, choice in view.choices_of_arms.items():
+        best, second = choice.best, choice.second
+        if not best or not second:
+            continue
+        chosen = message(
+            "{arm}: {shape} is the best of {count} topologies (processes x threads)",
+            arm=arm, shape=topology(best.params), count=len(choice.candidates),
+        )  # fmt: skip
+        if _may_be_chance(best, second):
+            yield message(
+                "{chosen}, but its difference to the second, {second}, may be chance.",
+                chosen=chosen, second=topology(second.params),
+            )  # fmt: skip
+        else:
+            yield message("{chosen}.", chosen=chosen)
+
+
+def _may_be_chance(best: Capacity, second: Capacity) -> bool:
+    """Return whether the intervals of two capacities overlap, or one capacity has none."""
+    if not (best.crossing and second.crossing):
+        return bool(second.highest_pass) or not best.highest_pass
+    return second.crossing.high >= best.crossing.low
 
 
 def _cautions(view: View) -> Iterator[Message]:
@@ -211,7 +252,7 @@ def _columns(view: View) -> list[Col[Capacity]]:
 
     return [
         arm_col(lambda one: one.arm, view.looks),
-        *([col("Topology", _topology)] if view.plan.picks else []),
+        *([col("Topology", lambda one: topology(one.params))] if view.plan.picks else []),
         col("capacity [requests/s]", _rate_datum, whole, brief=message("capacity")),
         _near_col(P50, rank=1),
         _near_col(P99),
@@ -222,11 +263,6 @@ def _columns(view: View) -> list[Col[Capacity]]:
         *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
         col("load probes", lambda one: len(one.probes), whole, rank=3),
     ]
-
-
-def _topology(one: Capacity) -> str:
-    """Return processes and threads per process as text, such as '2x4'."""
-    return f"{one.params[WORKERS]}x{one.params[THREADS]}"
 
 
 def _near(one: Capacity, read: Reader) -> float | None:

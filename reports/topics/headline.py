@@ -15,13 +15,12 @@ from core.messages import (
     listed,
     message,
 )
-from core.sweeps import SHAPE
 from reports.document.model import ABSENT
 from reports.document.values import whole_percent
 from reports.facts.cells import grouped
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering
 from reports.facts.others import MOST_BUSY
-from reports.facts.settings import place_in_plan, system_name, varying
+from reports.facts.settings import SHAPE, place_in_plan, system_name, varying
 from reports.topics.comparisons import ratio_datum
 from reports.view import View
 

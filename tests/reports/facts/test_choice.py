@@ -1,0 +1,189 @@
+"""The best setting under each runtime, known by hand; luck in the choice is not rewarded; which settings failed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from core.cell import Value, parameter
+from core.messages import verbatim
+from core.result import Run
+from reports.facts.cells import Cells
+from reports.facts.choice import choices, compare_bests, halved, judging
+from reports.facts.comparisons import compare
+from reports.facts.steps import OF_VALUES
+from reports.statistics.significance import SHARES
+from reports.topics.best import section
+from reports.view import View
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served
+
+DISPATCHES = parameter("DISPATCH").choices
+RATES = {  # requests/s of system 4; those of system 2 are half of them
+    "3.14": {"any": 1000.0, "leader": 2000.0, "owned": 1200.0, "auto": 1900.0},
+    "3.14t": {"any": 2600.0, "leader": 1500.0, "owned": 3000.0, "auto": 2900.0},
+}
+Rate = Callable[[str, str, str, int], float]  # of runtime, system, dispatch and block
+
+
+def by_hand(runtime: str, system: str, dispatch: str, block: int) -> float:
+    return RATES[runtime][dispatch] / (2 if system == "2" else 1)
+
+
+def a_run(rate: Rate = by_hand, *, blocks: int = 11, **values: Value) -> Run:
+    cells = [
+        served(runtime, block, rate(runtime, system, dispatch, block), {"DISPATCH": dispatch, **values}, system=system)
+        for runtime in RATES
+        for system in ("2", "4")
+        for dispatch in DISPATCHES
+        for block in range(1, blocks + 1)
+    ]
+    run = run_of(cells, blocks=blocks, runtimes=tuple(RATES))
+    rows = [{**row, "framed": True} for row in run.plan["rows"]]
+    return replace(run, plan={**run.plan, "rows": rows})
+
+
+def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
+    run = a_run(blocks=23)
+    chosen = choices(run, Cells(run).rows)
+    (same,) = chosen.values()
+    best = {arm: choice.best for arm, choice in same.items() if choice.best}
+    assert {arm: (row.system, row.params["DISPATCH"]) for arm, row in best.items()} == {
+        "3.14": ("4", "leader"),
+        "3.14t": ("4", "owned"),
+    }
+    assert [len(choice.candidates) for choice in same.values()] == [8, 8]
+    (step,) = compare_bests(run, chosen)
+    assert (step.step, step.denominator, step.numerator, step.blocks) == ("best", "3.14", "3.14t", 12)
+    assert [step.ratio, step.p] == pytest.approx([1.5, 2 / 2**12 / SHARES["best"]])
+    assert step.verdict == "faster"
+    assert [(side["system"], side["params"]["DISPATCH"]) for side in step.settings] == [("4", "leader"), ("4", "owned")]
+
+
+def test_even_blocks_pick_and_odd_blocks_judge() -> None:
+    def rate(runtime: str, system: str, dispatch: str, block: int) -> float:
+        lucky = dispatch == "any" and block % 2 == 0
+        return 9000.0 if lucky else by_hand(runtime, system, dispatch, block)
+
+    run = a_run(rate)
+    chosen = choices(run, Cells(run).rows)
+    (same,) = chosen.values()
+    best = [choice.best for choice in same.values() if choice.best]
+    assert [row.params["DISPATCH"] for row in best] == ["any", "any"]
+    assert all(set(judging(row)) == {1, 3, 5, 7, 9, 11} for row in best)
+    (step,) = compare_bests(run, chosen)
+    assert step.ratio == pytest.approx(2.6)
+
+
+def test_no_step_between_runtimes_mixes_dispatches() -> None:
+    run = a_run()
+    steps = [step for step in compare(run) if step.step not in OF_VALUES]
+    assert {step.step for step in steps} == {"other"}  # 3.14 to 3.14t, of each setting and over all
+    single = [step for step in steps if step.params]
+    assert sorted(step.params["DISPATCH"] for step in single) == sorted(DISPATCHES * 2)
+    for step in single:
+        rates = RATES["3.14"], RATES["3.14t"]
+        assert step.ratio == pytest.approx(rates[1][step.params["DISPATCH"]] / rates[0][step.params["DISPATCH"]])
+
+
+def test_a_step_names_both_settings_and_the_ratio_between_them() -> None:
+    *_, sentence = said(a_run(blocks=23))
+    assert sentence == (
+        "The best setting on 3.14t (System 4, DISPATCH owned) has 1.50 [1.50, 1.50] times the throughput and 1.00 "
+        "[1.00, 1.00] times the memory of the best setting on 3.14 (System 4, DISPATCH leader): faster."
+    )
+
+
+def said(run: Run) -> list[str]:
+    return [str(sentence) for sentence in section(View(run)).sentences]
+
+
+def test_each_runtime_has_its_best_setting_with_what_the_best_one_of_the_other_would_cost_it() -> None:
+    """2000 / 1900 and 2000 / 1200 under 3.14, 3000 / 2900 and 3000 / 1500 under 3.14t."""
+    old, new, _ = said(a_run(blocks=23))
+    assert old == (
+        "3.14: System 4, DISPATCH leader was chosen from 8 settings, and has 1.05 [1.05, 1.05] times the throughput of "
+        "System 4, DISPATCH auto (the second) and 1.67 [1.67, 1.67] times the throughput of System 4, DISPATCH owned "
+        "(the best under 3.14t)."
+    )
+    assert new == (
+        "3.14t: System 4, DISPATCH owned was chosen from 8 settings, and has 1.03 [1.03, 1.03] times the throughput of "
+        "System 4, DISPATCH auto (the second) and 2.00 [2.00, 2.00] times the throughput of System 4, DISPATCH leader "
+        "(the best under 3.14)."
+    )
+
+
+def test_settings_that_are_equal_may_be_chosen_by_chance() -> None:
+    def rate(runtime: str, system: str, dispatch: str, block: int) -> float:
+        return 1000.0 + 10 * ((7 * block + 3 * DISPATCHES.index(dispatch) + int(system)) % 5)
+
+    old, new, _ = said(a_run(rate, blocks=23))
+    assert "(the second; the difference may be chance)" in old
+    assert "(the second; the difference may be chance)" in new
+
+
+def test_the_table_has_a_line_for_each_setting_and_marks_the_best_under_each_runtime() -> None:
+    shown = section(View(a_run(blocks=23))).tables[0]
+    assert [str(column.head) for column in shown.columns] == ["Setting", "3.14", "3.14t"]
+    assert lines_of(shown)[4:] == [
+        ["System 4, DISPATCH any", "1,000", "2,600"],
+        ["System 4, DISPATCH leader", "* 2,000", "1,500"],
+        ["System 4, DISPATCH owned", "1,200", "* 3,000"],
+        ["System 4, DISPATCH auto", "1,900", "2,900"],
+    ]
+
+
+def test_a_setting_that_failed_in_a_block_that_chooses_is_not_chosen_and_is_named() -> None:
+    run = a_run(blocks=23)
+    cells = [
+        replace(cell, status="failed", reason=verbatim("it hung up"))
+        if (cell.runtime, cell.system, cell.params["DISPATCH"], cell.block) == ("3.14t", "4", "owned", 4)
+        else cell
+        for cell in run.cells
+    ]
+    _, failed, new, step = said(replace(run, cells=cells))
+    assert failed == (
+        "3.14t: System 4, DISPATCH owned cannot be chosen as the best setting: 1 of 11 measurements failed: it hung up."
+    )
+    assert new.startswith("3.14t: System 4, DISPATCH auto was chosen from 8 settings")
+    assert "System 4, DISPATCH auto) has 1.45" in step
+
+
+def test_a_runtime_whose_settings_all_failed_has_no_best_one() -> None:
+    run = a_run(blocks=11)
+    cells = [replace(cell, status="failed") if cell.runtime == "3.14t" else cell for cell in run.cells]
+    lines = said(replace(run, cells=cells))
+    assert len(lines) == 1 + 8
+    assert sum("cannot be chosen" in line for line in lines) == 8
+
+
+def test_a_setting_that_failed_in_a_block_that_judges_withholds_its_ratios() -> None:
+    run = a_run(blocks=23)
+    cells = [
+        replace(cell, status="failed", reason=verbatim("it hung up"))
+        if (cell.runtime, cell.system, cell.params["DISPATCH"], cell.block) == ("3.14", "4", "leader", 5)
+        else cell
+        for cell in run.cells
+    ]
+    old, _, step = said(replace(run, cells=cells))
+    assert "times the throughput" not in old
+    assert old.count("1 of 24 measurements failed: it hung up") == 2
+    assert "invalid" in step
+
+
+def test_too_few_blocks_choose_nothing() -> None:
+    run = a_run(blocks=4)
+    assert choices(run, Cells(run).rows) == {}
+
+
+def test_candidates_are_halved_in_each_round_until_one_is_left() -> None:
+    costs = {"a": [4, 1, 1], "b": [1, 3, 3], "c": [2, 2, 2], "d": [3, 1, 1], "e": [5, 0, 0]}
+    choice = halved([*costs], lambda name, number: costs[name][number - 1])
+    assert (choice.left, choice.dropped, choice.rounds) == (["d"], ["c", "b", "a", "e"], 3)
+    assert (choice.best, choice.second) == ("d", "c")
+
+
+def test_a_round_that_has_not_ended_drops_none() -> None:
+    choice = halved(["a", "b", "c"], lambda name, number: {"a": 2.0, "b": 1.0, "c": 3.0}[name] if number < 2 else None)
+    assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "a"], ["c"], 1, None)

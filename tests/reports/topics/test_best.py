@@ -1,0 +1,137 @@
+"""The best numbers of processes and threads under each runtime, known by hand, and what is said of how they ran."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from config.load import load_experiment
+from core.result import CellResult, Run
+from core.user_service import Command, UserService
+from reports.topics.best import section
+from reports.view import View
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served, sized
+
+Rates = Mapping[tuple[str, int, int], float]
+
+# (runtime, processes, threads) -> requests/s
+RATES: Rates = {("3.14t", 1, 2): 3000, ("3.14", 1, 2): 1000, ("3.14", 2, 1): 2000, ("3.14t", 2, 1): 1800}
+BLOCKS = range(1, 24)
+
+
+def sentences(run: Run) -> list[str]:
+    return [str(sentence) for sentence in section(View(run)).sentences]
+
+
+def measured_cells(rates: Rates, blocks: Sequence[int] = BLOCKS, load: int = 0, clients: int = 4) -> list[CellResult]:
+    return [
+        served(
+            runtime,
+            block,
+            rate,
+            {
+                "NUM_API_SERVICES": processes,
+                "NUM_WORKERS_PER_API_SERVICE": threads,
+                "NUM_CLIENTS": clients,
+                "CALC_TARGET": load,
+            },
+            services=sized(*[60 if runtime == "3.14t" else 50] * processes),
+        )
+        for (runtime, processes, threads), rate in rates.items()
+        for block in blocks
+    ]
+
+
+def topology_run(*cells: CellResult) -> Run:
+    run = run_of(cells, name="topology", runtimes=sorted({cell.runtime for cell in cells}), blocks=len(BLOCKS))
+    rows = [{**row, "framed": True} for row in run.plan["rows"]]
+    return replace(run, plan={**run.plan, "rows": rows})
+
+
+def of_service(rates: Rates, blocks: Sequence[int] = BLOCKS) -> Run:
+    """Return a run of a user's service, which has no CALC_TARGET."""
+    cells = [
+        replace(cell, params={name: value for name, value in cell.params.items() if name != "CALC_TARGET"})
+        for cell in measured_cells(rates, blocks)
+    ]
+    run = run_of(cells, runtimes=sorted({cell.runtime for cell in cells}), blocks=len(blocks))
+    run.plan["own"] = UserService(name="2", start=Command(command="serve {port}")).to_json()
+    return run
+
+
+def test_each_runtime_has_its_best_topology_and_they_are_compared_by_throughput_and_memory() -> None:
+    """2000 / 1000, 3000 / 1800, 3000 / 2000, and 60 MiB of one process over 2 x 50 MiB."""
+    old, new, step = sentences(topology_run(*measured_cells(RATES)))
+    assert old == (
+        "3.14: 2x1 was chosen from 2 settings, and has 2.00 [2.00, 2.00] times the throughput of 1x2 (the second; "
+        "the best under 3.14t)."
+    )
+    assert new == (
+        "3.14t: 1x2 was chosen from 2 settings, and has 1.67 [1.67, 1.67] times the throughput of 2x1 (the second; "
+        "the best under 3.14)."
+    )
+    assert step == (
+        "The best setting on 3.14t (1x2) has 1.50 [1.50, 1.50] times the throughput and 0.60 [0.60, 0.60] times "
+        "the memory of the best setting on 3.14 (2x1): faster."
+    )
+
+
+def test_topologies_are_compared_at_the_same_load_only() -> None:
+    every = [cell for load in (0, 1000) for cell in measured_cells(RATES, load=load)]
+    said = sentences(topology_run(*every))
+    assert [line.partition(":")[0] for line in said] == [
+        "CALC_TARGET 0, 3.14", "CALC_TARGET 0, 3.14t", "CALC_TARGET 0",
+        "CALC_TARGET 1000, 3.14", "CALC_TARGET 1000, 3.14t", "CALC_TARGET 1000",
+    ]  # fmt: skip
+
+
+def test_ratios_are_withheld_if_two_measurements_of_the_same_runtime_differ() -> None:
+    run = topology_run(*measured_cells(RATES))
+    twins = [cell for cell in run.cells if cell.runtime == "3.14t" and cell.params["NUM_API_SERVICES"] == 1]
+    run.cells += [replace(cell, arm="3.14t again", wall_ns=2 * cell.wall_ns) for cell in twins]
+    old, new, step = sentences(run)
+    for sentence in (old, new):
+        assert "times the throughput" not in sentence
+        assert "A/A: two measurements of 3.14t differ" in sentence
+    assert "invalid" in step
+
+
+def test_the_topologies_of_a_users_service_are_compared_although_there_is_one_runtime() -> None:
+    run = of_service({("3.14t", 1, 1): 1000, ("3.14t", 1, 2): 1300, ("3.14t", 1, 4): 1500})
+    (sentence,) = sentences(run)
+    assert "was chosen from 3 settings, and has 1.15 [1.15, 1.15] times the throughput o" in sentence
+    shown = section(View(run)).tables[0]
+    assert [line[1] for line in lines_of(shown)] == ["1,000", "1,300", "* 1,500"]
+
+
+def test_too_few_blocks_are_said_as_nothing_can_be_chosen() -> None:
+    (said,) = sentences(of_service({("3.14t", 2, 1): 2000, ("3.14t", 1, 2): 1000}, blocks=(1, 2, 3)))
+    assert said == (
+        "The best numbers of processes and threads are chosen in some blocks and compared in others, which needs at "
+        "least 5 blocks. Use --blocks 5."
+    )
+
+
+def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
+    cells = load_experiment("topology").cells()
+    assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)
+
+
+def test_a_topology_that_ran_as_another_shape_is_said() -> None:
+    served_by: Any = [{"connections": 8, "loops": [4, 4], "threads": 2, "cpu_ns": [10, 10]}]
+    cells = [
+        replace(cell, services=[{**cell.services[0], "workers": served_by}]) if cell.runtime == "3.14t" else cell
+        for cell in measured_cells(RATES)
+    ]
+    assert "3.14t: the service was configured as 2 x 1 (processes x threads) but ran as 1 x 2." in sentences(
+        topology_run(*cells)
+    )
+
+
+def test_a_topology_whose_threads_vary_counts_as_it_was_configured() -> None:
+    cells = []
+    for cell in measured_cells(RATES):
+        served_by: Any = [{"connections": 8, "loops": [], "threads": 3 * cell.block, "cpu_ns": []}]
+        cells.append(replace(cell, services=[{**cell.services[0], "workers": served_by}]))
+    assert not any("but ran as" in sentence for sentence in sentences(topology_run(*cells)))
