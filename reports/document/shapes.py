@@ -11,7 +11,6 @@ from reports.document.model import Axis, Column, Curve, Datum, Form, Mark, Span,
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
-Arm = TypeVar("Arm", str, Message)
 CellValue = Datum | Message | str | float | Estimate | None
 
 
@@ -124,12 +123,12 @@ def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> C
     )
 
 
-def arm_lines(spots: Iterable[tuple[Arm, Spot]], looks: Mapping[Arm, int], form: Form) -> tuple[Curve, ...]:
+def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
     """Return a curve for each runtime or service (arm): a line through its points, ordered by position on the axis.
 
     spots: (arm, spot)
     """
-    by_arm: dict[Arm, list[Spot]] = {}
+    by_arm: dict[str, list[Spot]] = {}
     for name, spot in spots:
         by_arm.setdefault(name, []).append(spot)
     return tuple(

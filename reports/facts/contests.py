@@ -61,17 +61,13 @@ class Contest:
     @property
     def label(self) -> Message:
         """Return the parameters with which the ranked systems were measured; empty if the run has only one set."""
-        return self.label_without("")
+        values = [f"{name} {value_text(value)}" for name, value in self.setting.items()]
+        return listed([*([self.about] if self.about else []), *values])
 
     @property
     def reference(self) -> Standing:
         """Return the system by whose requests/s the ranking divides the requests/s of every system."""
         return next(standing for standing in self.standings if standing.row is standing.base)
-
-    def label_without(self, parameter: str) -> Message:
-        """Return the parameter values at which the ranked systems were measured, as text and without *parameter*."""
-        values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
-        return listed([*([self.about] if self.about else []), *values])
 
 
 def contests(

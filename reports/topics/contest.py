@@ -4,16 +4,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter, itemgetter, methodcaller
+from operator import attrgetter, itemgetter
 from statistics import median
 from typing import Any, TypeVar
 
-from core.cell import PARAMETERS
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
 from reports.document.model import ABSENT, Axis, Datum, Figure, Form, Panel, Section, Strip, Table, estimate, traced
-from reports.document.shapes import CellValue, Col, Spot, arm_lines, bar, col, named_axis, table
+from reports.document.shapes import CellValue, Col, Spot, bar, col, named_axis, table
 from reports.document.values import hundredths, microseconds, round_values, whole
 from reports.facts.cells import Row, grouped
 from reports.facts.comparisons import doubt
@@ -21,7 +20,6 @@ from reports.facts.contests import Contest, Standing, rate, titled
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
-from reports.topics.axes import places_of, swept_axis
 from reports.view import View
 
 KEY = "record"
@@ -67,7 +65,7 @@ def contest_section(
         "contestants",
         name,
         sentences=every,
-        figures=(throughput(contests, view), *sweeps(contests, view)) if contests else (),
+        figures=(throughput(contests, view),) if contests else (),
         tables=(table(name, columns, groups, caption=caption),),
     )
     return Section(
@@ -182,11 +180,13 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
     """Return a bar chart of the ranked systems' requests/s, with a panel for each setting."""
     panels = []
     for contest in contests:
-        most = 1.04 * _highest_rate([contest])
-        curves = [
-            bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
+        spots = [
+            Spot(place, list(map(requests_per_s, standing.row.good)), standing.trace, standing.name)
             for place, standing in enumerate(contest.standings)
         ]
+        looks = [view.looks[standing.row.runtime] for standing in contest.standings]
+        curves = [bar(look, spot, whole) for look, spot in zip(looks, spots, strict=True)]
+        most = 1.04 * max(value for spot in spots for value in spot.values)
         ticks = [(value, whole(value)) for value in round_values(0.0, most, 3)]
         across = Axis(ANSWERED, high=most, ticks=ticks)
         up = named_axis([standing.name for standing in contest.standings], room=0.6)
@@ -198,57 +198,6 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
             "Bars show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
         ),
         panels=panels,
-    )
-
-
-def _highest_rate(contests: Iterable[Contest]) -> float:
-    """Return the highest requests/s that any ranked system reached in any block (round of measurement)."""
-    return max(
-        requests_per_s(cell) for contest in contests for standing in contest.standings for cell in standing.row.good
-    )
-
-
-def _spot(place: float, standing: Standing) -> Spot:
-    return Spot(place, list(map(requests_per_s, standing.row.good)), standing.trace, standing.name)
-
-
-def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a chart of requests/s by each integer parameter that varies while other parameters stay the same."""
-    for name in dict.fromkeys(name for contest in contests for name in contest.setting):
-        groups = grouped((one for one in contests if name in one.setting), methodcaller("label_without", name))
-        panels = {label: along for label, along in groups.items() if len(along) > 1}
-        if panels and name in PARAMETERS and PARAMETERS[name].kind is int:
-            yield _sweep(name, panels, view)
-
-
-def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
-    """Return a chart of requests/s by *parameter*, with a line for each ranked system.
-
-    panels: the rankings in each panel; a panel has one combination of values of the other parameters
-    """
-    shown = [contest for along in panels.values() for contest in along]
-    places = places_of(contest.setting[parameter] for contest in shown)
-    names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
-    contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
-    looks = {name: look for look, name in enumerate(contestants)}
-    across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
-    up = Axis(ANSWERED, high=1.05 * _highest_rate(shown))
-    made = []
-    for label, along in panels.items():
-        spots = [
-            (standing.name, _spot(places[contest.setting[parameter]], standing))
-            for contest in along
-            for standing in contest.standings
-        ]
-        spots.sort(key=lambda spot: looks[spot[0]])
-        made.append(Panel(title=label, across=across, up=up, curves=arm_lines(spots, looks, whole)))
-    return Figure(
-        f"throughput-{parameter.lower()}",
-        message("Requests per second by {parameter}", parameter=parameter),
-        caption=message(
-            "Lines show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
-        ),
-        panels=made,
     )
 
 
