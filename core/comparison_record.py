@@ -70,11 +70,11 @@ class Comparison(Ratio, total=False):
     """A comparison of two runtimes or services, as reports.facts.comparisons computes it.
 
     system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
-        `best` with the work for a step between best services
+        `best` with the work for a step between best settings
     numerator, denominator: the two arms: runtimes, or services that already run. For such services `system` is the
         `name` of all of them together
     step: the difference between the arms: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to
-        the last), `aa` (none), `other` (several, or unknown: between services), `best` (from the best service of one
+        the last), `aa` (none), `other` (several, or unknown: between services), `best` (from the best setting of one
         runtime to the best of another), `value` (from the first value of a swept parameter to another under
         one runtime), `interaction` (how the step from the first runtime to the last changes from the first value to
         the last)
@@ -82,7 +82,7 @@ class Comparison(Ratio, total=False):
         run except A/A ([decision 013](decisions/013-family.md))
     verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
     why: one sentence: the reason for the verdict, the blocks still needed, or the gate that failed
-    blocks: number of blocks that have both arms; for `best` the odd blocks, because the even blocks select the services
+    blocks: number of blocks that have both arms; for `best` the odd blocks, because the even blocks choose the settings
     noise_floor: how far from 1 the A/A interval of the same setting reaches, as a share; `null` without a valid A/A of
         6 blocks
     confounds: differences between the two builds, and between hosts, besides the cause that the step names: a list of

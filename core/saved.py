@@ -126,7 +126,7 @@ class SavedPlan(PlanFields):
     objectives: for a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
         it) and `latency_ns` (0 if only failures count)
     price: what one `core` and one `byte` of memory cost for a `period`, if `--price` says it
-    picks: whether the best of several topologies was picked for each arm, and then judged by other probes
+    picks: whether the best of several topologies was chosen for each arm, and then judged by other probes
     view: the experiment whose section the report shows; empty for runtimes side by side
     absent: systems that could not be measured, such as a native program that is not built: `system`, `runtime` and
         `reason`, a message

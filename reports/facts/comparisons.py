@@ -1,8 +1,7 @@
 """The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings.
 
 The values of swept parameters are compared under each runtime, in the same family.
-The best services of two runtimes for one workload are compared, too. Even-numbered blocks choose the best service and
-odd-numbered blocks judge it, so a service that was chosen by luck gains nothing from its luck.
+The best settings of two runtimes for one workload are compared, too (reports/facts/choice.py).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,7 +66,7 @@ class Comparison(Setting, Verdict):
     others:       share of the cores that other processes used while clients were timed; None if unknown
     is_beside_others: whether other processes were busy in so many blocks that the verdict must say so
     settings:     {system, params} of the settings that a comparison over all settings covers: those that passed their
-        gates, or all if none did; for a comparison of best services, the denominator's and the numerator's setting
+        gates, or all if none did; for a comparison of best settings, the denominator's and the numerator's setting
     between_services: whether the arms are services that already ran, not runtimes
     factors, tails: the factors of the ratio, and the compared latency percentiles; see reports.facts.details
     capacity:     what the services of each arm could serve without the clients

@@ -26,7 +26,7 @@ NAMES: Mapping[str, Message] = {
     "whole": message("whole"),
     "aa": message("A/A"),
     "other": message("several causes"),
-    "best": message("best services compared"),
+    "best": message("best settings compared"),
 }
 # Ranges of default builds with the incremental collector, by minor and release of RuntimeName; ends are exclusive.
 INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1)), (15, (0, "b", 1))))
@@ -73,7 +73,7 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return comparisons of the best service of each earlier runtime with the best service of the last runtime."""
+    """Return comparisons of the best setting of each earlier runtime with the best setting of the last runtime."""
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 

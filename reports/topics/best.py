@@ -19,7 +19,7 @@ from reports.facts.comparisons import Comparison, doubt
 from reports.facts.figures import median_of, requests_per_s
 from reports.facts.settings import SHAPE, about, parameter_values, place_in_plan, varying
 from reports.facts.topologies import differ, loop_share, measured_shape, shape_text
-from reports.statistics.stats import paired_ratio
+from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
 
@@ -151,15 +151,14 @@ class Work:
             if not roles:
                 continue
             times = judged_ratio(row, best, doubt(self._view.comparisons))
-            if isinstance(times, Message):
-                other = message("{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON))
-                absent.append(message("no comparison with {setting}: {reason}", setting=other, reason=times))
-                continue
-            if may_be_chance(times):
+            if isinstance(times, Estimate) and may_be_chance(times):
                 roles.append(message("the difference may be chance"))
             other = message("{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON))
-            ratios = estimate(times, hundredths)
-            known.append(message("{ratio} times the throughput of {setting}", ratio=ratios, setting=other))
+            if isinstance(times, Estimate):
+                ratios = estimate(times, hundredths)
+                known.append(message("{ratio} times the throughput of {setting}", ratio=ratios, setting=other))
+            else:
+                absent.append(message("no comparison with {setting}: {reason}", setting=other, reason=times))
         chosen = message(
             "{setting} was chosen from {count} settings", setting=self._name(best), count=len(choice.candidates)
         )
@@ -208,7 +207,8 @@ def _memory(row: Row) -> dict[int, float]:
 def _topology_sentences(view: View) -> Iterator[Message]:
     """Yield sentences on topologies: too few blocks, unequally used event loops, and unexpected numbers of threads."""
     rows = [row for row in view.rows if row.good and {*SHAPE} <= row.params.keys()]
-    if not {*SHAPE} & {*varying(rows)}:
+    fewest = 1 if view.plan.own else 2  # a sweep of workers alone compares no topologies
+    if len({*SHAPE} & {*varying(rows)}) < fewest:
         return
     if view.plan.blocks < FEWEST_BLOCKS:
         yield message(

@@ -56,7 +56,7 @@ MORE = {  # pages on commands and plans
     "hosts": "hosts.md",
     "record": "record/README.md",
     "evidence": "evidence.md",
-    "topology": "evidence.md#processes-compared-with-threads",
+    "topology": "evidence.md#the-best-of-each-runtime",
     "scaling": "evidence.md#swept-values",
     "memory": "evidence.md#memory",
     "best": "evidence.md#the-best-of-each-runtime",
