@@ -88,6 +88,11 @@ def best_form(value: float) -> str:
     return MARK + whole(value)
 
 
+def chosen_words(best: Message | str, choice: Choice[Any]) -> Message:
+    """Return a clause on which setting was chosen, and from how many."""
+    return message("{setting} was chosen from {count} settings", setting=best, count=len(choice.candidates))
+
+
 class Work:
     """The settings that do the same work, with the choice of the best one under each runtime.
 
@@ -159,9 +164,7 @@ class Work:
                 known.append(message("{ratio} times the throughput of {setting}", ratio=ratios, setting=other))
             else:
                 absent.append(message("no comparison with {setting}: {reason}", setting=other, reason=times))
-        chosen = message(
-            "{setting} was chosen from {count} settings", setting=self._name(best), count=len(choice.candidates)
-        )
+        chosen = chosen_words(self._name(best), choice)
         if known:
             chosen = message("{chosen}, and has {ratios}", chosen=chosen, ratios=listed(known, last=AND))
         sentence = message("{clauses}.", clauses=listed([chosen, *absent], SEMICOLON))

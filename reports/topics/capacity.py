@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import Axis, Datum, Figure, Form, Panel, Section, interval, number, words
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
@@ -14,9 +14,9 @@ from reports.facts.comparisons import DECIDED
 from reports.facts.connections import connection_notes
 from reports.facts.figures import cpu_ns, requests_per_s
 from reports.facts.others import on_busy
-from reports.facts.settings import parameter_values, topology
+from reports.facts.settings import about, parameter_values, topology
 from reports.statistics.verdict import WORDS
-from reports.topics.best import Line, best_form, setting_table
+from reports.topics.best import Line, best_form, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 11
@@ -173,17 +173,11 @@ def _choice_sentences(view: View) -> Iterator[Message]:
         best, second = choice.best, choice.second
         if not best or not second:
             continue
-        chosen = message(
-            "{arm}: {shape} is the best of {count} topologies (processes x threads)",
-            arm=arm, shape=topology(best.params), count=len(choice.candidates),
-        )  # fmt: skip
+        clauses = [chosen_words(topology(best.params), choice)]
         if _may_be_chance(best, second):
-            yield message(
-                "{chosen}, but its difference to the second, {second}, may be chance.",
-                chosen=chosen, second=topology(second.params),
-            )  # fmt: skip
-        else:
-            yield message("{chosen}.", chosen=chosen)
+            name = topology(second.params)
+            clauses.append(message("its difference to the second, {second}, may be chance", second=name))
+        yield about(message("{clauses}.", clauses=listed(clauses, SEMICOLON)), arm)
 
 
 def _may_be_chance(best: Capacity, second: Capacity) -> bool:

@@ -260,8 +260,8 @@ def test_the_table_of_topologies_marks_the_best_under_each_runtime(chooser: Run)
     ]
     said = [ENGLISH.text(sentence) for sentence in section(view).sentences]
     assert said[:2] == [
-        "3.14: 4x1 is the best of 3 topologies (processes x threads).",
-        "3.14t: 1x1 is the best of 3 topologies (processes x threads).",
+        "3.14: 4x1 was chosen from 3 settings.",
+        "3.14t: 1x1 was chosen from 3 settings.",
     ]
 
 
