@@ -68,6 +68,11 @@ def section(view: View) -> Section:
     )
 
 
+def is_measured(view: View) -> bool:
+    """Return whether the run has enough blocks to choose the best settings."""
+    return bool(view.choices)
+
+
 # ---- the table of settings by runtime --------------------------------------------------------------------------------
 
 
