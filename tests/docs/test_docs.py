@@ -28,7 +28,7 @@ from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, Word
-from reports.topics import comparisons, costs, limit, memory, topology, values
+from reports.topics import best, comparisons, costs, limit, memory, values
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows
 from tests.reports.reading import every_chapter
@@ -113,7 +113,7 @@ def test_blocks_that_a_verdict_takes_are_those_in_use(page: str, heading: str, f
 
 def test_sections_and_columns_of_a_report_are_explained() -> None:
     page, view = DOCS / "evidence.md", View(every_chapter())
-    for topic in (limit, memory, topology, values):
+    for topic in (best, limit, memory, values):
         assert f"\n## {topic.section(view).title}\n" in page.read_text()
     heads = {str(cost.head) for cost in (*costs.TIMES, *costs.MORE)}
     assert heads == {*named(page, "Where the time goes")} - {"system", "runtime", *get_args(StepName)}
