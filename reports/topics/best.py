@@ -187,24 +187,27 @@ class Work:
         above, below = self._choices[step.numerator].best, self._choices[step.denominator].best
         assert above
         assert below
+        names: dict[str, Any] = {
+            "numerator": step.numerator, "above": self._name(above),
+            "denominator": step.denominator, "below": self._name(below),
+        }  # fmt: skip
+        if step.ratio is None:
+            return message(
+                "The best settings on {numerator} ({above}) and on {denominator} ({below}) cannot be compared: {why}.",
+                why=step.why, **names,
+            )  # fmt: skip
         verdict = step.word
         if step.obstacle:
             verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
         ratios = message("{ratio} times the throughput", ratio=ratio_datum(step).text(ENGLISH))
-        memory = paired_ratio(_memory(above), _memory(below))
-        if memory and step.ratio is not None:
+        if memory := paired_ratio(_memory(above), _memory(below)):
             more = message("{ratio} times the memory", ratio=estimate(memory, hundredths))
             ratios = listed([ratios, more], last=AND)
         return message(
             "The best setting on {numerator} ({above}) has {ratios} of the best setting on {denominator} ({below}): "
             "{verdict}.",
-            numerator=step.numerator,
-            above=self._name(above),
-            ratios=ratios,
-            denominator=step.denominator,
-            below=self._name(below),
-            verdict=verdict,
-        )
+            ratios=ratios, verdict=verdict, **names,
+        )  # fmt: skip
 
 
 def _memory(row: Row) -> dict[int, float]:
