@@ -193,6 +193,7 @@ class Datum:
 
     form:     formats the number as text; low, high: its interval
     is_range: whether low and high are minimum and maximum of a few blocks, not an interval
+    mark:     text before the words or the number
     cells, figure: the cells that the datum comes from, and the name of their figure; leads: whether it links to them
     look:     index of the arm's style, for an arm's name
     state:    CSS class (passed, faster, ...); hint: tooltip; code: whether the words are a command
@@ -204,6 +205,7 @@ class Datum:
     low: float | None = None
     high: float | None = None
     is_range: bool = False
+    mark: str = ""
     form: Form | None = None
     strip: Strip | None = None
     cells: str = ""
@@ -219,12 +221,14 @@ class Datum:
     def text(self, language: Language) -> str:
         """Return the text of the table cell in *language*; empty if the cell shows a drawing (strip)."""
         if self.form is None:
-            return language.text(self.words) if self.words else ""
-        if self.value is None:
-            return ABSENT
-        if self.low is None or self.high is None:
-            return self.form(self.value)
-        return interval(self.value, self.low, self.high, self.form, is_range=self.is_range)
+            text = language.text(self.words) if self.words else ""
+        elif self.value is None:
+            text = ABSENT
+        elif self.low is None or self.high is None:
+            text = self.form(self.value)
+        else:
+            text = interval(self.value, self.low, self.high, self.form, is_range=self.is_range)
+        return self.mark + text
 
 
 def interval(value: float, low: float, high: float, form: Form, *, is_range: bool = False) -> str:

@@ -28,7 +28,7 @@ WANTED = message("The best setting under each runtime, and a comparison of the b
 COMMAND = f"{PROGRAM} --experiment best"
 TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
-MARK = "* "  # before the figure of the best setting
+BEST_MARK = "* "  # before the figure of the best setting of a runtime
 UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 SETTINGS = message("Requests/s of each setting in the blocks that judge; * marks the best setting of a runtime")
 HOW = message(
@@ -88,11 +88,6 @@ def _datum(arm: str, line: Line) -> Datum | None:
     return line[1].get(arm)
 
 
-def best_form(value: float) -> str:
-    """Return a figure of the best setting of a runtime as text, with a mark."""
-    return MARK + whole(value)
-
-
 def chosen_words(best: Message | str, choice: Choice[Any]) -> Message:
     """Return a clause on which setting was chosen, and from how many."""
     return message("{setting} was chosen from {count} settings", setting=best, count=len(choice.candidates))
@@ -128,8 +123,8 @@ class Work:
         for row in self._view.rows:
             if any(row is candidate for candidate in self._rows):
                 judged = [cell for cell in judging(row).values() if cell.status == "ok"]
-                form = best_form if row is self._choices[row.runtime].best else whole
-                datum = number(median_of(requests_per_s, judged) or None, form, row.trace, JUDGED)
+                mark = BEST_MARK if row is self._choices[row.runtime].best else ""
+                datum = number(median_of(requests_per_s, judged) or None, whole, row.trace, JUDGED, mark=mark)
                 _, data = found.setdefault(row.key, (self._name(row), {}))
                 data[row.runtime] = datum
         return [*found.values()]

@@ -16,7 +16,7 @@ from reports.facts.figures import cpu_ns, requests_per_s
 from reports.facts.others import on_busy
 from reports.facts.settings import about, parameter_values, topology
 from reports.statistics.verdict import WORDS
-from reports.topics.best import Line, best_form, chosen_words, setting_table
+from reports.topics.best import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 11
@@ -160,9 +160,8 @@ def _candidate_lines(view: View) -> list[Line]:
     found: dict[Message, dict[str, Datum]] = {}
     for arm, choice in view.choices_of_arms.items():
         for one in choice.candidates:
-            datum = _rate_datum(one)
-            marked = replace(datum, form=best_form) if one is choice.best and datum.form else datum
-            found.setdefault(verbatim(topology(one.params)), {})[arm] = marked
+            datum = replace(_rate_datum(one), mark=BEST_MARK if one is choice.best else "")
+            found.setdefault(verbatim(topology(one.params)), {})[arm] = datum
     order = [verbatim(topology(row.params)) for row in view.plan.rows]
     return [(name, found[name]) for name in order if name in found]
 
