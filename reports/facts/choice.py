@@ -102,8 +102,9 @@ def choices(run: Run, rows: Sequence[Row]) -> Choices:
     chosen = {*SHAPE} if is_own or {*SHAPE} <= {*varying(candidates)} else set[str]()  # topologies are compared
 
     def key(row: Row) -> tuple[str, str]:
-        names = [name for name in (row.params if is_own else WORK) if name not in chosen]
-        return json.dumps({name: row.params[name] for name in names if name in row.params}), row.runtime
+        names = row.params if is_own else WORK
+        work = {name: row.params[name] for name in names if name in row.params and name not in chosen}
+        return json.dumps(work), row.runtime
 
     found: dict[str, dict[str, Choice[Row]]] = {}
     for (work, runtime), same in grouped(candidates, key).items():
