@@ -12,7 +12,7 @@ from reports.document.model import ABSENT, Document, Section, Table, plain_table
 from reports.facts.cells import STATES, runtimes
 from reports.facts.settings import value_text
 from reports.seed import INTERPRETERS, SeedRow, SeedSystem, covers_the_seed, matching_row, size_warning, times
-from reports.topics import completion, machine, results
+from reports.topics import claims, completion, machine, results
 from reports.view import View
 
 __all__ = ["covers_the_seed", "record"]
@@ -45,12 +45,11 @@ def record(view: View) -> Document:
         tables=(machine.runtime_table(run.runtimes),),
     )
     chapters = (_chapter(system, view) for system in published.SYSTEMS)
-    findings = Section("findings", message("Findings"), tables=(published.claims(view),))
     return Document(
         name=f"record: {run.run_id}",
         title=message("Experiment record"),
         about=(about, size_warning(view)),
-        sections=(_environment(view), interpreters, _legend(view), findings, *chapters, figures),
+        sections=(_environment(view), interpreters, _legend(view), claims.claims(view), *chapters, figures),
     )
 
 

@@ -12,8 +12,6 @@ from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.values import seconds
 from reports.facts.cells import Row, runtimes
-from reports.facts.comparisons import DECIDED, Comparison
-from reports.topics.comparisons import RATIO, VERDICT, ratio_datum
 from reports.view import View
 
 MACHINE = "i9-13900K"
@@ -194,9 +192,6 @@ CLAIMS = (
         "4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"}, ("NUM_MULTI_SOCKET", 1, 10), "slower",
     ),
 )  # fmt: skip
-HOLDS = {True: message("yes"), False: message("no")}
-NOT_KNOWN = message("not known")
-
 RANGE = message("{start} to {end}")
 
 
@@ -253,7 +248,7 @@ def size_warning(view: View) -> Message:
 def seed_comparison(view: View) -> Section:
     """Return the section that shows a run's times beside those of the original experiment that gilscope repeats."""
     made = (_table(system, heading, view) for system in SYSTEMS for heading in system.tables)
-    tables = tuple(filter(None, (*made, claims(view))))
+    tables = tuple(filter(None, made))
     if not tables:
         return Section("seed", NOTHING)
     note = message(
@@ -268,33 +263,6 @@ def seed_comparison(view: View) -> Section:
         sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )
-
-
-def claims(view: View) -> Table:
-    """Return a table of the original experiment's findings, each with the comparisons of this run that answer it."""
-    lines = [
-        (claim.what, one.label, ratio_datum(one), words(one.word, state=one.verdict), _holds(claim, one))
-        for claim in CLAIMS
-        for one in (*view.of_values, *view.compared)
-        if _answers(claim, one)
-    ]
-    heads = (
-        message("the original experiment found"), message("compared here"), RATIO, VERDICT, message("does it hold?")
-    )  # fmt: skip
-    name = message("Findings of the experiment that gilscope repeats, and what this run says of them")
-    return plain_table(name, heads, lines, kind="seed", titled=True)
-
-
-def _answers(claim: Claim, one: Comparison) -> bool:
-    """Return whether a comparison is about a claim: the same change, or the step from the first runtime to the last."""
-    if one.step != ("value" if claim.change else "whole") or one.system != claim.system:
-        return False
-    has_params = claim.params.items() <= one.params.items()
-    return has_params and (not claim.change or one.change == claim.change)
-
-
-def _holds(claim: Claim, one: Comparison) -> Message:
-    return HOLDS[one.verdict == claim.verdict] if one.verdict in DECIDED else NOT_KNOWN
 
 
 def _table(system: SeedSystem, heading: Message, view: View) -> Table:

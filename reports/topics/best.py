@@ -18,7 +18,7 @@ from reports.facts.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, m
 from reports.facts.comparisons import Comparison, doubt
 from reports.facts.figures import median_of, requests_per_s
 from reports.facts.settings import SHAPE, about, parameter_values, place_in_plan, varying
-from reports.facts.topologies import differ, loop_share, measured_shape, shape_text
+from reports.facts.topologies import differ, measured_shape, shape_text
 from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
@@ -29,7 +29,6 @@ COMMAND = f"{PROGRAM} --experiment best"
 TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
 BEST_MARK = "* "  # before the figure of the best setting of a runtime
-UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 SETTINGS = message("Requests/s of each setting in the blocks that judge; * marks the best setting of a runtime")
 HOW = message(
     "The best setting under a runtime (*) took the least time per request in the blocks (rounds of measurement) with "
@@ -211,7 +210,7 @@ def _memory(row: Row) -> dict[int, float]:
 
 
 def _topology_sentences(view: View) -> Iterator[Message]:
-    """Yield sentences on topologies: too few blocks, unequally used event loops, and unexpected numbers of threads."""
+    """Yield sentences on topologies: too few blocks, and unexpected numbers of threads."""
     rows = [row for row in view.rows if row.good and {*SHAPE} <= row.params.keys()]
     fewest = 1 if view.plan.own else 2  # a sweep of workers alone compares no topologies
     if len({*SHAPE} & {*varying(rows)}) < fewest:
@@ -225,15 +224,7 @@ def _topology_sentences(view: View) -> Iterator[Message]:
     for row in rows:
         asked = parameter(row.good[0], SHAPE[0]), parameter(row.good[0], SHAPE[1])
         counted = measured_shape(row.good) or asked
-        count, share = loop_share(row.good)
         names = {"arm": row.runtime, "shape": shape_text(counted)}
-        if count > 1 and share * count > UNEVEN:
-            uneven = message(
-                "{arm}, {shape} (processes x threads): one of the {count} event loops in a process had {share:.0%} of "
-                "the process's connections.",
-                count=count, share=share, **names,
-            )  # fmt: skip
-            yield traced(uneven, row.trace)
         if differ(asked, counted):
             reshaped = message(
                 "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}.",

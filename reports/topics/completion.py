@@ -10,6 +10,7 @@ from reports.document.model import Axis, Curve, Figure, Panel, Section, Span
 from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row
 from reports.seed import seed_comparison
+from reports.topics.claims import claims
 from reports.view import View
 
 PLACE = 51
@@ -18,7 +19,7 @@ ROOM = 1.04
 
 def section(view: View) -> Section:
     """Return the section on throughput or completion time, without its chart if the experiment has its own section."""
-    seed = () if view.is_timed else (seed_comparison(view),)
+    seed = () if view.is_timed else (seed_comparison(view), claims(view))
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section("completion", _title(view), figures=drawn, parts=seed, folded=True)
 

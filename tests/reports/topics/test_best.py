@@ -119,7 +119,7 @@ def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
 
 
 def test_a_topology_that_ran_as_another_shape_is_said() -> None:
-    served_by: Any = [{"connections": 8, "loops": [4, 4], "threads": 2, "cpu_ns": [10, 10]}]
+    served_by: Any = [{"connections": 8, "threads": 2, "cpu_ns": [10, 10]}]
     cells = [
         replace(cell, services=[{**cell.services[0], "workers": served_by}]) if cell.runtime == "3.14t" else cell
         for cell in measured_cells(RATES)
@@ -132,6 +132,6 @@ def test_a_topology_that_ran_as_another_shape_is_said() -> None:
 def test_a_topology_whose_threads_vary_counts_as_it_was_configured() -> None:
     cells = []
     for cell in measured_cells(RATES):
-        served_by: Any = [{"connections": 8, "loops": [], "threads": 3 * cell.block, "cpu_ns": []}]
+        served_by: Any = [{"connections": 8, "threads": 3 * cell.block, "cpu_ns": []}]
         cells.append(replace(cell, services=[{**cell.services[0], "workers": served_by}]))
     assert not any("but ran as" in sentence for sentence in sentences(topology_run(*cells)))
