@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
@@ -10,26 +9,15 @@ from commands.estimate import cell_seconds, no_verdict, run_time, search_time, w
 from commands.output import output
 from commands.project import complete_from_project
 from config import flags
-from config.options import Flags, Option
 from config.plan import Plan
-from config.plan_options import JSON, parse_margin
+from config.plan_options import JSON
 from core.cell import Cell
-from core.errors import BadInput
 from core.messages import NOTHING, SENTENCES, chained, message
 from core.method import placement
-from core.result_file import load
 from lab.machine import host
 
 if TYPE_CHECKING:
     from reports.document.model import Table
-
-POWER = Option(
-    "--power D",
-    "Estimate, from the noise of a saved run, how long each measurement must be and how many blocks (repetitions) "
-    "are needed to show a difference of D, such as 5%.",
-    parse_margin,
-)
-FROM = Option("--from RUN", "The saved run whose repeated measurements show the noise, for the estimate of --power.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,11 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("plan", arguments)
     flags.add_run_flags(parser)
     parser.add_group("what to print", JSON)
-    parser.add_group("estimate the number of blocks", POWER, FROM)
-    flagged = parser.parse(arguments)
-    if flagged["power"] is not None or flagged["from"] is not None:
-        return _power(flagged)
-    given = complete_from_project(flagged, output.note)
+    given = complete_from_project(parser.parse(arguments), output.note)
     with planned(given) as (asked, spread):
         plan, _, _ = choose_runtimes(asked, given, spread)
         plan = with_end(plan, given)
@@ -49,26 +33,6 @@ def main(arguments: Sequence[str]) -> int:
         print(json.dumps(plan.to_json(), indent=2))
     else:
         _print(plan)
-    return 0
-
-
-def _power(given: Flags) -> int:
-    """Print the duration and number of blocks (repetitions) that can show a given difference at a saved run's noise."""
-    from reports.facts.comparisons import compare
-    from reports.facts.inside import design_of, design_words
-
-    if given["power"] is None or given["from"] is None:
-        raise BadInput("--power and --from must be given together: --power 5% --from reports/out/RUN.")
-    size, run = flags.value_of(POWER, given), load(Path(given["from"]))
-    design = design_of(run, compare(run), size)
-    if design is None:
-        raise BadInput(
-            "The number of blocks (repetitions) cannot be estimated from {run}. Either no comparison has 6 blocks with "
-            "measurements of 0.5 s, or the noise would require hundreds of blocks. Measure the plan again with "
-            "--blocks 6 --duration 1, or on a quieter machine.",
-            run=given["from"],
-        )
-    output.print_line(design_words(design, size, design.flags))
     return 0
 
 

@@ -3,7 +3,7 @@
 from typing import Literal, TypedDict
 
 from core.messages import Message
-from core.record import Count, Known, Numbers, Parameters
+from core.record import Count, Known, Parameters
 
 Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
 
@@ -33,23 +33,6 @@ class AllFactors(Factors, total=False):
 
     service: Factors
     client: Factors
-
-
-class Serves(TypedDict, total=False):
-    """The throughput that the services under one runtime could reach if clients used no CPU time."""
-
-    cores: Count
-    requests_per_s: Known
-    low: Known
-    high: Known
-
-
-class Capacity(Ratio, total=False):
-    """The throughput that the services under two runtimes could reach if clients used no CPU time, and the ratio."""
-
-    measured: bool
-    denominator: Serves
-    numerator: Serves
 
 
 class Tail(Ratio, total=False):
@@ -104,17 +87,9 @@ class Comparison(Ratio, total=False):
     factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
         per request. Their product is `ratio`; the same holds for the factors under `service` and under `client`. Empty
         if a cell does not report its CPU time
-    capacity: the throughput that the services could reach if clients used no CPU time: `{requests_per_s, low, high,
-        cores}` under `denominator` and `numerator`, and `ratio` with `low` and `high`. `measured` is true if native
-        clients on separate cores called the services and were not the bottleneck. If not, the capacity is estimated
-        ([evidence.md](evidence.md#the-factors-of-each-ratio)). Empty over several settings, or if CPU time is not known
     tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000): `{ratio, low, high, p, verdict}`; above 1
         means less latency. p is adjusted over the tails alone, and over those of `aa` apart
-    far_slower: for `denominator` and `numerator`: number of cells with more than 1.25x the time per request of the
-        arm's median cell
     dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks
-    noise: standard deviations of a block's log-ratio: `between` processes, and `within` cells of `seconds` each; their
-        squares add up. Empty with fewer than 6 blocks, without `slices`, and over several settings
     """
 
     system: str
@@ -139,8 +114,5 @@ class Comparison(Ratio, total=False):
     settings: list[Setting]
     between_services: bool
     factors: AllFactors
-    capacity: Capacity
     tails: dict[str, Tail]
-    far_slower: dict[str, Count]
     dependence: Known
-    noise: Numbers

@@ -123,19 +123,6 @@ def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> C
     )
 
 
-def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
-    """Return a curve for each runtime or service (arm): a line through its points, ordered by position on the axis.
-
-    spots: (arm, spot)
-    """
-    by_arm: dict[str, list[Spot]] = {}
-    for name, spot in spots:
-        by_arm.setdefault(name, []).append(spot)
-    return tuple(
-        line(name, looks[name], sorted(some, key=lambda spot: spot.place), form) for name, some in by_arm.items()
-    )
-
-
 def bar(look: int, spot: Spot, form: Form) -> Curve:
     """Return one bar of a bar chart, from 0 to the median, with a mark for the value of each round of measurements."""
     middle = median(spot.values)

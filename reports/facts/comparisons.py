@@ -4,19 +4,19 @@ The values of swept parameters are compared under each runtime, in the same fami
 The best settings of two runtimes for one workload are compared, too (reports/facts/choice.py).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.decode import decoded
-from core.messages import NOTHING, Message, listed, message, plural
+from core.messages import NOTHING, Message, listed, message
 from core.result import CellResult, Run
 from core.saved import Until
 from reports.facts.cells import Key, Setting, grouped, of_cells
 from reports.facts.connections import connection_notes, delay_by_tcp
-from reports.facts.details import capacity, factors, noise, tails
+from reports.facts.details import factors, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
     background,
@@ -69,10 +69,7 @@ class Comparison(Setting, Verdict):
         gates, or all if none did; for a comparison of best settings, the denominator's and the numerator's setting
     between_services: whether the arms are services that already ran, not runtimes
     factors, tails: the factors of the ratio, and the compared latency percentiles; see reports.facts.details
-    capacity:     what the services of each arm could serve without the clients
-    far_slower:   the number of cells of each side that were far slower than the side's other cells
     dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
-    noise:        the fields of Noise, the components of the ratio's noise in a block
     trace:        the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
@@ -91,11 +88,8 @@ class Comparison(Setting, Verdict):
     settings: list[dict[str, Any]] = field(default_factory=list)
     between_services: bool = False
     factors: dict[str, Any] = field(default_factory=dict)
-    capacity: dict[str, Any] = field(default_factory=dict)
     tails: dict[str, Any] = field(default_factory=dict)
-    far_slower: dict[str, int] = field(default_factory=dict)
     dependence: float | None = None
-    noise: dict[str, float] = field(default_factory=dict)
     trace: str = field(default="", compare=False)
 
     @property
@@ -336,11 +330,8 @@ def _comparison(
         ],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
-        capacity=capacity(pair, run) if verdict.ratio is not None else {},
         tails=dict(of_tails),
-        far_slower=pair.far_slower,
         dependence=dependence(pair.ratios),
-        noise=noise(pair),
         trace=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
     )
 
@@ -349,19 +340,7 @@ def _notes(pair: Pair, run: Run) -> list[Message]:
     """Return notes on what influenced the measurements of a pair."""
     cells = pair.cells
     dependent = [DEPENDENT] * depends(dependence(pair.ratios))
-    return [*disturbances(cells), *background(cells), *connection_notes(cells, run), *_far_slower(pair), *dependent]
-
-
-def _far_slower(pair: Pair) -> Iterator[Message]:
-    """Yield a note for each runtime or service that has measurements much slower than its median measurement."""
-    for side, count in pair.far_slower.items():
-        if count:
-            yield plural(
-                "{count} measurement of {arm} took over 25 % more time per request than the median of {arm}",
-                "{count} measurements of {arm} took over 25 % more time per request than the median of {arm}",
-                count=count,
-                arm=getattr(pair.step, side),
-            )
+    return [*disturbances(cells), *background(cells), *connection_notes(cells, run), *dependent]
 
 
 def widest(run: Run) -> float:

@@ -40,13 +40,6 @@ def _pins(run: Run) -> dict[str, Sequence[int]]:
     return {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
 
 
-def have_cores_of_their_own(run: Run) -> bool:
-    """Return whether services and clients share no cores, because they are pinned apart or run on different hosts."""
-    layout, pins = run.plan.get("layout") or ALONE, _pins(run)
-    are_pinned_apart = all(pins.values()) and {*pins[SERVICE]}.isdisjoint(pins[CLIENT])
-    return are_pinned_apart or layout["services_on"] not in layout["clients_on"]
-
-
 def host_confounds(step: Step, run: Run) -> list[Message]:
     """Return how the hosts of a run differ in hardware and in their builds of the two compared runtimes.
 

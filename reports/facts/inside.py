@@ -3,20 +3,15 @@
 The facts come from the slices and CPU times in a run. Cells without such data are left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import inf
 from statistics import median
 from typing import Any
 
-from core.messages import Message, message, plural
-from core.result import Run
-from reports.document.values import duration
 from reports.facts.cells import Row
-from reports.facts.comparisons import Comparison
 from reports.facts.details import whole_slices
 from reports.facts.figures import cpu_ns
-from reports.statistics.inside import Design, Noise, design_for, start_of
-from reports.statistics.significance import SHARES
+from reports.statistics.inside import start_of
 
 FEWEST_FOR_START = 8
 MOST_IDLE = 0.1
@@ -55,39 +50,3 @@ def _under_way(params: Mapping[str, Any]) -> float:
     sides: list[int] = [params.get(name) or 0 for name in ("NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES")]
     each = params.get("NUM_CONNECTIONS_PER_CLIENT") or min(sides)
     return params.get("NUM_CLIENTS", 0) * each or inf
-
-
-# ---- designs: how many blocks of what length detect a difference, given the recorded noise -------------------------
-
-
-def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
-    """Return the typical noise of a comparison at a single setting; None if unknown.
-
-    It is the median over all of these comparisons in *compared*, including A/A.
-    """
-    known = [one.noise for one in compared if one.noise]
-    return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
-
-
-def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
-    """Return the shortest run that can detect a difference of *size* (0.05: 5 %) in the same cells; None if unknown."""
-    noise = typical_noise(compared)
-    if noise is None:
-        return None
-    per_block = len({(cell.arm, cell.cell_id) for cell in run.cells})
-    start_s = median(cell.overhead_ns for cell in run.cells if cell.status == "ok") / 1e9
-    family = max(1, sum(one.step != "aa" for one in compared)) / SHARES["throughput"]
-    return design_for(size, noise, per_block, start_s, family)
-
-
-def design_words(design: Design, size: float, command: str) -> Message:
-    """Return a sentence: the difference that a run of *design* can detect, its duration, and its *command*."""
-    return message(
-        "To detect a difference of {size:.0%} with a probability of 80 %, measure {blocks} with cells of {seconds:g} s "
-        "each. The run takes {time}. Start it with: {command}",
-        seconds=design.seconds,
-        blocks=plural("{count} block", "{count} blocks", count=design.blocks),
-        size=size,
-        time=duration(design.spent_s),
-        command=command,
-    )

@@ -111,12 +111,6 @@ def load(cell: CellResult) -> float:
     return seen.share if seen else 0.0
 
 
-def too_busy(cells: Iterable[CellResult]) -> Message:
-    """Return how much of the cores other processes used in *cells*; NOTHING if they used at most MOST_BUSY."""
-    seen = others(cells)
-    return seen.used if seen and seen.share > MOST_BUSY else NOTHING
-
-
 def on_busy(word: Message, share: float | None) -> Message:
     """Return a verdict that says so if other processes used more than MOST_BUSY of the cores.
 

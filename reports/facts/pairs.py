@@ -8,8 +8,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
-from statistics import median
 from typing import Any
 
 from core.messages import NOTHING, Message, message
@@ -24,7 +22,6 @@ from reports.facts.others import MOST_BUSY, load
 from reports.facts.steps import Step, steps
 from reports.statistics.stats import log_ratios, mean_over_cells, totals
 
-FAR_SLOWER = log(1.25)
 SIDES = ("denominator", "numerator")
 NONE_PASSED = message("no setting passed its validity checks")
 
@@ -142,12 +139,6 @@ class Pair:
         """Return the cells with long enough slices. In the first blocks, long requests may not be known yet."""
         least_ns = LEAST_TAILS * self.tail_ns
         return {block: cell for block, cell in cells.items() if cell.turns.get("length_ns", least_ns) >= least_ns}
-
-    @property
-    def far_slower(self) -> dict[str, int]:
-        """The number of cells per arm that took more than 25 % more time per request than the arm's median cell."""
-        logs = {side: [*map(log, times_ns(cells).values())] for side, cells in self.arms.items()}
-        return {side: sum(time - median(times) > FAR_SLOWER for time in times) for side, times in logs.items()}
 
 
 class Interaction(Pair):

@@ -13,7 +13,6 @@ from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison, answering
-from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MOST_DOZENS, WORDS
 from reports.view import View
@@ -43,8 +42,7 @@ SIGNS = {
 DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
-P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
-DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
+P, FLOOR = message("p"), message("Noise floor")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
 STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
 WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
@@ -202,15 +200,13 @@ def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Messag
 
 
 def _reasons(view: View) -> Table:
-    """Return a table with the reason, p value, noise floor and standard deviation of each comparison."""
+    """Return a table with the reason, p value and noise floor of each comparison."""
     floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
         col("Setting", view.settings.short),
         col(STEP, "label", trace="trace"),
         col(P, "p", probability, "p"),
         col(FLOOR, "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
-        col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, "noise"),
-        col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, "noise"),
         WHY_COL,
     ]
     name = message("Reason for the verdict, p value and noise floor of each comparison")

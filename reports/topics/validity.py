@@ -11,9 +11,7 @@ from core.system import CLIENT, SERVICE
 from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.document.values import percent
 from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
-from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison, confounds_of, looks_at
-from reports.facts.connections import delay_by_tcp
 from reports.facts.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
@@ -30,11 +28,8 @@ from reports.facts.gates import (
 from reports.facts.hosts import cores_of
 from reports.facts.inside import (
     MOST_IDLE,
-    design_of,
-    design_words,
     idle_share,
     starts,
-    typical_noise,
 )
 from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
@@ -57,7 +52,6 @@ NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total"
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
-WORTH_FINDING = 0.05
 
 
 Check = tuple[str, Message, str]  # state, finding, and the names of the cells that the finding comes from
@@ -392,7 +386,6 @@ def verdict_basis(view: View) -> Iterator[Message]:
         )
     elif not any(one.step == "aa" for one in view.comparisons):
         yield message("The noise floor is not known, because no runtime was measured twice. Use --aa to measure it.")
-    yield from noise_sentences(view)
     if (client := plan.method.client_runtime) == SAME:
         yield message(
             "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "
@@ -408,20 +401,3 @@ def verdict_basis(view: View) -> Iterator[Message]:
             advice=placement(cores),
         )
     yield from not_separated(steps(runtimes(run), {}, run.runtimes))
-
-
-def noise_sentences(view: View) -> Iterator[Message]:
-    """Yield sentences on the noise of ratios, and on the number and length of blocks that detect a 5 % difference."""
-    noise = typical_noise(view.comparisons)
-    design = design_of(view.run, (*view.comparisons, *view.of_values), WORTH_FINDING)
-    if noise is None:
-        return
-    yield message(
-        "Throughput ratios vary between blocks (measured rounds) with a standard deviation of {sd}. Process "
-        "restarts contribute {between}, and only more blocks reduce this part. Variation within measurements of "
-        "{seconds:.1f} s contributes {within}, and longer measurements also reduce this part.",
-        sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
-    )  # fmt: skip
-    if design and not view.plan.view and not delay_by_tcp(view.run.cells):
-        command = f"{command_line(view.run, '--duration', '--blocks')} {design.flags}"
-        yield design_words(design, WORTH_FINDING, command)

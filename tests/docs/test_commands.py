@@ -34,7 +34,7 @@ BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
 MAKE = re.compile(r"make(?= |$)(.*)")
 OTHERS = (  # programs that are not ours, what needs network namespaces, and native programs
     *("apt-get install ", "export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
-    *("python -m benchmarks.hosts ", "native/bin/"),
+    "native/bin/",
 )
 ONLY_PARSED = {  # why these commands do not run here
     "": "measures; the cells of its plan are listed",

@@ -9,7 +9,7 @@ import pytest
 from core.result import CellResult
 from core.run_record import Others
 from reports.facts.comparisons import Comparison
-from reports.facts.others import others, too_busy
+from reports.facts.others import others
 from reports.report import report
 from reports.topics.headline import headline
 from reports.topics.validity import section
@@ -113,9 +113,3 @@ def test_a_verdict_that_the_load_beside_one_arm_explains_is_withheld() -> None:
     assert one.verdict == "inconclusive"
     assert "the verdict would be: equivalent" in str(one.why)
     assert loaded([0.13] * 10, [0.13] * 10, 0.88).verdict == "slower"
-
-
-def test_a_search_is_told_of_processes_that_used_more_than_a_quarter_of_the_cores() -> None:
-    assert str(too_busy(cells(0.9))) == ""
-    busy = [replace(cell, others={"": {**IDLE, "share": 0.26}}) for cell in cells(0.0)]
-    assert str(too_busy(busy)).startswith("other processes used 26% of the cores")
