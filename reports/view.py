@@ -50,18 +50,19 @@ class View:
         return [(self.settings.name(rows[0]), rows) for rows in self.groups]
 
     @cached_property
-    def _compared(self) -> list[Comparison]:
+    def all_comparisons(self) -> list[Comparison]:
+        """Return all comparisons of the run: of runtimes or services, and of the values of swept parameters."""
         return [] if self.plan.objectives else compare(self.run)
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """Return all comparisons between the run's runtimes or services. Those for all settings together come last."""
-        return tuple(one for one in self._compared if one.step not in OF_VALUES)
+        return tuple(one for one in self.all_comparisons if one.step not in OF_VALUES)
 
     @cached_property
     def of_values(self) -> tuple[Comparison, ...]:
         """Return the comparisons between the values of swept parameters that were made from cells of this run."""
-        return tuple(one for one in self._compared if one.step in OF_VALUES)
+        return tuple(one for one in self.all_comparisons if one.step in OF_VALUES)
 
     @cached_property
     def choices(self) -> Choices:

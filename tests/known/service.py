@@ -1,8 +1,9 @@
-"""A service that takes a known time for each request: service.py PORT WITH_GIL WITHOUT_GIL.
+"""A service that takes a known time for each request: service.py PORT WITH_GIL WITHOUT_GIL [THREADS].
 
 WITH_GIL and WITHOUT_GIL are two behaviours, such as answer_ms=10,slow_ms=150,slow_every=50. The state of the GIL picks
-one of them. A connection's next answer is due a known time after its previous answer, so neither the client nor the
-network nor this process makes the cycle longer, if together they take less than TURN_S.
+one of them. Without the GIL, requests take SLOWER times as long if THREADS is more than 1. A connection's next answer is
+due a known time after its previous answer, so neither the client nor the network nor this process makes the cycle
+longer, if together they take less than TURN_S.
 """
 
 import socket
@@ -12,11 +13,12 @@ from ast import literal_eval
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from time import perf_counter, sleep
 
 TURN_S = 0.005
+SLOWER = 1.1
 SWITCH_S = 0.0001  # with the GIL, a thread that reads or answers does not wait for the one that works
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -137,4 +139,7 @@ class Server:
 if __name__ == "__main__":
     sys.setswitchinterval(SWITCH_S)
     is_gil_enabled = getattr(sys, "_is_gil_enabled", lambda: True)()
-    Server(parse_behaviour(sys.argv[2 if is_gil_enabled else 3])).serve(int(sys.argv[1]))
+    chosen = parse_behaviour(sys.argv[2 if is_gil_enabled else 3])
+    if not is_gil_enabled and int([*sys.argv, "1"][4]) > 1:
+        chosen = replace(chosen, answer_ms=SLOWER * chosen.answer_ms)
+    Server(chosen).serve(int(sys.argv[1]))
