@@ -51,12 +51,11 @@ SAVED = (
     *("docs/example-run", "docs/record", "reports/out/main", "reports/out/branch", "reports/out/other-machine"),
     *("run-base", "run-head"),
 )
-NOW = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names commands that are no more
 PARSE_ARGS = argparse.ArgumentParser.parse_args
 NO_PLANS = ("asked.yml", "hosts.yaml")
 SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
 COMMANDS = {
-    tuple(words) for page in NOW for words in ours(page) if not SYSTEM_5.intersection(words) and "--help" not in words
+    tuple(words) for page in PAGES for words in ours(page) if not SYSTEM_5.intersection(words) and "--help" not in words
 }
 
 
@@ -135,7 +134,7 @@ def stop_after_parsing(monkeypatch: pytest.MonkeyPatch, command: str, words: Seq
         command_line.find(command)(words)
 
 
-@pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(REPOSITORY)))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_other_commands_of_the_repository_exist_with_their_flags(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     targets = re.findall(r"^([\w-]+):.*##", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
     for line in lines(page):

@@ -1,7 +1,7 @@
 """A service that takes a known time for each request: service.py PORT WITH_GIL WITHOUT_GIL [THREADS].
 
 WITH_GIL and WITHOUT_GIL are two behaviours, such as answer_ms=10,slow_ms=150,slow_every=50. The state of the GIL picks
-one of them. Without the GIL, requests take SLOWER times as long if THREADS is more than 1. A connection's next answer is
+one of them. Without the GIL, requests take SLOWER times as long if THREADS is above 1. A connection's next answer is
 due a known time after its previous answer, so neither the client nor the network nor this process makes the cycle
 longer, if together they take less than TURN_S.
 """
