@@ -35,6 +35,7 @@ from lab.run.bench import Bench
 from lab.run.beside import standing
 from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
+from lab.run.groups import values_apart
 from lab.run.limits import require_limits
 from lab.run.runs import (
     Order,
@@ -87,9 +88,8 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
         if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
             output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
         _expect_end(plan)
-        if not plan.objectives and not plan.user_service:
-            cores = cores_usable()
-            output.note(chained([run_time(plan, cores), no_verdict(plan, cores)], SENTENCES))
+        if not (given["quiet"] or plan.objectives):
+            _announce(plan)
         if asked["stress"]:
             stress.with_two_arms(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
@@ -102,6 +102,14 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
             expect_no_run(folder)
             expect_no_foreign_files(folder, names_in_folder(options.VIEWS))
             return _measured(order, run, sandbox, given)
+
+
+def _announce(plan: Plan) -> None:
+    """Print how long a run takes, whether that is too short for a verdict, and how values of a sweep are measured."""
+    cores = cores_usable()
+    times = [] if plan.user_service else [run_time(plan, cores), no_verdict(plan, cores)]
+    if said := chained([*times, values_apart(plan)], SENTENCES):
+        output.note(said)
 
 
 def _resume(given: Flags, parser: flags.Parser) -> int:

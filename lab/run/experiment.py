@@ -1,20 +1,18 @@
 """Measure every block of a plan, or search for the highest request rate, and save the run after each cell."""
 
-import json
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Any, Protocol
 
 from config.plan import Entry, Plan
-from core.cell import MACHINE_PARAMETERS, Cell
+from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
 from core.messages import message
-from core.method import Method
 from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, Wanted, relaxation_s
 from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run
@@ -24,12 +22,12 @@ from lab.run.bench import Bench, identity
 from lab.run.beside import Standing
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
+from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 
 MOST_STARTS = 2
-MOST_PROCESSES = 400  # of services and clients that exist at the same time; more take too long to start
 LEAD_S = 0.5  # a probe starts with at least this time, in which queues build up as under a steady load
 OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
 # By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
@@ -154,7 +152,7 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
     for block in range(1, order.plan.blocks + 1):
-        for entries in _together(order.plan, under_way.bench.method, block, run.seed):
+        for entries in together(order.plan, under_way.bench.method, block, run.seed):
             left = [entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done]
             if left:
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
@@ -197,35 +195,6 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
             cause=cause,
         ),
     )
-
-
-def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
-    """Return the entries of a block in random order, in groups that are measured at the same time.
-
-    The values of swept parameters are measured together, too, as long as their processes are not more than
-    MOST_PROCESSES.
-    """
-    swept = plan.swept if method.slices else {}
-    groups: dict[str, list[Entry]] = {}
-    for entry in plan.block(block, seed):
-        groups.setdefault(_group(entry, method, swept.get(entry.cell.system, ())), []).append(entry)
-    made: list[list[Entry]] = []
-    for entries in groups.values():
-        settings: dict[str, list[Entry]] = {}
-        for entry in entries:
-            settings.setdefault(_group(entry, method, ()), []).append(entry)
-        processes = sum(entry.cell.num_api_services + entry.cell.num_clients for entry in entries)
-        made += [entries] if processes <= MOST_PROCESSES else settings.values()
-    return made
-
-
-def _group(entry: Entry, method: Method, swept: Collection[str]) -> str:
-    """Return what the entries of a group have in common: the system, and all parameters but those that are swept."""
-    cell = entry.cell
-    is_alone = not (method.slices and cell.num_clients)
-    left_out = () if is_alone else {*swept} - {*MACHINE_PARAMETERS}
-    params = {name: value for name, value in cell.params.items() if name not in left_out}
-    return f"{cell.system} {json.dumps(params)} {entry.arm * is_alone}"
 
 
 # ---- the search for the capacity -------------------------------------------------------------------------------------

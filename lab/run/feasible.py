@@ -109,7 +109,7 @@ def _against_slices(plan: Plan) -> Message:
             plan.method.limit_cpus
         ),
         message("the plan measures only one arm (runtime or service)"): (
-            len({entry.arm for entry in plan.entries()}) < 2
+            len({entry.arm for entry in plan.entries()}) < 2 and not any(plan.swept.values())
         ),
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)
