@@ -13,7 +13,6 @@ from core.saved import Until
 from lab.run.bench import identity
 from lab.run.experiment import search_s
 from reports.document.values import duration
-from reports.statistics.stats import FEWEST_FOR_INTERVAL
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
@@ -28,6 +27,8 @@ def with_end(plan: Plan, given: Flags) -> Plan:
     is_default = given["plan"] is None and given["experiment"] is None and not plan.user_service
     if not is_default or plan.objectives or given["blocks"] or given["until"]:
         return plan
+    from reports.statistics.stats import FEWEST_FOR_INTERVAL
+
     fewest = fewest_blocks_of(plan)
     return plan if plan.until and fewest else replace(plan, until=Until(), blocks=max(FEWEST_FOR_INTERVAL, fewest))
 

@@ -304,7 +304,7 @@ def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing(
     given = ("--system", "4", "--num-multi-socket", "1,5", "--num-requests-per-client", "10", *OWN)
     text = shown("plan", *given)
     assert "\x1b" not in text  # of what is piped
-    total = r"A run would take about .+, for 2 measurements in each of 12 blocks\.$"
+    total = r"A run would take about .+, for 2 measurements in each of 6 blocks\.$"
     assert re.search(total, " ".join(text.split()))
     assert sum(line.startswith(f"4-{OWN_NAME}-") for line in text.splitlines()) == 2
     assert all(len(line) <= 80 for line in text.splitlines())

@@ -39,14 +39,15 @@ class Pace:
     tail_ns: int = 0
 
     @classmethod
-    def of(cls, counts: Mapping[str, Any], think_ns: int = 0) -> "Pace":
+    def of(cls, counts: Mapping[str, Any], think_ns: int = 0, least_ns: int = 0) -> "Pace":
         """Return the pace of the requests in a client's result.
 
         think_ns: the think time, which a short trial need not hold
+        least_ns: how long requests take at least if none was answered
         """
         latency = counts["latency"]
         if not latency.get("count"):
-            return cls()
+            return cls(tail_ns=least_ns)
         own_ns = max(think_ns, counts.get("own_ns", 0) // latency["count"])
         return cls(cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns)
 

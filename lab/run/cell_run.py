@@ -262,12 +262,13 @@ class CellRun(ExitStack):
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
         spans_of = [CumulativeTime.of_spans(spans) if summary else None for summary, spans in collected]
         timelines = {COLLECTION: spans_of, **self._timelines(waits)}
-        if turns[0].part and not self._cell.rate:
+        part = turns[0].part
+        if part and not self._cell.rate:
             faults += littles_law(by_client, windows)
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
         if figures["status"] == "failed":
             figures["reason"] = self._explained(figures["reason"], by_client)
-        self.pace = Pace.of(add_up(by_client)) if by_client else self.pace
+        self.pace = Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0) if by_client else self.pace
         own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
         figures |= machine_fields(machines, hosts, own_ns) | {
             "start_ns": self._ready_ns,

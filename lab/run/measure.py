@@ -55,8 +55,9 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return their results.
 
     The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on. If requests take too
-    long for slices, each arm has one slice. If longer requests turn up than the slices were made for, the arms that did
-    not fail are measured again with longer slices. Clients that cannot send in slices send as the method says.
+    long for slices, each arm has one slice. If longer requests turn up than the slices were made for, or no request is
+    answered in them, the arms that did not fail otherwise are measured again with longer slices. Clients that cannot
+    send in slices send as the method says.
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
@@ -72,12 +73,18 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     for _ in range(MOST_TRIES):
         made = measure_together(left, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
         results |= zip(map(key_of, left), made, strict=True)
-        left = [entry for entry in left if results[key_of(entry)].status != "failed"]
+        left = [entry for entry in left if _may_go_on(results[key_of(entry)])]
         paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
         used_ns = max(result.turns.get("length_ns", 0) for result in made)
         if not (left and used_ns) or size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns:
             break
     return [results[key_of(entry)] for entry in entries]
+
+
+def _may_go_on(result: CellResult) -> bool:
+    """Return whether an arm did not fail, or only had too short a time for any answer."""
+    is_too_short = result.turns and not (result.requests or result.errors)
+    return result.status != "failed" or bool(is_too_short)
 
 
 def measure_together(

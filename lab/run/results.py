@@ -198,7 +198,7 @@ def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> 
             count=unanswered,
             requests=requests,
         ): unanswered,
-        message("no request was sent"): not requests and not idle,
+        message("no request was answered in the counted time"): not requests and not idle,
         plural("{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]): total["wrong"],
         message("errors: {errors}", errors=errors): errors,
     }

@@ -20,7 +20,12 @@ DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one afte
 TURN_S = 0.03
 RUNNER, UNREPORTED = REPOSITORY / "runner.py", REPOSITORY / "tests" / "contract" / "unreported.py"
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
-SERVICE, CLIENT = "systems service", "systems client"
+SERVICE, CLIENT, NATIVE_CLIENT = "systems service", "systems client", "bin/loadgen"
+
+
+def is_client(line: str) -> bool:
+    """Whether a command line is that of a client."""
+    return CLIENT in line or NATIVE_CLIENT in line
 
 
 def plan_flags(runtime: Runtime, **params: Any) -> list[str]:
@@ -106,7 +111,7 @@ class Run:
 
         def look() -> dict[int, str]:
             children = self.children()
-            calling = any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
+            calling = any(is_client(line) and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
             return children if calling else {}
 
         return self.until("a client that calls", look)

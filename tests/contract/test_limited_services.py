@@ -14,7 +14,7 @@ from lab.folders import Sandbox
 from lab.run.bench import Bench
 from lab.run.limits import service_group
 from lab.run.runtimes import Runtime
-from tests.contract.runs import CLIENT, SERVICE, UNREPORTED, Run, finished, plan_flags, service_flags, started
+from tests.contract.runs import SERVICE, UNREPORTED, Run, finished, is_client, plan_flags, service_flags, started
 from tests.contract.test_systems import measured
 
 LIMITS = ("--cpus", "0.5", "--memory", "512MB")
@@ -74,7 +74,7 @@ def _groups_while_calling(run: Run, service: str) -> set[Path]:
     by_pid = {pid: groups_of(pid) for pid in children}
     services = {pid for pid, line in children.items() if service in line}
     assert len(services) == (1 if service == SERVICE else 2)
-    assert any(CLIENT in line for line in children.values())
+    assert any(map(is_client, children.values()))
     assert {pid for pid, groups in by_pid.items() if groups} == services
     return {group for groups in by_pid.values() for group in groups}
 

@@ -15,13 +15,13 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.method import ORCHESTRATOR, Method, Warmup
-from core.result import CellResult
+from core.result import CellResult, Status
 from core.system import System
 from lab.run import measure
 from lab.run.bench import Bench, Pace, identity, key_of
 from lab.run.beside import Standing
 from lab.run.cell_run import CellRun
-from lab.run.measure import NotEnoughMemory, measure_in_slices
+from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.runtimes import Runtime
 from reports.facts.gates import background, idle_cores
 from systems import find
@@ -160,6 +160,7 @@ def test_an_arm_that_failed_is_not_measured_again_with_longer_slices(
             CellResult(
                 **identity(entry, block),
                 status="failed" if (entry.arm, len(tries)) == ("arm 1", 1) else "ok",
+                requests=9,
                 client_runtime="3.14",
                 turns={"slices": 2, "length_ns": length_ns},
             )
@@ -177,6 +178,28 @@ def test_an_arm_that_failed_is_not_measured_again_with_longer_slices(
         ("arm 2", "ok"),
     ]
     assert [result.turns["length_ns"] for result in results] == [10**9, 10**8, 10**9]
+
+
+def test_a_time_in_which_no_request_was_answered_is_too_short_and_no_failure(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths_ns: list[int] = []
+
+    def measured(entries: Sequence[Entry], block: int, bench: Bench, seed: int, sized: Any) -> list[CellResult]:
+        _, part = size_slices([bench.paces.get(key_of(entry), Pace()) for entry in entries], 0.2)
+        lengths_ns.append(part.length_ns)
+        counts = 5 if part.length_ns > 6 * 10**8 else 0  # as if an answer took 0.6 s
+        no_answer = Pace.of({"latency": {}}, least_ns=part.length_ns)
+        bench.paces.update({key_of(entry): no_answer for entry in entries if not counts})
+        status: Status = "ok" if counts else "failed"
+        figures: dict[str, Any] = {"status": status, "requests": counts, "turns": {"length_ns": part.length_ns}}
+        return [CellResult(**identity(entry, block), **figures) for entry in entries]
+
+    monkeypatch.setattr(measure, "measure_together", measured)
+    system = find("2")
+    own = replace(bench, method=replace(METHOD, duration_s=0.2), paces={})
+    (result,) = measure_in_slices(arms(small_cell(system, any_runtime), system, 1), 1, own, 7)
+    assert (result.status, lengths_ns) == ("ok", [200_000_000, 800_000_000])
 
 
 def test_arms_that_do_not_fit_into_memory_are_not_started(
