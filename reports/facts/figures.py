@@ -5,6 +5,7 @@ To add a figure, add an entry to FIGURES. CPU time per request is always divided
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from statistics import median
 from typing import Any
 
@@ -109,6 +110,18 @@ def completion_ns(cell: CellResult) -> int | None:
     return round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
 
 
+def computed_completion_ns(cell: CellResult) -> int | None:
+    """Return the time in ns that clients of a system of gilscope would need for their requests, at its throughput.
+
+    None if they sent this number of requests, because the time was then measured.
+    """
+    names = ("NUM_REQUESTS_PER_CLIENT", "NUM_API_SERVICES", "NUM_CLIENTS")
+    numbers = [int(cell.params.get(name) or 0) for name in names]
+    if not (cell.turns and cell.system.isdigit() and requests_per_s(cell)):
+        return None
+    return round(prod(numbers) * 1e9 / requests_per_s(cell)) or None
+
+
 def requests_per_s(cell: CellResult) -> float:
     """Return the answered requests per second of the time in which requests count (wall_ns); 0 if not timed."""
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
@@ -195,6 +208,13 @@ FIGURES = (
         lambda cell: max((client["completion_ns"] for client in cell.clients), default=None),
         LESS,
         Shown("completion_max_s", seconds, "Slowest client [s]", 2, message("max"), COMPLETION),
+    ),
+    Figure(
+        "computed_completion_ns",
+        "with --duration: time that a client would need for NUM_REQUESTS_PER_CLIENT requests to each service, computed",
+        computed_completion_ns,
+        LESS,
+        Shown("computed_s", seconds, "Completion, computed [s]", 6, message("computed"), COMPLETION),
     ),
     Figure(
         "wall_ns",

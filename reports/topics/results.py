@@ -6,7 +6,7 @@ from reports.document.values import round_values
 from reports.facts.cells import STATES, Row, has_same_work, of_cells, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.connections import connection_notes
-from reports.facts.figures import ROW_COLUMNS, pooled, requests_per_connection
+from reports.facts.figures import ROW_COLUMNS, computed_completion_ns, pooled, requests_per_connection
 from reports.facts.measures import THROUGHPUT, loop_words
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
@@ -52,6 +52,8 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         "ratio_to_first_runtime": _has_several_arms(view),
         "beside_cpu_ns_per_request": has_beside,
         "requests_per_connection": any(map(requests_per_connection, view.ok_cells)),
+        **dict.fromkeys(("completion_median_ns", "completion_max_ns", "wall_ns"), not view.is_timed),
+        "computed_completion_ns": any(map(computed_completion_ns, view.ok_cells)),
     }
     shown = {name: one for name, one in ROW_COLUMNS.items() if wanted.get(name, True)}
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
@@ -150,7 +152,8 @@ def table_notes(view: View) -> tuple[Message, ...]:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
         "Completion is the time that the median client and the slowest client took for their requests. With "
-        "--duration, the plan sets this time. CPU is the user and system time per request. All figures, including "
+        "--duration, it is computed from requests/s: the time that a client would take for NUM_REQUESTS_PER_CLIENT "
+        "requests to each service. CPU is the user and system time per request. All figures, including "
         "the latency percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A "
         "percentile marked * is computed from the requests of all blocks together, because fewer than 10 requests "
         "of a block lie beyond it. Measurements that failed or are invalid are excluded.",

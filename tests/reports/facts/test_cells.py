@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reports.facts.cells import Cells
-from reports.facts.figures import pooled
+from reports.facts.figures import computed_completion_ns, pooled
 from reports.facts.measures import loop_words
 from tests.reports.facts.timed_cells import timed
 from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sweeps import served
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
@@ -37,3 +38,13 @@ def test_requests_that_were_due_and_never_sent_are_named() -> None:
     late = replace(cell, clients=[{**client, "requests": 100, "overdue": 300}])
     (_, words) = loop_words(Cells(run_of([late], runtimes=["3.11"])).rows)
     assert str(words).startswith("75.0% of the due requests were never sent")
+
+
+def test_the_time_for_the_requests_of_the_original_experiment_is_computed_from_the_throughput() -> None:
+    """3 services x 2 clients x 1,000 requests at 6,000 requests/s."""
+    sizes = {"NUM_API_SERVICES": 3, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000}
+    cell = served("3.14", 1, 6000, sizes)
+    assert computed_completion_ns(cell) is None, "it was measured"
+    in_slices = replace(cell, turns={"slices": 2, "length_ns": 10**9})
+    assert computed_completion_ns(in_slices) == 1_000_000_000
+    assert computed_completion_ns(replace(in_slices, system="own")) is None
