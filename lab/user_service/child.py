@@ -174,6 +174,7 @@ class StartedService(RunningService):
 
     def result(self) -> dict[str, Any]:
         """Return what was measured of the service. Raises CommandFailed if another process answered for it."""
+        self._let_end_be_reported()
         try:
             if line := self.command.says_foreign_loop():
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
@@ -198,13 +199,17 @@ class StartedService(RunningService):
 
     def pids(self) -> list[int]:
         """Return the pids of the command and all its descendants, including orphans, which this process adopts."""
-        if self.command.process.poll() is not None and self._watch.is_alive():
-            self._watch.join()  # wait for the thread to report the command's end and to end this process
+        self._let_end_be_reported()
         return descendants(os.getpid())
 
     def pythons(self) -> Pythons:
         """Return the Python versions that the command's processes run."""
         return pythons_in(descendants(os.getpid()), self._own["expected_python"])
+
+    def _let_end_be_reported(self) -> None:
+        """If the command has ended, wait for the thread that reports how, and that ends this process."""
+        if self.command.process.poll() is not None and self._watch.is_alive():
+            self._watch.join()
 
     def _check_place(self) -> None:
         if "host" in self._own:

@@ -24,6 +24,10 @@ TITLE = message("Swept values")
 WANTED = message("How throughput grows with the number of workers and clients")
 COMMAND = f"{PROGRAM} --experiment scaling"
 ROOM = 0.05
+READING = message(
+    "Marks show throughput at each value divided by throughput at the first value, in the same blocks (rounds of "
+    "measurement)."
+)
 MOST_SWEEPS = 4  # sentences on a terminal
 CAPTION = message(
     "Throughput at the second value of the parameter divided by throughput at its first value, in the same blocks "
@@ -56,7 +60,7 @@ def section(view: View) -> Section:
         "values",
         TITLE,
         sentences=[sentence for label, compared in found for sentence in _sentences(label, compared)],
-        figures=[_figure(label, compared, view) for label, compared in found],
+        figures=[_figure(number, label, compared, view) for number, (label, compared) in enumerate(found, 1)],
         tables=(replace(plot, key="values-forest", caption=caption),),
     )
 
@@ -139,8 +143,11 @@ def _dependences(compared: Iterable[Comparison]) -> Iterator[Message]:
             yield traced(replace(DEPENDS[one.verdict], args=args), one.trace)
 
 
-def _figure(label: Message, compared: Sequence[Comparison], view: View) -> Figure:
-    """Return the chart of a sweep: throughput at each value divided by that at the first value, a line per runtime."""
+def _figure(number: int, label: Message, compared: Sequence[Comparison], view: View) -> Figure:
+    """Return the chart of a sweep: throughput at each value divided by that at the first value, a line per runtime.
+
+    number: the number of the chart on the page
+    """
     by_arm = grouped((one for one in compared if one.step == "value" and one.ratio), attrgetter("numerator"))
     name, first, _ = compared[0].change
     places = places_of([first, *(one.change[2] for ones in by_arm.values() for one in ones)])
@@ -149,18 +156,15 @@ def _figure(label: Message, compared: Sequence[Comparison], view: View) -> Figur
     label_of = PARAMETERS[name].label if name in PARAMETERS else name
     across = swept_axis(places, verbatim(label_of))
     up = Axis(
-        message("Throughput relative to {first}", first=value_text(first)),
+        message("Throughput relative to {name} {first}", name=name, first=value_text(first)),
         low=min(ends) * (1 - ROOM),
         high=max(ends) * (1 + ROOM),
     )
     return Figure(
-        f"values-{name.lower()}-{'-'.join(map(str, [compared[0].system, *compared[0].params.values()]))[:60]}",
-        message("{parameter} - {setting}", parameter=name, setting=label),
-        caption=message(
-            "Marks show throughput at each value divided by throughput at the first value, in the same blocks (rounds "
-            "of measurement). Vertical lines show 95 % intervals."
-        ),
-        panels=[Panel(across=across, up=up, curves=curves, level=1.0)],
+        f"values-{number}-{name.lower()}",
+        message("Throughput by {parameter}", parameter=name),
+        caption=listed([READING, *ends_words([one for ones in by_arm.values() for one in ones])], SENTENCES),
+        panels=[Panel(title=label, across=across, up=up, curves=curves, level=1.0)],
     )
 
 
