@@ -17,20 +17,22 @@ from reports.document.values import duration
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
+DEFAULT_LIMIT_S = 300.0
 
 
 def with_end(plan: Plan, given: Flags) -> Plan:
-    """Return the plan of --system with as many blocks as a verdict needs, unless it ends by time or by *given* flags.
+    """Return *plan*. If it is that of --system, and no flag in *given* says when it ends, choose the end.
 
-    A plan that compares nothing has as many blocks as an interval needs.
+    With a duration, it ends with a verdict on every comparison of throughput, or after DEFAULT_LIMIT_S. With a number
+    of requests, it has as many blocks as these verdicts need.
     """
-    is_default = given["plan"] is None and given["experiment"] is None and not plan.user_service
-    if not is_default or plan.objectives or given["blocks"] or given["until"]:
+    is_chosen = given["plan"] or given["experiment"] or given["blocks"] or given["until"]
+    fewest = 0 if is_chosen or plan.user_service else fewest_blocks_of(plan)
+    if not fewest:
         return plan
-    from reports.statistics.stats import FEWEST_FOR_INTERVAL
-
-    fewest = fewest_blocks_of(plan)
-    return plan if plan.until and fewest else replace(plan, until=Until(), blocks=max(FEWEST_FOR_INTERVAL, fewest))
+    if plan.method.duration_s:
+        return replace(plan, until=Until(verdict=True, seconds=DEFAULT_LIMIT_S), blocks=MAX_BLOCKS)
+    return replace(plan, blocks=fewest)
 
 
 def run_time(plan: Plan, cores: int) -> Message:

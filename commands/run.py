@@ -170,7 +170,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
 def _report_slower(written: Written, share: float) -> int:
     """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
     from reports.document.values import whole_percent
-    from reports.facts.comparisons import from_first_to_last, regressions
+    from reports.facts.decisions import from_first_to_last, regressions
     from reports.topics.headline import headline
 
     compared = from_first_to_last(written.view.comparisons)
@@ -277,7 +277,7 @@ def _expect_end(plan: Plan) -> None:
 
 def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
     """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
-    from reports.facts.comparisons import is_decided, widest
+    from reports.facts.decisions import is_decided, widest
 
     blocks = max((cell.block for cell in run.cells), default=1)
     if until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9:  # with another block

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from config import hosts
-from config.load import BLOCKS, load_experiment, load_plan, plan_with
+from config.load import load_experiment, load_plan, plan_with
 from config.options import Flags, Given, Option, given_flags, parsed_flags
 from config.plan import Plan, Row, Values, find_systems, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
@@ -21,7 +21,6 @@ from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, OR, Message, as_message, listed, message, verbatim
 from core.method import Method
 from core.program import SCRIPT, VERSION
-from core.saved import Until
 from systems import built_in
 
 HELP = message("Show this help and exit.")
@@ -285,10 +284,7 @@ def _chosen(flags: Flags, cores: int | None) -> Plan:
     is_default = file is None and experiment is None
     plan = load_plan(Path(file), cores) if file is not None else load_experiment(experiment, cores)
     if is_default and (flags.get("num_requests_per_client") or flags.get("scale")):
-        # the number of requests ends a measurement, not a duration, and the number of blocks ends the run
-        plan = replace(plan, method=Method(), until=Until(), blocks=BLOCKS)
-    if is_default and flags.get("blocks"):
-        plan = replace(plan, until=Until())
+        plan = replace(plan, method=Method())  # the number of requests ends a measurement, not a duration
     if names is None or (names == "all" and not is_default):
         return plan
     systems = {system.key: system for system in find_systems(names)}

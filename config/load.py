@@ -20,7 +20,6 @@ from core.errors import BadInput
 from core.messages import message
 from core.method import POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
-from core.saved import Until
 from experiments import plans
 
 FOLDER = Path(__file__).parent
@@ -101,9 +100,7 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
     if plan.user_service:
         connections = {name: (value,) for name, value in CONNECTIONS_OF_A_SEARCH.items()}
         rows = tuple(replace(row, values={**row.values, **connections}) for row in rows)
-    plan = replace(
-        plan, rows=rows, until=Until(), method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S)
-    )
+    plan = replace(plan, rows=rows, method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S))
     picks = len(rows) > 1 and all(row.fixed for row in rows)
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 

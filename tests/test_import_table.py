@@ -62,7 +62,7 @@ ONE_FILE = {
     "lab/environments/resolution.py": "packaging",
     "lab/project/packages.py": "packaging",
     "lab/run/stress.py": "clients",
-    "lab/user_service/command.py": "clients",  # whether a user's service answers is asked as its clients ask
+    "lab/user_service/readiness.py": "clients",  # whether a user's service answers is asked as its clients ask
 }
 
 REPORTS = {

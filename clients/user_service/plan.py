@@ -14,7 +14,7 @@ BURST = 16
 
 
 class PreparedRequest:
-    """A request as bytes, with its last right answer. A later answer with the same bytes is not parsed again."""
+    """An encoded request, and the last correct answer to it: an answer with the same bytes needs no second check."""
 
     __slots__ = ("_right", "request", "sent")
 

@@ -1,4 +1,4 @@
-"""Create virtual environments with uv when they are first needed.
+"""Virtual environments, each of which uv creates when it is needed for the first time.
 
 An environment's folder is named by the digest of its recipe. uv fills a folder with another name, which is then
 renamed, so the folder of an environment is complete. It never changes afterwards. Other contents get an environment of
@@ -118,7 +118,7 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
     except OSError as error:
         raise EnvironmentFailed(
             "The environment of runtime {name} could not be created in {folder}: {error}. "
-            "Free disk space or give write access there, then run again.",
+            "Free some disk space, or give write access to this folder, then run again.",
             name=recipe.interpreter.name,
             folder=str(ENVIRONMENTS),
             error=error.strerror or str(error),

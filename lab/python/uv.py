@@ -37,7 +37,7 @@ def why_missing() -> Message:
 def run(
     arguments: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], **options: Any
 ) -> tuple[str, Message]:
-    """Run a command of uv. Return its output, and why the command failed or NOTHING.
+    """Run uv with *arguments*. Return its output and NOTHING, or "" and the reason why it failed.
 
     options: as for processes.run()
     """

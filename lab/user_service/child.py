@@ -32,15 +32,8 @@ from core.processtree import descendants, usage_of, usage_since
 from core.user_service import OF_SYSTEM
 from lab.gil.probe import python_process
 from lab.user_service import holders
-from lab.user_service.command import (
-    DEAF,
-    CommandFailed,
-    check_requests,
-    end_descendants,
-    one_request,
-    probe,
-    start_command,
-)
+from lab.user_service.command import end_descendants, start_command
+from lab.user_service.readiness import DEAF, CommandFailed, check_requests, one_request, probe
 from lab.user_service.workers import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0

@@ -13,7 +13,8 @@ from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences,
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
 from reports.facts.cells import Row, grouped, groups
-from reports.facts.comparisons import Comparison, regressions, robust
+from reports.facts.comparisons import Comparison, robust
+from reports.facts.decisions import regressions
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.others import others
 from reports.facts.pairs import free_times_ns

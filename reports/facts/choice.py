@@ -49,7 +49,7 @@ class Choice(Generic[Item]):
 
     @property
     def best(self) -> Item | None:
-        """The candidate that was chosen; None if none has been chosen yet."""
+        """The best candidate; None as long as several candidates are left."""
         return self.left[0] if len(self.left) == 1 else None
 
     @property
@@ -87,8 +87,8 @@ def halved(
 def choices(run: Run, rows: Sequence[Row]) -> Choices:
     """Return the choice of the best setting under each runtime, for each workload that several settings serve.
 
-    Settings of different systems are candidates together if their clients use gilscope's frame protocol. Empty if the
-    plan has too few blocks to judge the best settings.
+    Settings of several systems compete with each other if the same clients can call all of these systems, because they
+    use gilscope's frame protocol. The result is empty if the plan has fewer than FEWEST_BLOCKS blocks.
     """
     if run.plan["blocks"] < FEWEST_BLOCKS:
         return {}

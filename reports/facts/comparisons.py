@@ -6,7 +6,6 @@ The best settings of two runtimes for one workload are compared, too (reports/fa
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any
 
 from core.cell import PARAMETERS, Value
@@ -33,9 +32,9 @@ from reports.facts.pairs import SIDES, Pair, addresses, pairs, parameters
 from reports.facts.settings import value_text
 from reports.facts.steps import NAMES, OF_VALUES, confounds, several_causes
 from reports.facts.topologies import shape_confounds
-from reports.statistics.significance import DEPENDENT, SHARES, Looks, dependence, depends, fewest_blocks_anytime
+from reports.statistics.significance import DEPENDENT, SHARES, Looks, dependence, depends
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
+from reports.statistics.verdict import MARGIN, Verdict, judge_family
 
 BEST = "best"
 DIFFERENT = ("faster", "slower")
@@ -343,41 +342,6 @@ def _notes(pair: Pair, run: Run) -> list[Message]:
     return [*disturbances(cells), *background(cells), *connection_notes(cells, run), *dependent]
 
 
-def widest(run: Run) -> float:
-    """Return the width of the widest interval of a comparison of runtimes, as a share of the comparison's ratio.
-
-    Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a small enough p,
-    or if nothing is compared. Invalid comparisons do not count, because more blocks would not help; 0 if all are
-    invalid.
-    """
-    claims = _claims(run)
-    family = [(one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"]
-    fewest = fewest_blocks_anytime(max(1, len(family)) / SHARES["throughput"])
-    widths = [
-        (judged.high - judged.low) / judged.ratio
-        if judged.low is not None
-        and judged.high
-        and judged.ratio
-        and one.blocks >= fewest
-        and one.obstacle.code != SHORT
-        else inf
-        for one, judged in family
-        if not one.is_over_all
-    ]
-    return max(widths, default=0.0) if claims else inf
-
-
-def is_decided(run: Run) -> bool:
-    """Return whether every comparison has a verdict or is invalid. Return False if there are no comparisons."""
-    words = [judged.verdict for comparison in _claims(run) for judged in comparison.judged]
-    return bool(words) and "inconclusive" not in words
-
-
-def _claims(run: Run) -> list[Comparison]:
-    """Return the comparisons for which the plan asks for a verdict, without A/A comparisons."""
-    return [one for one in compare(run) if one.step != "aa" and (one.verdict != "unjudged" or one.tails)]
-
-
 def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
     """Return the confounds of all comparisons in *compared*, each once."""
     return [*dict.fromkeys(confound for comparison in compared for confound in comparison.confounds)]
@@ -386,29 +350,3 @@ def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons that decide the run's verdict: those over all settings, or else all of *compared*."""
     return [comparison for comparison in compared if comparison.is_over_all] or list(compared)
-
-
-def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of the last runtime with the first, one at each setting; if there are none, all others.
-
-    A/A comparisons and comparisons over all settings are left out.
-    """
-    of_settings = [one for one in comparisons if not one.is_over_all and one.step != "aa"]
-    return [one for one in of_settings if one.step == "whole"] or of_settings
-
-
-def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[Comparison], list[Comparison]]:
-    """Return the comparisons that are slower by more than *share*, and those that are undecided.
-
-    share: 0.05 for 5 % more time; the whole interval must lie beyond it
-    A comparison without a verdict counts as decided if its interval excludes so large a difference.
-    """
-    slower = [one for one in comparisons if any(slower_beyond(judged, share) for judged in one.judged)]
-    unclear = [one for one in comparisons if any(_is_unclear(judged, one, share) for judged in one.judged)]
-    return slower, unclear
-
-
-def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
-    """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
-    is_decided = judged.verdict in DECIDED
-    return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))

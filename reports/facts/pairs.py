@@ -1,7 +1,7 @@
 """Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for all of them.
 
 Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
-The values of a swept parameter are compared, too: each with the first value, under each runtime.
+If a parameter has several values in a plan, each value is compared with the first value, under each runtime.
 """
 
 import json

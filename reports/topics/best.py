@@ -29,7 +29,10 @@ COMMAND = f"{PROGRAM} --experiment best"
 TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
 BEST_MARK = "* "  # before the figure of the best setting of a runtime
-SETTINGS = message("Requests/s of each setting in the blocks that judge; * marks the best setting of a runtime")
+SETTINGS = message(
+    "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other blocks than those "
+    "shown"
+)
 HOW = message(
     "The best setting under a runtime (*) took the least time per request in the blocks (rounds of measurement) with "
     "even numbers. Candidates are all measured settings that do the same work: those of a user's service, or those of "
@@ -217,8 +220,8 @@ def _topology_sentences(view: View) -> Iterator[Message]:
         return
     if view.plan.blocks < FEWEST_BLOCKS:
         yield message(
-            "The best numbers of processes and threads are chosen in some blocks and compared in others, which needs "
-            "at least {count} blocks. Use --blocks {count}.",
+            "To choose the best numbers of processes and threads and then check the choice, a run needs at least "
+            "{count} blocks. Use --blocks {count}.",
             count=FEWEST_BLOCKS,
         )
     for row in rows:

@@ -62,7 +62,7 @@ def section(view: View) -> Section:
     answer = tuple(_step_sentence(one, view) for one in steps) or tuple(_sentence(one, view) for one in found)
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
-        message("Capacity of each topology [requests/s], as the probes showed that chose the best one (*)"),
+        message("Capacity of each topology [requests/s], by the probes that chose the best one. * marks the best one"),
         [(NOTHING, _candidate_lines(view))],
         titled=True,
     )

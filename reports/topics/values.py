@@ -1,4 +1,4 @@
-"""The section "Swept values" of a report: the values of a swept parameter, compared with each other per runtime."""
+"""The section that compares the values of a swept parameter with its first value, under each runtime."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from reports.topics.headline import ratio_text, tails_text
 from reports.view import View
 
 PLACE = 45
-TITLE = message("Swept values")
+TITLE = message("Comparison of parameter values")
 WANTED = message("How throughput grows with the number of workers and clients")
 COMMAND = f"{PROGRAM} --experiment scaling"
 ROOM = 0.05
@@ -36,16 +36,16 @@ CAPTION = message(
 )
 DEPENDS = {  # by the verdict on the ratio of the two ratios
     "faster": message(
-        "The effect of {numerator} instead of {denominator} depends on {name}: the ratio at {after} is {ratio} the "
-        "ratio at {before}."
-    ),
-    "equivalent": message(
-        "The effect of {numerator} instead of {denominator} does not depend on {name}: the ratio at {after} is {ratio} "
+        "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At {after}, it is {ratio} "
         "the ratio at {before}."
     ),
+    "equivalent": message(
+        "{numerator} compared with {denominator}: the throughput ratio does not depend on {name}. At {after}, it is "
+        "{ratio} the ratio at {before}."
+    ),
     "inconclusive": message(
-        "It is not known whether the effect of {numerator} instead of {denominator} depends on {name}: the ratio at "
-        "{after} is {ratio} the ratio at {before}."
+        "{numerator} compared with {denominator}: it is not decided whether the throughput ratio depends on {name}. At "
+        "{after}, it is {ratio} the ratio at {before}."
     ),
 }
 DEPENDS["slower"] = DEPENDS["faster"]
@@ -78,7 +78,8 @@ def answer(view: View) -> list[Message | Table]:
     found = _sweeps(view)
     shown = found[:MOST_SWEEPS]
     left = plural(
-        "{count} more sweep is on the report page.", "{count} more sweeps are on the report page.",
+        "The report page compares the values of {count} more parameter.",
+        "The report page compares the values of {count} more parameters.",
         count=len(found) - MOST_SWEEPS,
     )  # fmt: skip
     groups = [(about(last[-1].step_name, label), last) for label, compared in shown if (last := _last(compared))]
@@ -87,7 +88,7 @@ def answer(view: View) -> list[Message | Table]:
 
 
 def _sweeps(view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the comparisons of each sweep, with the system and with what distinguishes the sweep from others."""
+    """Return (label, comparisons) of each swept parameter. The label has the system, and other parameters that vary."""
     by_sweep = grouped(view.of_values, lambda one: (one.key, one.change[0]))
     telling = varying([compared[0] for compared in by_sweep.values()])
     return [

@@ -13,7 +13,8 @@ import pytest
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from lab.user_service import ports
-from lab.user_service.command import LOOPBACK, CommandFailed, choose_endpoint
+from lab.user_service.command import LOOPBACK, choose_endpoint
+from lab.user_service.readiness import CommandFailed
 from tests.campaign.sizes import size
 from tests.contract.own_services import told
 
@@ -87,7 +88,7 @@ def test_a_port_that_somebody_listens_at_is_not_leased() -> None:
 
 STOLEN = """
 import json, os, sys
-from lab.user_service import command, ports
+from lab.user_service import command, ports, readiness
 own, folder = json.loads(sys.argv[1]), sys.argv[2]
 taken, thieves = [], []
 check_free = ports.check_free
@@ -121,7 +122,7 @@ try:
     service = command.start_command(own, {"service_id": 0, "folder": folder, "params": {}})
     print(json.dumps({"lost": len(taken), "other": service.address.endswith(str(taken[-1])) is False}))
     service.stop()
-except command.CommandFailed as failed:
+except readiness.CommandFailed as failed:
     print(json.dumps({"lost": len(taken), "failed": str(failed)}))
 for thief in thieves:
     os.kill(thief, 9)

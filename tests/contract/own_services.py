@@ -19,7 +19,7 @@ from core.system import System
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
-from lab.user_service import command as own_command
+from lab.user_service import readiness
 
 ITEMS = """
 import json, os, socket, sys
@@ -229,7 +229,7 @@ def running(runtime: Runtime, folder: Path, port: int, source: str = "items.py")
     command = [str(runtime.interpreter.executable), source, str(port)]
     with subprocess.Popen(command, cwd=folder, env=os.environ | runtime.variables) as service:
         try:
-            while own_command.probe(own, f"127.0.0.1:{port}", 5.0):
+            while readiness.probe(own, f"127.0.0.1:{port}", 5.0):
                 assert service.poll() is None
             yield
         finally:

@@ -18,7 +18,7 @@ from core.system import System
 from lab.run.bench import Bench
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
-from lab.user_service.command import DEAF, one_request
+from lab.user_service.readiness import DEAF, one_request
 from tests.conftest import found
 from tests.contract.runs import UNREPORTED, finished, runtime_flags
 from tests.contract.serving import check_ok, small_cell

@@ -57,7 +57,7 @@ MORE = {  # pages on commands and plans
     "record": "record/README.md",
     "evidence": "evidence.md",
     "topology": "evidence.md#the-best-setting-under-each-runtime",
-    "scaling": "evidence.md#swept-values",
+    "scaling": "evidence.md#comparison-of-parameter-values",
     "memory": "evidence.md#memory",
     "best": "evidence.md#the-best-setting-under-each-runtime",
     "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",

@@ -14,7 +14,7 @@ from clients.user_service.client import connector
 from config.user_service.plan import target
 from core.request_plan import Request, RequestPlan
 from core.secret import revealed
-from lab.user_service.command import probe
+from lab.user_service.readiness import probe
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_both_clients import native, python
 

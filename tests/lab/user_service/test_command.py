@@ -5,15 +5,8 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import (
-    CommandFailed,
-    Endpoint,
-    check_requests,
-    command_environment,
-    fill_placeholders,
-    last_exception,
-    probe,
-)
+from lab.user_service.command import Endpoint, command_environment, fill_placeholders, last_exception
+from lab.user_service.readiness import CommandFailed, check_requests, probe
 from tests.native.loadgen_peers import read_http, says, scripted
 from tests.native.programs import program_or_skip
 

@@ -8,7 +8,8 @@ import pytest
 
 from core.messages import message
 from core.result import CellResult, Run, Status
-from reports.facts.comparisons import Comparison, compare, from_first_to_last, is_decided, regressions, widest
+from reports.facts.comparisons import Comparison, compare
+from reports.facts.decisions import from_first_to_last, is_decided, regressions, widest
 from reports.facts.gates import background, idle_cores
 from reports.statistics.significance import Looks
 from reports.statistics.verdict import Word, judge_family

@@ -10,7 +10,8 @@ import pytest
 from core.method import Method
 from core.result import CellResult
 from reports.facts.cells import OVER_ALL
-from reports.facts.comparisons import AT_RATE, Comparison, compare, is_decided, regressions
+from reports.facts.comparisons import AT_RATE, Comparison, compare
+from reports.facts.decisions import is_decided, regressions
 from reports.statistics.significance import SHARES
 from reports.statistics.stats import effect
 from reports.topics.headline import headline, opposed_p99

@@ -7,7 +7,8 @@ import pytest
 
 from core.result import CellResult
 from reports.facts.cells import OVER_ALL
-from reports.facts.comparisons import Comparison, compare, is_decided
+from reports.facts.comparisons import Comparison, compare
+from reports.facts.decisions import is_decided
 from reports.facts.steps import OF_VALUES
 from reports.topics import values
 from reports.topics.headline import main_headline
@@ -98,6 +99,6 @@ def test_sentences_say_what_the_last_value_does_and_whether_the_step_depends_on_
         "System 2: PAYLOAD_BYTES 1 → 10: 3.11 0.50x [0.50, 0.50] slower; 3.14 1.00x [1.00, 1.00] equivalent."
     )
     assert dependence == (
-        "The effect of 3.14 instead of 3.11 depends on PAYLOAD_BYTES: the ratio at 10 is 2.00x [2.00, 2.00] the ratio "
-        "at 1."
+        "3.14 compared with 3.11: the throughput ratio depends on PAYLOAD_BYTES. At 10, it is 2.00x [2.00, 2.00] the "
+        "ratio at 1."
     )

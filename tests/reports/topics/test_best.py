@@ -108,8 +108,8 @@ def test_the_topologies_of_a_users_service_are_compared_although_there_is_one_ru
 def test_too_few_blocks_are_said_as_nothing_can_be_chosen() -> None:
     (said,) = sentences(of_service({("3.14t", 2, 1): 2000, ("3.14t", 1, 2): 1000}, blocks=(1, 2, 3)))
     assert said == (
-        "The best numbers of processes and threads are chosen in some blocks and compared in others, which needs at "
-        "least 5 blocks. Use --blocks 5."
+        "To choose the best numbers of processes and threads and then check the choice, a run needs at least 5 blocks. "
+        "Use --blocks 5."
     )
 
 
