@@ -51,6 +51,13 @@ class Pace:
         own_ns = max(think_ns, counts.get("own_ns", 0) // latency["count"])
         return cls(cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns)
 
+    def grown(self, seen: "Pace", factor: float) -> "Pace":
+        """Return this pace, with the times of *seen* that are more than *factor* times as long."""
+        return Pace(
+            cycle_ns=seen.cycle_ns if seen.cycle_ns > factor * self.cycle_ns else self.cycle_ns,
+            tail_ns=seen.tail_ns if seen.tail_ns > factor * self.tail_ns else self.tail_ns,
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:

@@ -29,7 +29,7 @@ TAILS = 4  # and is so many times as long as its longest requests
 LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL and caches are warm
 LEAST_LEAD = 0.05  # as a share of the slice
 RATE_LEAD_NS, RATE_LEAD = 500_000_000, 0.25  # at a rate, queues build up: a time, or a share of the duration
-GROWN = 1.25  # slices of later blocks are longer if requests turn up that need slices so many times as long
+GROWN = 1.25  # later blocks expect longer requests if some turn up that are so many times as long
 TOO_SHORT, MOST_TRIES = 2.0, 3  # a block is measured again if they must be so many times as long
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
@@ -115,9 +115,8 @@ def measure_together(
                     arms[place].do(arms[place].take_turn, part)
         for arm in arms:
             arm.do(arm.end, cores.timelines)
-            known = bench.paces.get(arm.key)
-            if known and _wanted_ns([arm.pace]) > GROWN * _wanted_ns([known]):
-                bench.paces[arm.key] = arm.pace
+            if known := bench.paces.get(arm.key):
+                bench.paces[arm.key] = known.grown(arm.pace, GROWN)
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
     return [arm.result(spent_ns) for arm in arms]
 

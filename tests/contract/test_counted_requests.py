@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from clients.user_service.client import STRIDE
-from core.child import Slice
+from core.child import Slice, wait_until
 from core.method import Method
 from core.request_plan import Request, order
 from lab.run.runtimes import AnyRuntime, Native, orchestrator
@@ -152,6 +152,40 @@ def test_a_request_counts_if_it_starts_in_the_counted_time(
         total_ms = result["latency"]["histogram"]["total_ns"] / MS
         assert abs(total_ms - sum(case.latencies_ms)) < LATE_MS * expected
         assert abs(result["latency"]["max_ns"] / MS - max(case.latencies_ms)) < LATE_MS
+
+
+@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
+def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_requests(
+    runtime: AnyRuntime, tmp_path: Path
+) -> None:
+    """The queue of the listener is full, so the client's SYN is dropped, and sent again 1 s later (RFC 6298, 2.1)."""
+    if isinstance(runtime, Native):
+        program_or_skip("loadgen")
+    closing = HELLO.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        command, cell = told(
+            CASES["across both edges"], "127.0.0.1:" + str(listener.getsockname()[1]), runtime, tmp_path, framed=False
+        )
+        with spoken(command, cell) as (client, _):
+            at_ns = perf_counter_ns() + IN_MS * MS
+            client.tell(str(Slice(at_ns=at_ns, lead_ns=LEAD_MS * MS, length_ns=LENGTH_MS * MS)))
+            with listener.accept()[0] as first, socket.create_connection(listener.getsockname()):
+                read_http(first)
+                wait_until(at_ns + 250 * MS)
+                first.sendall(closing)
+            wait_until(at_ns + 700 * MS)
+            listener.accept()[0].close()  # of the connection that filled the queue
+            with listener.accept()[0] as second:
+                read_http(second)
+                arrived_ms = (perf_counter_ns() - at_ns) / MS
+                second.sendall(closing)
+            result = client.line()["result"]
+            assert client.end() == (0, b"", "")
+    assert arrived_ms > 1000
+    assert [result[key] for key in ("answered", "uncounted", "errors")] == [1, 1, {}]
+    expected_ms = {"own_ns": arrived_ms - 250, "held_ns": 50, "beyond_ns": arrived_ms - LEAD_MS - LENGTH_MS}
+    assert {key: result[key] / MS for key in expected_ms} == pytest.approx(expected_ms, abs=LATE_MS)
+    assert result["latency"]["max_ns"] < LATE_MS * MS
 
 
 @pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])

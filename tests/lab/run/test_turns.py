@@ -50,6 +50,13 @@ def test_the_pace_of_requests_has_their_longest_part_and_the_time_between_them()
     assert Pace.of({"latency": {"count": 0}}) == Pace()
 
 
+def test_what_turns_out_much_longer_than_expected_is_expected_from_then_on_each_time_by_itself() -> None:
+    """A mean of 130 ms needs more than the longest slice; a tail that is longer than it must be seen all the same."""
+    expected, no_answer = Pace(cycle_ns=130 * MS, tail_ns=134 * MS), Pace.of({"latency": {}}, least_ns=536 * MS)
+    assert expected.grown(no_answer, 1.25) == Pace(cycle_ns=130 * MS, tail_ns=536 * MS)
+    assert expected.grown(Pace(cycle_ns=150 * MS, tail_ns=160 * MS), 1.25) == expected
+
+
 @pytest.mark.parametrize(
     ("answered", "mean_ms", "between_ms", "edges_ms", "is_right"),
     [

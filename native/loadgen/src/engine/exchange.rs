@@ -265,19 +265,21 @@ impl Worker {
         }
         let whole = self.connections[at].written == self.message(at).len();
         self.tally.last_ns = end_ns;
-        let (begun_ns, counted_ns) = (self.connections[at].begun_ns(), self.counted_ns.clone());
+        let (begun_ns, counted_ns) = (self.turned_to_ns(at), self.counted_ns.clone());
         let counts = counted_ns.contains(&begun_ns);
         self.note_reconnect(at, counts);
         if counts {
             self.count(at, &answer, end_ns);
         } else {
             self.tally.uncounted += 1;
-            if begun_ns < counted_ns.start {
-                self.tally.held_ns += end_ns.min(counted_ns.end).saturating_sub(counted_ns.start);
-            }
         }
-        self.users[self.connections[at].user].answered_ns = end_ns;
+        if begun_ns < counted_ns.start {
+            self.tally.held_ns += end_ns.min(counted_ns.end).saturating_sub(counted_ns.start);
+        } else {
+            self.note_own_time(at, counts);
+        }
         let connection = &mut self.connections[at];
+        self.users[connection.user].answered_ns = end_ns;
         connection.state = State::Idle;
         if answer.keep && whole && !self.job.fresh {
             self.tally.kept += 1;
@@ -289,17 +291,33 @@ impl Worker {
         self.set_free(user);
     }
 
+    /// When the user turned to this request: when it was due, or began to connect for it, or else sent it.
+    #[inline]
+    fn turned_to_ns(&self, at: usize) -> u64 {
+        let connection = &self.connections[at];
+        let connects = connection.intended_ns == 0 && connection.opened_ns >= self.users[connection.user].answered_ns;
+        let begun_ns = connection.begun_ns();
+        if connects { begun_ns.min(connection.opened_ns) } else { begun_ns }
+    }
+
+    /// Count the time before this request in which its user had no other under way, as far as its slice lasted.
+    #[inline]
+    fn note_own_time(&mut self, at: usize, counts: bool) {
+        let connection = &self.connections[at];
+        let until_ns = if counts { u64::MAX } else { self.counted_ns.end };
+        let free_ns = self.users[connection.user].answered_ns.max(self.counted_ns.start);
+        self.tally.own_ns += connection.started_ns.min(until_ns).saturating_sub(free_ns);
+    }
+
     #[inline]
     fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
         let connection = &self.connections[at];
         let (started_ns, begun_ns) = (connection.started_ns, connection.begun_ns());
-        let user = &mut self.users[connection.user];
-        let service = user.spec.service;
+        let service = self.users[connection.user].spec.service;
         self.tally.latency.record(end_ns - started_ns);
         if connection.intended_ns > 0 {
             self.tally.corrected.record(end_ns - begun_ns);
         }
-        self.tally.own_ns += started_ns.saturating_sub(user.answered_ns.max(self.counted_ns.start));
         self.tally.beyond_ns += end_ns.saturating_sub(self.counted_ns.end);
         self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
         if self.job.times_first_byte {
