@@ -19,6 +19,7 @@ FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part o
 ABOUT_ONE = 1.5
 DELAYED_ACK_NS = range(39_500_000, 50_000_000)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
 MOST_IDLE_CORES = 0.5
+CONNECT_AGAIN_NS = 1_000_000_000  # after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
 
 
 def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
@@ -26,7 +27,7 @@ def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
     service = UserService.from_json(run.plan["own"]) if run.plan.get("own") else None
     by_note: dict[Message, list[str]] = {}
     for arm, of_arm in _good(cells).items():
-        found = [_closed(of_arm, service.requests), _resent(of_arm)] if service else []
+        found = [_closed(of_arm, service.requests), _resent(of_arm), _queued(of_arm)] if service else []
         for note in filter(None, [*found, _delay(of_arm)]):
             by_note.setdefault(note, []).append(arm)
     return [message("{arms}: {note}", arms=listed(arms), note=note) for note, arms in by_note.items()]
@@ -83,6 +84,19 @@ def _resent(cells: Sequence[CellResult]) -> Message:
         "twice. Their latency includes both attempts",
         count=whole(resent), all=whole(sum(cell.answered for cell in cells)),
     )  # fmt: skip
+
+
+def _queued(cells: Sequence[CellResult]) -> Message:
+    """Return what a connect of 1 s or more means; NOTHING if there was none."""
+    longest_ns = max(cell.connect.get("max_ns", 0) for cell in cells)
+    if longest_ns < CONNECT_AGAIN_NS:
+        return NOTHING
+    return message(
+        "connecting took up to {longest} s. A second or more usually means that the service's listen queue (backlog) "
+        "was full, so that the kernel dropped the first packet, which is sent again after 1 s. Throughput includes "
+        "this time. Give the server a larger backlog, or let it keep connections",
+        longest=f"{longest_ns / 1e9:.1f}",
+    )
 
 
 def _delay(cells: Sequence[CellResult]) -> Message:
