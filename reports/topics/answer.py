@@ -274,7 +274,7 @@ def _missing(view: View) -> Iterator[Message]:
 def _next(view: View) -> Message:
     """Return the command to run next: it measures more blocks for missing verdicts, or else profiles locks.
 
-    If no measurement succeeded, it sends a request to the user's service.
+    If so many measurements failed that nothing can be compared, it sends a request to the user's service.
     The lock profile is of the system whose throughput changes most.
     """
     compared = measured_steps(view)
@@ -298,7 +298,7 @@ def _next(view: View) -> Message:
 
 
 def _request_by_hand(view: View) -> Message:
-    """Return how to find out why no measurement of a user's service succeeded; NOTHING for other plans."""
+    """Return how to find out why measurements of a user's service failed; NOTHING for other plans."""
     if not view.run.plan.get("own"):
         return NOTHING
     own = UserService.from_json(view.run.plan["own"])
@@ -306,6 +306,7 @@ def _request_by_hand(view: View) -> Message:
     method = [] if request.method == "GET" else ["-X", request.method]
     url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
     return message(
-        "No measurement succeeded. Start the service yourself, read its log, and send it a request: {command}",
+        "Measurements failed, so nothing can be compared. Start the service yourself, read its log, and send it a "
+        "request: {command}",
         command=shlex.join(["curl", "-i", *method, f"{url}{request.path}"]),
     )
