@@ -87,15 +87,13 @@ def _resent(cells: Sequence[CellResult]) -> Message:
 
 
 def _queued(cells: Sequence[CellResult]) -> Message:
-    """Return what a connect of 1 s or more means; NOTHING if there was none."""
-    longest_ns = max(cell.connect.get("max_ns", 0) for cell in cells)
-    if longest_ns < CONNECT_AGAIN_NS:
+    """Return what it means if a connection took 1 s or longer to open; NOTHING if none did."""
+    if max(cell.connect.get("max_ns", 0) for cell in cells) < CONNECT_AGAIN_NS:
         return NOTHING
     return message(
-        "connecting took up to {longest} s. A second or more usually means that the service's listen queue (backlog) "
-        "was full, so that the kernel dropped the first packet, which is sent again after 1 s. Throughput includes "
-        "this time. Give the server a larger backlog, or let it keep connections",
-        longest=f"{longest_ns / 1e9:.1f}",
+        "some connections took 1 s or longer to open. This usually means that the service's listen queue (backlog) "
+        "was full: the kernel then drops the first packet, and the client's kernel sends it again after 1 s. "
+        "Throughput includes this time. Give the server a larger backlog, or let it keep connections open"
     )
 
 

@@ -23,6 +23,7 @@ MOST_IDLE = 0.02  # share of a core that an arm may use between its slices: a ti
 LEAST_IDLE_NS = 500_000_000  # of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
 TICK_NS = 10_000_000  # of the clock that counts CPU time on many machines
 GIL_AND_JIT = {"GIL": ("gil_enabled_ready", "gil_enabled_end"), "JIT": ("jit_enabled_ready", "jit_enabled_end")}
+FAILED = "failed"
 NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
 
 
@@ -39,9 +40,8 @@ def failed_gate(cells: Sequence[CellResult]) -> Message:
         return message("{arm} in block {block}: {reason}", arm=invalid[0].arm, block=invalid[0].block, reason=reason)
     if failed:
         reason = reasons(failed)[0]
-        return message(
-            "{count} of {all} measurements failed: {reason}", count=len(failed), all=len(cells), reason=reason
-        )
+        failures = message("{count} of {all} measurements failed", count=len(failed), all=len(cells))
+        return message("{failures}: {reason}", code=FAILED, failures=failures, reason=reason)
     return NOTHING
 
 

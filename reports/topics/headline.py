@@ -19,6 +19,7 @@ from reports.document.model import ABSENT
 from reports.document.values import whole_percent
 from reports.facts.cells import grouped
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering
+from reports.facts.gates import FAILED
 from reports.facts.others import MOST_BUSY
 from reports.facts.settings import SHAPE, place_in_plan, system_name, varying
 from reports.topics.comparisons import ratio_datum
@@ -140,7 +141,7 @@ def headline(one: Comparison, names: Mapping[str, str]) -> Message:
     is_excluded = one.low is not None and one.high is not None and not one.low <= 1 <= one.high
     args: dict[str, Arg] = {
         **arms,
-        "why": one.why,
+        "why": one.why.args["failures"] if one.why.code == FAILED else one.why,
         "setting": _in_company(setting, one),
         "ratio": ratio_text(one),
         "doubt": one.obstacle if is_excluded else CHANCE,

@@ -20,6 +20,7 @@ from reports.facts.cells import Row, grouped, together
 from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
 from reports.facts.figures import MORE
+from reports.facts.gates import FAILED
 from reports.facts.measures import THROUGHPUT
 from reports.statistics.verdict import amount
 from reports.topics import values
@@ -137,7 +138,8 @@ def _open_sentences(view: View) -> Iterator[Message]:
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
         is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
-        if one.verdict != "invalid" or one.obstacle != one.why:  # otherwise its headline has the reason
+        is_in_headline = one.verdict == "invalid" and one.obstacle == one.why and one.why.code != FAILED
+        if not is_in_headline:
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
         reasons = (traced(why, together(one.trace for one in about)) for why, about in whys.items())

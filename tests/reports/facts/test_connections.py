@@ -44,10 +44,10 @@ def notes(cells: Sequence[CellResult], plan: RequestPlan | None = None) -> list[
 
 
 @pytest.mark.parametrize(("longest_ms", "is_told"), [(1021, True), (900, False)])
-def test_a_connect_of_a_second_is_told_with_its_cause(longest_ms: int, is_told: bool) -> None:
+def test_connections_that_took_a_second_to_open_are_told_once_for_all_runtimes(longest_ms: int, is_told: bool) -> None:
     cells = [replace(cell, connect={"count": 9, "max_ns": longest_ms * MS}) for cell in blocks()]
-    told = notes(cells)
-    assert ["connecting took up to 1.0 s" in note and "larger backlog" in note for note in told] == [True] * is_told
+    told = [note for note in notes(cells) if note.startswith("3.14, 3.14t: some connections took 1 s or longer")]
+    assert len(told) == is_told
 
 
 @pytest.mark.parametrize(
