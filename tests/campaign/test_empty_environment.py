@@ -1,26 +1,38 @@
 """The wheel in an environment that has only what it requires: each command of README and docs answers there.
 
+It works in other people's folders, and as another user.
+
 `GOLDEN=update make campaign` writes docs/measurements/commands.md, a table of what the commands answer.
 """
 
 import os
 import re
+import stat
 import subprocess
+import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from core.result import Run
+from core.result_file import load
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
 from tests.campaign.sizes import IS_LARGE, campaign_only, size
-from tests.contract.packages import not_installed
+from tests.conftest import runtime_or_skip
+from tests.contract.packages import index_answers, not_installed
 from tests.docs.pages import DOCS
 from tests.docs.test_commands import COMMANDS, fill
 
-pytestmark = pytest.mark.skipif(uv.find() is None, reason="needs uv")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux: /proc"),
+    pytest.mark.skipif(uv.find() is None, reason="needs uv"),
+]
 PAGE = DOCS / "measurements" / "commands.md"
 HEAD = "| command | how it ran | exit status | first line |\n|---|---|---|---|\n"
 ELSEWHERE = {  # why these commands answer with their help only
@@ -35,40 +47,83 @@ LONGEST = 100  # characters of a first line in the table
 ASGI = ("fa", "pool_app", "shop")
 MEASURE = ("--system", "2", "--blocks", "1", "--num-clients", "1", "--num-requests-per-client", "50", "--out", "made")
 WRONG = re.compile(r"Traceback|bug in gilscope|installation is incomplete|is missing\. Install gilscope again")
+NOBODY, INSTALLER = 65534, 12345
+SHORT = ("--blocks", "1", "--duration", "0.2", "--warmup", "0", "--runtime", "3.14t", "--num-clients", "1")
 NO_EXTRA = "error: The format parquet needs the package pyarrow"
+
+# A project with packages of its own that are called like ours, and one that is called like a library of ours
+FLASK = {
+    "pyproject.toml": '[project]\nname = "flaskr"\nversion = "1"\ndependencies = ["flask"]\n',
+    "config/__init__.py": 'GREETING = "hello"\n',
+    "core/__init__.py": "def greeting(text):\n    return text.upper()\n",
+    "lab.py": "import rich_is_not_needed_here\n",
+    "yaml.py": 'raise RuntimeError("this is the project\'s own")\n',
+    "flaskr.py": (
+        "from flask import Flask\n\nimport core\nfrom config import GREETING\n\n\n"
+        "def create_app(test_config=None):\n    app = Flask(__name__)\n"
+        '    app.add_url_rule("/", view_func=lambda: {"said": core.greeting(GREETING)})\n    return app\n'
+    ),
+}
+SCRIPT = """
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Hello(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, *words):
+        pass
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Hello).serve_forever()
+"""
 
 
 class Product:
-    """The wheel in a new environment. Commands run in *folder*, where the docs' examples and runs are."""
+    """The wheel in a new environment that only its owner can write to. *pages* has the docs' examples and runs."""
 
-    def __init__(self, folder: Path, extra: str = "") -> None:
-        self.folder, self._made = folder / "pages", folder / "environment"
-        tool, build = str(uv.find()), os.environ | {"GILSCOPE_PURE": "1"}
-        subprocess.run([tool, "venv", "-q", "--python", "3.14", self._made], check=True)
-        steps = [tool, "build", "-q", "--wheel", "--out-dir", str(folder), str(REPOSITORY)]
-        done = subprocess.run(steps, env=build, check=False, capture_output=True, text=True)
-        (wheel,) = folder.glob("*.whl") if not done.returncode else [""]
-        pinned = ["--constraint", str(folder / "pins.txt"), "--python", str(self._made / "bin" / "python")]
+    def __init__(self, place: Path, extra: str = "") -> None:
+        self.pages, self.environment = place / "pages", place / "environment"
+        tool, python = str(uv.find()), self.environment / "bin" / "python"
+        subprocess.run([tool, "venv", "-q", "--python", "3.14", self.environment], check=True)
+        steps = [tool, "build", "-q", "--wheel", "--out-dir", str(place), str(REPOSITORY)]
+        done = subprocess.run(
+            steps, env=os.environ | {"GILSCOPE_PURE": "1"}, check=False, capture_output=True, text=True
+        )
+        (self.wheel,) = place.glob("*.whl") if not done.returncode else [Path()]
         pins = re.findall(r"^\S+==\S+", (REPOSITORY / "requirements-dev.txt").read_text(), re.MULTILINE)
-        (folder / "pins.txt").write_text("\n".join(pins))
-        if wheel:
-            steps = [tool, "pip", "install", "-q", *pinned, f"gilscope{extra} @ file://{wheel}"]
+        (place / "pins.txt").write_text("\n".join(pins))
+        if not done.returncode:
+            steps = [tool, "pip", "install", "-q", "--constraint", str(place / "pins.txt"), "--python", str(python)]
+            steps.append(f"gilscope{extra} @ file://{self.wheel}")
             done = subprocess.run(steps, check=False, capture_output=True, text=True)
         if done.returncode:
             not_installed(done.stderr)
-        self.folder.mkdir()
-        fill(self.folder)
+        subprocess.run(["chmod", "-R", "a-w,a+rX", self.environment], check=True)
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", str(INSTALLER), self.environment], check=True)
+        self.pages.mkdir()
+        fill(self.pages)
         for words in COMMANDS:
             if "--app" in words:
-                add_application(self.folder, words[words.index("--app") + 1])
+                add_application(self.pages, words[words.index("--app") + 1])
 
-    def answer(self, words: Sequence[str]) -> tuple[int, str]:
-        """Run a command in the folder. Return its exit status and its output."""
-        places = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / ".cache"), "COLUMNS": "100"}
+    def answer(self, words: Sequence[str], folder: Path | None = None, user: Sequence[str] = ()) -> tuple[int, str]:
+        """Run a command in *folder*, or in the pages. Return its exit status and its output."""
+        folder = folder or self.pages
+        places = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / ".cache"), "UV_CACHE_DIR": uv_cache()}
+        places["RUSTUP_HOME"] = str(Path.home() / ".rustup")  # uv asks rustc for its version
+        others = {"COLUMNS": "100", "DATABASE": "none", "TOKEN": "none", "UV_COMPILE_BYTECODE": "0"}
         done = subprocess.run(
-            [self._made / "bin" / "gilscope", *words],
-            cwd=self.folder,
-            env=scrubbed_environment() | places | {"DATABASE": "none", "TOKEN": "none"},
+            [*user, self.environment / "bin" / "gilscope", *words],
+            cwd=folder,
+            env=scrubbed_environment() | places | others,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -77,22 +132,53 @@ class Product:
         )
         return done.returncode, done.stdout + done.stderr
 
+    def run_in(self, folder: Path, *words: str, user: Sequence[str] = ()) -> tuple[Run, str]:
+        """Return the run that gilscope leaves in *folder*, and what it printed."""
+        status, output = self.answer([*words, *SHORT], folder, user)
+        if "could not be installed" in output and not index_answers():
+            not_installed(output)
+        assert status == 0, output
+        (file,) = folder.glob("gilscope-runs/*/result.json")
+        return load(file.parent), output
+
+
+def may_be_entered(path: Path) -> bool:
+    """Return whether every user may enter the folders that lead to *path*."""
+    return all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents)
+
+
+def uv_cache() -> str:
+    done = subprocess.run([str(uv.find()), "cache", "dir"], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def state(root: Path) -> dict[Path, tuple[int, int]]:
+    """Return size and time of change of every file below *root*."""
+    looks = {path: path.lstat() for path in root.rglob("*") if not path.is_dir()}
+    return {path: (look.st_size, look.st_mtime_ns) for path, look in looks.items()}
+
 
 def add_application(folder: Path, name: str) -> None:
     """Write the WSGI or ASGI application MODULE:NAME."""
     module, _, function = name.partition(":")
-    parts, kind = module.split("."), "async def {}(scope, receive, send): pass\n"
-    if module not in ASGI:
-        kind = "def {}(environ, start_response): pass\n"
-    path = folder.joinpath(*parts, "__init__.py")
+    parameters = "async def {}(scope, receive, send)" if module in ASGI else "def {}(environ, start_response)"
+    path = folder.joinpath(*module.split("."), "__init__.py")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(kind.format(function))
+    path.write_text(f"{parameters.format(function)}: pass\n")
+
+
+@contextmanager
+def place() -> Iterator[Path]:
+    """A folder that every user may look into."""
+    with tempfile.TemporaryDirectory(prefix="gilscope-alone-", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @pytest.fixture(scope="module")
 def product() -> Iterator[Product]:
-    with tempfile.TemporaryDirectory(prefix="gilscope-alone-") as name:
-        yield Product(Path(name))
+    with place() as folder:
+        yield Product(folder)
 
 
 def line_of(words: Sequence[str], product: Product) -> tuple[str, int, str]:
@@ -108,7 +194,7 @@ def line_of(words: Sequence[str], product: Product) -> tuple[str, int, str]:
     status, output = product.answer(run)
     assert not WRONG.search(output), output
     assert output.strip(), words
-    lines = [line for line in output.replace(str(product.folder), "...").splitlines() if line.strip()]
+    lines = [line for line in output.replace(str(product.pages), "...").splitlines() if line.strip()]
     return how, status, next((line for line in lines if line.startswith("error: ")), lines[0])
 
 
@@ -161,8 +247,57 @@ def test_it_measures_reports_and_exports(product: Product) -> None:
     assert status == 0, output
 
 
+def test_the_wheel_has_one_package_and_its_metadata(product: Product) -> None:
+    with zipfile.ZipFile(product.wheel) as archive:
+        names = archive.namelist()
+        (entry_points,) = (name for name in names if name.endswith("entry_points.txt"))
+        script = archive.read(entry_points).decode()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"gilscope"}
+    assert len({name.split("/")[0] for name in names}) == 2
+    assert "gilscope = gilscope.__main__:main" in script
+    for needed in ("core/locale/zh.po", "requirements/tornado.txt", "config/default.yaml", "native/Cargo.toml"):
+        assert f"gilscope/{needed}" in names
+    assert not [name for name in names if "/native/bin/" in name or "__pycache__" in name]
+
+
+def test_a_factory_in_a_project_with_packages_called_like_ours_is_served_and_nothing_is_left_but_the_run_and_the_cache(
+    product: Product,
+) -> None:
+    runtime_or_skip("3.14t")
+    folder = product.pages.parent / "flask"
+    for name, content in FLASK.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    run, output = product.run_in(folder, "--app", "flaskr:create_app", "--expect-json", '{"said": "HELLO"}')
+    assert [cell.status for cell in run.cells] == ["ok"]
+    assert str(next(folder.glob("gilscope-runs/*/report.html")).relative_to(folder)) in output
+    roots = {path.relative_to(folder).parts[0] for path in state(folder)}
+    roots.discard("__pycache__")  # Python's own, of the module that was imported
+    assert roots == {*(name.split("/")[0] for name in FLASK), "gilscope-runs", ".cache"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
+def test_another_user_runs_a_script_from_an_installation_that_he_cannot_write_to(product: Product) -> None:
+    for interpreter in (
+        runtime_or_skip("3.14t").interpreter.executable,
+        (product.environment / "bin" / "python").resolve(),
+    ):
+        if not may_be_entered(interpreter):
+            pytest.skip(f"nobody may not run {interpreter}, which lies below a folder that only its owner may enter")
+    folder = product.pages.parent / "other"
+    folder.mkdir()
+    (folder / "hello.py").write_text(SCRIPT)
+    os.chown(folder, NOBODY, NOBODY)
+    before = state(product.environment)
+    user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    run, output = product.run_in(folder, "--service-command", "{python} hello.py {port}", user=user)
+    assert [cell.status for cell in run.cells] == ["ok"]
+    assert "has no pyproject.toml or requirements.txt" in output
+    assert state(product.environment) == before
+
+
 @campaign_only
 def test_the_extra_parquet_adds_that_format() -> None:
-    with tempfile.TemporaryDirectory(prefix="gilscope-alone-") as name:
-        status, output = Product(Path(name), "[parquet]").answer(["export", "run-base", "to", "--format", "parquet"])
+    with place() as folder:
+        status, output = Product(folder, "[parquet]").answer(["export", "run-base", "to", "--format", "parquet"])
     assert (status, output) == (0, "to/cells.parquet\n")

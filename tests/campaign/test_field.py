@@ -40,6 +40,7 @@ LONGEST_S = 240  # with the set-up of packages
 class Case:
     """A folder of a service, the flags of its run, and what the run must say.
 
+    shared:      a folder of field/shared whose files stand beside those of the service
     says, never: regular expressions for all output, in which blanks and line ends are one blank
     status:      the exit status
     clients:     the flags for each client that measures it
@@ -47,6 +48,7 @@ class Case:
 
     folder: str
     flags: str
+    shared: str = ""
     says: str = r"requests/s"
     never: str = r"a^"
     status: int = 0
@@ -62,10 +64,11 @@ CASES = {
         clients=CLIENTS,
     ),
     "closes without a word": Case(
-        folder="03-unannounced-close", flags=SERVER, says="had to be sent twice", clients=CLIENTS
+        folder="03-unannounced-close", shared="raw", flags=SERVER, says="had to be sent twice", clients=CLIENTS
     ),
     "closes after twenty answers": Case(
         folder="05-max-requests",
+        shared="asgi",
         flags=f"--service-command '{{python}} -m hypercorn -c hypercorn.toml -b {PORT} app:app' "
         "--requirements requirements.txt",
         says=r"closed the connection after about (1[789]|2[012]) answers",
@@ -74,6 +77,7 @@ CASES = {
     **{
         f"GOAWAY {when} the answer": Case(
             folder="05b-goaway",
+            shared="raw",
             flags=f"{SERVER} --requirements requirements.txt --protocol http2 --env MODE={when}",
             never="closed: |garbled|[0-9] x closed",
             clients=(NATIVE,),
@@ -82,6 +86,7 @@ CASES = {
     },
     "eight threads": Case(
         folder="06-eight-threads",
+        shared="raw",
         flags=f"{SERVER} --num-clients 2 --num-connections-per-client 8",
         says="8 of 16 connections.*thread.*connection",
         status=1,
@@ -93,7 +98,9 @@ CASES = {
         """--expect-json '{"total": 400}'""",
         clients=CLIENTS,
     ),
-    "a request in chunks": Case(folder="08-chunked-request", flags=f"{GUNICORN} --requests asked.yml", clients=CLIENTS),
+    "a request in chunks": Case(
+        folder="08-chunked-request", shared="wsgi", flags=f"{GUNICORN} --requests asked.yml", clients=CLIENTS
+    ),
     "head and body apart": Case(
         folder="10-nagle-40ms",
         flags=f"{SERVER} --duration 2.5",
@@ -102,19 +109,22 @@ CASES = {
         clients=CLIENTS,
     ),
     "a loop for each request": Case(
-        folder="12-loop-per-request", flags=f"{PROFILE} locks", never="runners.py.*lock of"
+        folder="12-loop-per-request", shared="wsgi", flags=f"{PROFILE} locks", never="runners.py.*lock of"
     ),
-    "debug lines that are off": Case(folder="13-disabled-debug", flags=f"{PROFILE} python"),
-    "memory of an extension": Case(folder="14-extension-memory", flags=f"{PROFILE} memory --env MB=50"),
-    "shared singletons": Case(folder="15-shared-singletons", flags=f"{PROFILE} locks"),
-    "raises": Case(folder="18-raise", flags=GUNICORN, says="x 500.*KeyError", status=1, clients=CLIENTS),
+    "debug lines that are off": Case(folder="13-disabled-debug", shared="wsgi", flags=f"{PROFILE} python"),
+    "memory of an extension": Case(folder="14-extension-memory", shared="wsgi", flags=f"{PROFILE} memory --env MB=50"),
+    "shared singletons": Case(folder="15-shared-singletons", shared="wsgi", flags=f"{PROFILE} locks"),
+    "raises": Case(folder="18-raise", shared="raw", flags=GUNICORN, says="x 500.*KeyError", status=1, clients=CLIENTS),
     **{
         f"lines end with LF: {kind}": Case(
-            folder="18-raise", flags=f"--service-command '{{python}} lf.py {{port}} {kind}'", clients=CLIENTS
+            folder="18-raise",
+            shared="raw",
+            flags=f"--service-command '{{python}} lf.py {{port}} {kind}'",
+            clients=CLIENTS,
         )
         for kind in ("crlf", "last", "all")
     },
-    "a shared cache": Case(folder="18-shared-cache", flags=GUNICORN, says="500|requests/s", status=-1),
+    "a shared cache": Case(folder="18-shared-cache", shared="wsgi", flags=GUNICORN, says="500|requests/s", status=-1),
     "a loop for each thread": Case(
         folder="20-single-thread-lock", flags="--service-command '{python} server.py {port} 4'", clients=CLIENTS
     ),
@@ -130,9 +140,10 @@ CASES = {
         )
         for name in ("asked", "whole")
     },
-    "a stall": Case(folder="24-periodic-stall", flags=f"{GUNICORN} --duration 6", clients=CLIENTS),
+    "a stall": Case(folder="24-periodic-stall", shared="wsgi", flags=f"{GUNICORN} --duration 6", clients=CLIENTS),
     "a limit of connections": Case(
         folder="25-waitress-limit",
+        shared="wsgi",
         flags=f"--service-command '{{python}} -m waitress --connection-limit 4 --listen {PORT} app:app' "
         "--requirements waitress.txt --num-clients 1 --num-connections-per-client 16",
         says="of 16 connections.*limit",
@@ -141,12 +152,14 @@ CASES = {
     ),
     "idle connections end": Case(
         folder="26-keep-alive-race",
+        shared="asgi",
         flags="--app app:app --server uvicorn --requirements requirements.txt --think-time 5s --duration 6",
         never="[0-9] x (closed|reset)",
         clients=CLIENTS,
     ),
     "another protocol": Case(
         folder="28-raw-answer",
+        shared="raw",
         flags=SERVER,
         says=r"answered .-ERR unknown command.*not HTTP.*add-a-system",
         status=1,
@@ -173,15 +186,26 @@ CASES = {
         clients=CLIENTS,
     ),
     "an upper bound": Case(
-        folder="34-bound/pep621", flags="--app web:app", says="pyproject.toml.*<3.14", never="Installed", status=2
+        folder="34-bound/pep621",
+        shared="index",
+        flags="--app web:app",
+        says="pyproject.toml.*<3.14",
+        never="Installed",
+        status=2,
     ),
-    "a lower bound": Case(folder="34-bound/lower2", flags="--app web:app", says="pyproject.toml.*>=3.15", status=2),
+    "a lower bound": Case(
+        folder="34-bound/lower2", shared="index", flags="--app web:app", says="pyproject.toml.*>=3.15", status=2
+    ),
     "a bound of Poetry": Case(
-        folder="34-upper-bound", flags="--app shop.web:app", says="pyproject.toml.*<3.14", status=2
+        folder="34-upper-bound", shared="index", flags="--app web:app", says="pyproject.toml.*<3.14", status=2
     ),
-    "a package in a folder": Case(folder="35-uv-sources", flags="--app web:app --request 'GET /items/3'"),
-    "a constraint": Case(folder="35-sources/constraint", flags="--app web:app --request 'GET /items/3'"),
-    "a project that is built": Case(folder="35-sources/built", flags="--app web:app --request 'GET /items/3'"),
+    "a package in a folder": Case(
+        folder="35-uv-sources", shared="pricing", flags="--app web:app --request 'GET /items/3'"
+    ),
+    "a constraint": Case(folder="35-sources/constraint", shared="index", flags="--app web:app"),
+    "a project that is built": Case(
+        folder="35-sources/built", shared="pricing", flags="--app web:app --request 'GET /items/3'"
+    ),
 }
 CHOSEN = [(name, client) for name, case in CASES.items() for client in case.clients]
 
@@ -194,6 +218,8 @@ def test_a_run_says_what_is_true_of_the_service(name: str, client: str, tmp_path
         program_or_skip("loadgen")
     folder = tmp_path / "service"
     shutil.copytree(FIELD / case.folder, folder)
+    if case.shared:
+        shutil.copytree(FIELD / "shared" / case.shared, folder, dirs_exist_ok=True)
     (folder / "waitress.txt").write_text("waitress\n")
     method = "--blocks 1 --out made" if "--duration" in case.flags else "--blocks 1 --duration 1 --out made"
     runtimes = "" if "--runtime " in case.flags else "--runtime 3.14,3.14t"

@@ -1,7 +1,10 @@
-"""The HTTP clients as real processes: bad servers are counted and hang nobody, and whose threads really overlap."""
+"""The HTTP clients as real processes: what they count and time, and whose threads really overlap.
+
+Bad servers are counted, and hang nobody.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import Event
@@ -10,11 +13,12 @@ from typing import Any
 import pytest
 
 from core.messages import verbatim
+from core.method import Method, Warmup
 from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
 from lab.folders import Sandbox
-from lab.run.children import READY, RESULT, Child, Children
+from lab.run.children import READY, RESULT, WARM, Child, Children
 from lab.run.runtimes import AnyRuntime, Native
 from systems import find
 from tests.clients.scripted_http import (
@@ -32,6 +36,7 @@ from tests.clients.scripted_http import (
 from tests.conftest import runtime_or_skip
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
+from tests.native.loadgen_peers import nobody_listens
 
 ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_gil_on]
 NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
@@ -89,20 +94,32 @@ class Asked:
 
 
 def start(
-    children: Children, runtime: AnyRuntime, row: str, servers: list[ScriptedHttp], deadline_s: float, **params: int
+    children: Children,
+    runtime: AnyRuntime,
+    row: str,
+    servers: Sequence[str],
+    deadline_s: float = DEADLINE_S,
+    **more: Any,
 ) -> Child:
-    """The row's client, which connects to *servers*; none of its requests takes longer than *deadline_s*."""
+    """The row's client, which connects to *servers*; none of its requests takes longer than *deadline_s*.
+
+    more: parameters, and what else the client is told
+    """
     system = find(row)
     child = children.start(verbatim(row), str(runtime.name), _command(system, runtime, deadline_s), runtime.variables)
+    params = {name: more.pop(name) for name in list(more) if name.isupper()}
     cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
-    child.tell({**cell.to_json(), "client_id": 0, "addresses": [[server.address] for server in servers]})
+    child.tell({**cell.to_json(), "client_id": 0, "addresses": [[address] for address in servers], **more})
     return child
 
 
-def ask(children: Children, clients: list[Child]) -> list[Asked]:
-    """Let all of these clients call at once when all are ready; what became of each."""
+def ask(children: Children, clients: list[Child], word: str = "") -> list[Asked]:
+    """Let all of these clients call at once when all are ready; what became of each. word: what they are told before"""
     children.await_lines(clients, READY, verbatim("before it was ready"), 2 * DEADLINE_S)
     for child in clients:
+        if word:
+            child.tell(word)
+            children.await_lines([child], word, verbatim("before it was warm"), DEADLINE_S)
         child.tell("go")
     lines = children.await_lines(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
     return [Asked(line[RESULT], child.stderr_tail()) for child, line in lines.items()]
@@ -164,7 +181,8 @@ def test_every_request_to_a_bad_server_is_counted_by_its_cause(children: Childre
         clients = []
         for (name, row, bads), mine in zip(calls, servers, strict=True):
             sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": len(mine)}
-            clients.append(start(children, runtime_of(name), row, mine, patience_s(bads), **sizes))
+            addresses = [server.address for server in mine]
+            clients.append(start(children, runtime_of(name), row, addresses, patience_s(bads), **sizes))
         results = ask(children, clients)
     for (name, row, bads), asked in zip(calls, results, strict=True):
         with subtests.test(name, row=row):
@@ -182,7 +200,7 @@ def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unles
     with ScriptedHttp(first_right_then(barrier(workers))) as server:
         sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
         deadline_s = BARRIER_DEADLINE_S if is_serial else DEADLINE_S
-        (asked,) = ask(children, [start(children, runtime, row, [server], deadline_s, **sizes)])
+        (asked,) = ask(children, [start(children, runtime, row, [server.address], deadline_s, **sizes)])
         if not is_serial:
             assert (server.connections, server.requests) == (workers, workers + requests)
     if is_serial:
@@ -196,3 +214,74 @@ def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unles
         assert f"GIL) has been enabled to load module 'beastclient.{module}'" in asked.complaints
     elif not is_serial:
         assert asked.complaints == ""
+
+
+# ---- what is counted and timed --------------------------------------------------------------------------------------
+
+COUNTING = [*((NATIVE, row) for row in NATIVE_ROWS), ("3.14", "http-stdlib"), ("3.14", "http-aiohttp")]
+counting = pytest.mark.parametrize(("name", "row"), COUNTING)
+
+
+def asked_of(
+    children: Children,
+    name: str,
+    row: str,
+    servers: Sequence[str],
+    requests: int,
+    workers: int,
+    *,
+    word: str = "",
+    **more: Any,
+) -> Asked:
+    """What becomes of so many requests to each server by so many workers."""
+    sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
+    (asked,) = ask(children, [start(children, runtime_of(name), row, servers, **sizes, **more)], word)
+    return asked
+
+
+@counting
+def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(
+    name: str, row: str, children: Children
+) -> None:
+    with nobody_listens() as address:
+        asked = asked_of(children, name, row, [address], 100, 2)
+    assert (asked.result["requests"], asked.counts) == (100, (0, 0, {"connect": 2 * 10}))
+
+
+@pytest.mark.parametrize(("name", "row"), [*COUNTING, ("3.14", "http-beast-held")])  # whose extension holds the GIL
+def test_the_remainder_of_the_requests_goes_to_the_first_workers(name: str, row: str, children: Children) -> None:
+    with ScriptedHttp(says(response())) as server:
+        asked = asked_of(children, name, row, [server.address], 23, 5)
+        assert (server.connections, server.requests) == (5, 23 + 5)  # each opens its connection with a request
+    assert asked.counts == (23, 0, {})
+    assert [len(requests) for requests in asked.result["timeline"]] == [5, 5, 5, 4, 4]
+    assert asked.result["connect"]["count"] == 5
+
+
+@pytest.mark.parametrize(("name", "row"), COUNTING[:-1])  # aiohttp asks again by itself
+def test_a_connection_after_an_error_is_counted_by_no_connect(name: str, row: str, children: Children) -> None:
+    with ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server:
+        asked = asked_of(children, name, row, [server.address], 3, 1)
+        assert server.connections == 2
+    assert (asked.counts, asked.result["connect"]["count"]) == ((2, 0, {"closed": 1}), 1)
+
+
+@counting
+def test_workers_are_divided_among_the_services_and_a_second_client_goes_on_where_the_first_one_ended(
+    name: str, row: str, children: Children
+) -> None:
+    with ExitStack() as stack:
+        servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(4)]
+        asked = asked_of(children, name, row, [server.address for server in servers], 4, 2, client_id=1)
+        assert [server.connections for server in servers] == [0, 0, 1, 1]
+        assert sum(server.requests for server in servers) == 2 + 16
+    assert asked.counts == (16, 0, {})
+
+
+@counting
+def test_a_warm_up_is_answered_by_each_worker_and_not_counted(name: str, row: str, children: Children) -> None:
+    method = Method(warmup=Warmup(share=0.5)).to_json()
+    with ScriptedHttp(says(response())) as server:
+        asked = asked_of(children, name, row, [server.address], 20, 2, method=method, word=WARM)
+        assert server.requests == 12 + 20
+    assert (asked.counts, asked.result["latency"]["count"]) == ((20, 0, {}), 20)

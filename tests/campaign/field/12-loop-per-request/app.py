@@ -1,7 +1,8 @@
 """A threaded WSGI service whose handlers are coroutines: each request makes, runs and closes an event loop."""
 
 import asyncio
-import json
+
+from answers import answer
 
 
 async def price(number):
@@ -14,7 +15,4 @@ async def basket():
 
 
 def app(environ, start_response):
-    prices = asyncio.run(basket())
-    body = json.dumps({"prices": prices}).encode()
-    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-    return [body]
+    return answer(start_response, {"prices": asyncio.run(basket())})

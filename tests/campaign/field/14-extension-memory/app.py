@@ -7,6 +7,8 @@ that malloc cannot give the freed memory back. MB: how much each side takes.
 import os
 import sqlite3
 
+from answers import answer
+
 MB = int(os.environ.get("MB", "150"))
 
 
@@ -24,6 +26,4 @@ cache = [bytes(1000) for _ in range(MB * 1000)]  # above 512 bytes: malloc on th
 
 
 def app(environ, start_response):
-    body = b'{"cached": %d}' % len(cache)
-    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-    return [body]
+    return answer(start_response, {"cached": len(cache)})

@@ -1,8 +1,8 @@
-"""A container that resolves singletons for each request. ISOLATE=1 gives each thread its own container."""
+"""A container that resolves singletons for each request."""
 
-import os
-import threading
 from functools import lru_cache
+
+from answers import answer
 
 
 class Settings:
@@ -42,22 +42,11 @@ def rate(currency):
 
 shared = Container()
 shared.resolve(Cart)
-own = threading.local()
-
-
-def container():
-    if os.environ.get("ISOLATE") != "1":
-        return shared
-    if not hasattr(own, "container"):
-        own.container = Container()
-    return own.container
 
 
 def app(environ, start_response):
     total = 0
     for _ in range(300):
-        cart = container().resolve(Cart)
+        cart = shared.resolve(Cart)
         total += rate(cart.prices.settings.currency)
-    body = b'{"total": %d}' % total
-    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-    return [body]
+    return answer(start_response, {"total": total})

@@ -1,6 +1,6 @@
 """A cache of recent prices in plain Python, shared by all threads without a lock."""
 
-import json
+from answers import answer
 
 
 class Recent:
@@ -22,6 +22,4 @@ prices = Recent(8)
 
 def app(environ, start_response):
     total = sum(prices.get(number % 12, lambda key: key * 10) for number in range(0, 700, 7))
-    body = json.dumps({"total": total}).encode()
-    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
-    return [body]
+    return answer(start_response, {"total": total})

@@ -1,4 +1,4 @@
-"""One event loop per thread on one listening socket. Usage: server.py PORT THREADS [uvloop]"""
+"""One event loop per thread on one listening socket. Usage: server.py PORT THREADS"""
 
 import asyncio
 import socket
@@ -24,19 +24,7 @@ async def serve(listener):
     await server.serve_forever()
 
 
-def loop(listener, factory):
-    with asyncio.Runner(loop_factory=factory) as runner:
-        runner.run(serve(listener))
-
-
-port, threads, fast = int(sys.argv[1]), int(sys.argv[2]), "uvloop" in sys.argv
-factory = None
-if fast:
-    import uvloop
-
-    factory = uvloop.new_event_loop
+port, threads = map(int, sys.argv[1:])
 listener = socket.create_server(("127.0.0.1", port), backlog=256)
-others = [threading.Thread(target=loop, args=(listener.dup(), factory), daemon=True) for _ in range(threads - 1)]
-for other in others:
-    other.start()
-loop(listener, factory)
+for _ in range(threads):
+    threading.Thread(target=lambda: asyncio.run(serve(listener.dup()))).start()

@@ -1,18 +1,11 @@
-"""Answers each connection's first bytes with -ERR; argument 2 = close: then hangs up. Usage: server.py PORT [close]"""
+"""Answers whatever comes with -ERR."""
 
-import socket
-import sys
-import threading
+from raw import serve
 
 
-def serve(c):
-    while c.recv(65536):
-        c.sendall(b"-ERR unknown command\r\n")
-        if sys.argv[2:]:
-            break
-    c.close()
+def talk(sock):
+    while sock.recv(65536):
+        sock.sendall(b"-ERR unknown command\r\n")
 
 
-s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
+serve(talk)
