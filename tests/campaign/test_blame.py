@@ -2,17 +2,14 @@
 
 import errno
 import os
-import pty
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -156,26 +153,25 @@ AUDIT = ("audit", "--package", "gilscope-no-such-package")
 
 
 @contextmanager
-def mounted(options: str) -> Iterator[Path]:
-    """A small file system of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="g-", dir="/tmp"))
+def mounted(folder: Path, options: str) -> Iterator[Path]:
+    """A small file system of its own at *folder*."""
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=False).returncode:
+        pytest.skip("no file system can be mounted here")
     try:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=False).returncode:
-            pytest.skip("no file system can be mounted here")
-        try:
-            yield folder
-        finally:
-            subprocess.run(["umount", "-l", folder], check=True)
+        yield folder
     finally:
-        folder.rmdir()
+        subprocess.run(["umount", "-l", folder], check=True)
 
 
 @as_root
 @pytest.mark.parametrize("options", sample(["nr_inodes=1", "size=4k", "size=64k,ro"], 1))
 @pytest.mark.parametrize("arguments", [RUN, AUDIT], ids=["run", "audit"])
-def test_a_temporary_folder_into_which_nothing_fits(options: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_temporary_folder_into_which_nothing_fits(
+    options: str, arguments: tuple[str, ...], tmp_path: Path, short_folder: Path
+) -> None:
     runtime_or_skip("3.14t" if arguments == AUDIT else "3.14")
-    with mounted(options) as full:
+    with mounted(short_folder / "full", options) as full:
         out = [] if arguments == AUDIT else ["--out", str(tmp_path / "out")]
         done = gilscope(*arguments, *out, room=full)
         assert str(full) in said(done)
@@ -184,9 +180,9 @@ def test_a_temporary_folder_into_which_nothing_fits(options: str, arguments: tup
 
 
 @as_root
-def test_a_place_for_the_run_into_which_nothing_fits(room: Path) -> None:
+def test_a_place_for_the_run_into_which_nothing_fits(tmp_path: Path, room: Path) -> None:
     runtime_or_skip("3.14")
-    with mounted("nr_inodes=2") as full:
+    with mounted(tmp_path / "full", "nr_inodes=2") as full:
         done = gilscope(*RUN, "--out", str(full / "out"), room=room)
         assert os.strerror(errno.ENOSPC) in said(done)
         assert list(full.iterdir()) == []
@@ -225,28 +221,3 @@ def test_a_set_up_that_is_not_whole_is_named_with_what_makes_it_again(tmp_path: 
         (site / name).mkdir()
         (site / name / "__init__.py").write_text("from . import missing_half")
     assert said(gilscope("list", room=room, runner=folder / "runner.py")).endswith("make setup")
-
-
-def test_a_terminal_that_is_closed_ends_the_run_with_129_and_leaves_nothing(tmp_path: Path, room: Path) -> None:
-    runtime_or_skip("3.14")
-    ours, theirs = pty.openpty()
-    out = tmp_path / "out"
-    process = subprocess.Popen(
-        [sys.executable, str(RUNNER), *RUN, "--num-requests-per-client", "1000000", "--out", str(out)],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        cwd=REPOSITORY,
-        env={**os.environ, "TMPDIR": str(room)},
-        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),  # noqa: PLW1509
-    )
-    os.close(theirs)
-    until = monotonic() + DEADLINE_S
-    while not out.exists() and monotonic() < until:
-        try:
-            os.read(ours, 65536)
-        except OSError:
-            break
-    os.close(ours)  # which is what closing the window does
-    assert process.wait(DEADLINE_S) == 128 + signal.SIGHUP

@@ -1,4 +1,4 @@
-"""`runner.py` as a process of its own, and what it leaves behind. Processes are known by their TMPDIR."""
+"""`runner.py` as a process of its own, and what it leaves behind. Its processes have a variable of the test."""
 
 import json
 import os
@@ -18,6 +18,7 @@ from lab.run.runtimes import Runtime
 T = TypeVar("T")
 DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one after the other
 TURN_S = 0.03
+GONE_WITHIN_S = 10.0
 RUNNER, UNREPORTED = REPOSITORY / "runner.py", REPOSITORY / "tests" / "contract" / "unreported.py"
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
 SERVICE, CLIENT, NATIVE_CLIENT = "systems service", "systems client", "bin/loadgen"
@@ -66,7 +67,7 @@ class Run:
                 stdout=out,
                 stderr=err,
                 cwd=folder,
-                env={**os.environ, "TMPDIR": str(self.temporary)},
+                env={**os.environ, "TMPDIR": str(self.temporary), "GILSCOPE_TEST": str(self.temporary)},
                 start_new_session=True,
             )
 
@@ -87,8 +88,8 @@ class Run:
         os.killpg(self.process.pid, number)
 
     def children(self) -> dict[int, str]:
-        """Command lines of all processes with its TMPDIR but itself, by pid."""
-        return {pid: line for pid, line in processes_with("TMPDIR", self.temporary).items() if pid != self.process.pid}
+        """Command lines of all processes that come of it but itself, by pid."""
+        return {pid: line for pid, line in processes_with(self.temporary).items() if pid != self.process.pid}
 
     def until(self, awaited: str, look: Callable[[], T]) -> T:
         """Wait until *look* finds something; what it finds."""
@@ -130,6 +131,19 @@ class Run:
         while children := self.children():
             wait_for_ends(children)
         return list(self.temporary.iterdir()) == []
+
+    def leftovers(self, out: Path) -> list[str]:
+        """What is left of it soon after its end: processes, temporary and half-written files, an empty folder *out*."""
+        until = monotonic() + GONE_WITHIN_S
+        while self._left(out) and monotonic() < until:
+            signal.sigtimedwait([], TURN_S)
+        return self._left(out)
+
+    def _left(self, out: Path) -> list[str]:
+        left = [f"process {pid}: {line}" for pid, line in self.children().items()]
+        left += map(str, [*self.temporary.iterdir(), *out.rglob(".*")])
+        is_empty = out.exists() and not any(out.iterdir())
+        return [*left, f"{out} is empty"] if is_empty else left
 
     def turns(self, awaited: str, deadline_s: float = DEADLINE_S) -> Iterator[None]:
         """Turns of waiting for its end, which must not come; each a chance to look for what is awaited."""
@@ -175,12 +189,12 @@ def finished(arguments: Sequence[str], folder: Path, **how: Any) -> Run:
     return run
 
 
-def processes_with(name: str, value: object) -> dict[int, str]:
-    """Command lines of the processes whose environment has this variable. Source: proc_pid_environ(5)."""
-    mark, found = f"{name}={value}".encode(), {}
+def processes_with(value: Path) -> dict[int, str]:
+    """Command lines of the processes whose environment has a variable of this value. Source: proc_pid_environ(5)."""
+    mark, found = f"={value}\0".encode(), {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if mark in (entry / "environ").read_bytes().split(b"\0"):
+            if mark in (entry / "environ").read_bytes():
                 found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue  # it has ended, or is another user's

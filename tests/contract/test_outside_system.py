@@ -1,34 +1,31 @@
 """A system in a file outside the repository, with real processes: run, resume, report, plan, and its errors."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from config.load import load_plan
+from config.plan import find_system
 from core.result_file import RunFile, load
+from lab.run.bench import Bench
+from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.conftest import found
 from tests.contract.runs import UNREPORTED, finished
+from tests.contract.serving import small_cell
 from tests.docs.pages import outside_system
 from tests.test_runner import gilscope
 
 FEW = tuple(name for name in ("3.11", "3.14t") if name in found())
-SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")
-
-
-@pytest.fixture
-def folder(short_folder: Path) -> Path:
-    """A folder with the file that the page shows."""
-    (short_folder / "my_system.py").write_text(outside_system())
-    return short_folder
+SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50", "--blocks", "1")
 
 
 @pytest.fixture(scope="module")
 def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Such a folder with a small run of it and of system 2 under two runtimes, in `run`."""
+    """A folder with the file that the page shows, and a small run of it under two runtimes, in `run`."""
     folder = tmp_path_factory.mktemp("measured")
     (folder / "my_system.py").write_text(outside_system())
-    flags = ("--system", "2,my_system.py", "--runtime", ",".join(FEW), *SIZE, "--blocks", "1", "--out", "run")
+    flags = ("--system", "my_system.py", "--runtime", ",".join(FEW), *SIZE, "--warmup", "10%", "--out", "run")
     done = finished(flags, folder, script=UNREPORTED)
     assert done.status() == 0, done.complained()
     return folder
@@ -36,10 +33,12 @@ def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_it_is_measured_under_each_runtime_and_keeps_a_short_name(measured: Path) -> None:
     saved = load(measured / "run")
-    assert sorted((cell.runtime, cell.system, cell.status, cell.answered) for cell in saved.cells) == sorted(
-        (runtime, system, "ok", 200) for runtime in FEW for system in ("2", "my-system")
-    )
-    assert all(cell.cell_id.startswith(f"{cell.system}-{cell.runtime}-") for cell in saved.cells)
+    assert sorted(cell.runtime for cell in saved.cells) == sorted(FEW)
+    for cell in saved.cells:
+        assert (cell.system, cell.status, str(cell.reason), cell.answered) == ("my-system", "ok", "", 200)
+        assert sum(service["requests"] for service in cell.services) == 200
+        assert cell.waiting["count"] == 2 * 2
+        assert cell.cell_id.startswith(f"{cell.system}-{cell.runtime}-")
     assert saved.plan["outside"] == {
         "my-system": {"title": "A thread per connection", "file": str(measured / "my_system.py")}
     }
@@ -48,7 +47,7 @@ def test_it_is_measured_under_each_runtime_and_keeps_a_short_name(measured: Path
 def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, short_folder: Path) -> None:
     saved = load(measured / "run")
     whole = sorted(cell.cell_id for cell in saved.cells)
-    saved.cells.remove(next(cell for cell in saved.cells if cell.system == "my-system"))
+    saved.cells.pop()
     short_folder.joinpath("run").mkdir()
     RunFile(short_folder / "run").save(saved)
     done = finished(["--resume", "run"], short_folder, script=UNREPORTED)
@@ -71,25 +70,23 @@ def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(meas
     assert (done.returncode, "A thread per connection" in done.stdout) == (0, True), done.stderr
 
 
-def test_a_plan_names_it_from_its_own_folder(folder: Path, any_runtime: Runtime) -> None:
-    (folder / "plans").mkdir()
-    (folder / "plans" / "mine.yaml").write_text("rows:\n  - system: ../my_system.py\n    TRANSPORT: [unix, tcp]\n")
-    done = gilscope("plan", "--plan", "plans/mine.yaml", "--runtime", str(any_runtime.name), "--json", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert [(row["system"], row["params"]["TRANSPORT"]) for row in json.loads(done.stdout)["rows"]] == [
+def test_a_plan_names_it_from_its_own_folder(tmp_path: Path) -> None:
+    (tmp_path / "my_system.py").write_text(outside_system())
+    plan = tmp_path / "plans" / "mine.yaml"
+    plan.parent.mkdir()
+    plan.write_text("rows:\n  - system: ../my_system.py\n    TRANSPORT: [unix, tcp]\n")
+    assert {(cell.system, cell.transport) for cell in load_plan(plan).cells()} == {
         ("my-system", "unix"),
         ("my-system", "tcp"),
-    ]
+    }
 
 
-def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Path, any_runtime: Runtime) -> None:
-    file = folder / "my_system.py"
-    file.write_text(
-        file.read_text() + "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
-    )
-    flags = ("--system", "2,my_system.py", "--runtime", str(any_runtime.name), *SIZE, "--blocks", "1", "--out", "run")
-    done = finished(flags, folder, script=UNREPORTED)
-    cells = {cell.system: cell for cell in load(folder / "run").cells}
-    assert done.status() == 1
-    assert (cells["2"].status, cells["my-system"].status) == ("ok", "failed")
-    assert "OSError: not here" in str(cells["my-system"].reason)
+def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(
+    tmp_path: Path, any_runtime: Runtime, bench: Bench
+) -> None:
+    failing = "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
+    (tmp_path / "my_system.py").write_text(outside_system() + failing)
+    system = find_system(str(tmp_path / "my_system.py"))
+    result = measure(small_cell(system, any_runtime), system, 1, bench)
+    assert result.status == "failed"
+    assert "OSError: not here" in str(result.reason)

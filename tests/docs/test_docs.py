@@ -3,7 +3,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -68,9 +68,21 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
     return {**reply, **{key: None for key in ("calc_ns", "begun_ns") if key in reply}}
 
 
-def test_documented_fields_of_a_system_are_its_fields() -> None:
-    in_table = [name for name in named(DOCS / "add-a-system.md", "What the fields mean") if "clients." not in name]
-    assert sorted(in_table) == sorted(one.name for one in fields(System))
+QUIET = quiet.facts(0)
+NAMED: dict[tuple[str, str], Iterable[str]] = {
+    ("add-a-system", "What the fields mean"): [one.name for one in fields(System)],
+    ("machine", "What each line means"): [str(one.name) for one in doctor.judge_machine(QUIET)],
+    ("evidence", "Steps"): get_args(StepName),
+    ("own-service", "A command"): PLACES,
+    ("result", "How quiet it was"): QUIET,
+    ("result", "A window"): QUIET["window"],
+}
+
+
+@pytest.mark.parametrize(("page", "heading"), NAMED)
+def test_names_in_a_table_are_those_of_the_code(page: str, heading: str) -> None:
+    in_table = [name for name in named(DOCS / f"{page}.md", heading) if "clients." not in name]
+    assert sorted(in_table) == sorted(NAMED[page, heading])
 
 
 @pytest.mark.parametrize(
@@ -82,9 +94,8 @@ def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any
     assert sorted(re.findall(r"`(\w+)`", meaning)) == sorted(get_args(kind))
 
 
-def test_what_doctor_looks_at_is_documented() -> None:
+def test_limits_of_doctor_are_documented() -> None:
     page = DOCS / "machine.md"
-    assert named(page, "What each line means") == [str(one.name) for one in doctor.judge_machine(quiet.facts(0))]
     for text in (page.read_text(), (DOCS / "evidence.md").read_text()):
         assert f"more than {MOST_DISTURBED * 100:.0f} %" in text
     accepted = {row[0].strip("`"): row[1] for row in rows(page, "What each line means")}
@@ -127,7 +138,6 @@ def test_figures_of_verdicts_are_those_in_use() -> None:
     meaning = {row[0].strip("`"): row[1] for row in rows(page, "Verdicts")}
     assert f"at most {ALPHA}" in meaning["faster"]
     assert f"the margin: {MARGIN * 100:.0f} %" in meaning["equivalent"]
-    assert sorted(named(page, "Steps")) == sorted(get_args(StepName))
 
 
 def test_decisions_are_numbered_listed_and_whole() -> None:
@@ -143,10 +153,6 @@ def test_the_changelog_has_this_version() -> None:
 
 
 PAGE = DOCS / "own-service.md"
-
-
-def test_places_of_a_command_are_documented() -> None:
-    assert sorted(named(PAGE, "A command")) == sorted(PLACES)
 
 
 def test_servers_are_documented_with_the_page_that_their_options_come_from() -> None:
@@ -180,27 +186,21 @@ def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
     assert row[2] == (str(low) if high == low + 1 else f"{low} to {high - 1}")
 
 
-@pytest.mark.parametrize(("who", "must"), [("service", SERVICE_MUST), ("client", CLIENT_MUST)])
-def test_what_children_must_say_is_what_is_checked(who: str, must: tuple[str, ...]) -> None:
-    assert sorted(needed(DOCS / "child-contract.md", f"The result of a {who}")) == sorted(must)
-
-
-@pytest.mark.parametrize(("who", "kind"), [("service", ServiceLine), ("client", ClientLine)])
-def test_every_key_that_a_child_may_say_is_on_the_page_or_in_result_md(who: str, kind: type[Any]) -> None:
-    ours = {"client_id", "host", "program", "processes"}
-    documented = {*named(DOCS / "child-contract.md", f"The result of a {who}"), *named(DOCS / "result.md", f"A {who}")}
-    assert {*kind.__annotations__} - ours <= documented
-
-
-@pytest.mark.parametrize("who", ["service", "client"])
-def test_keys_of_the_contract_are_those_in_its_lines(who: str) -> None:
+@pytest.mark.parametrize(
+    ("who", "must", "kind"), [("service", SERVICE_MUST, ServiceLine), ("client", CLIENT_MUST, ClientLine)]
+)
+def test_keys_of_the_contract_are_those_in_its_lines_and_in_the_code(
+    who: str, must: tuple[str, ...], kind: type[Any]
+) -> None:
     page = DOCS / "child-contract.md"
+    assert sorted(needed(page, f"The result of a {who}")) == sorted(must)
     ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
     of_the_cell = {"cell_id", "system", "runtime", "params"} if who == "client" else set()
     assert {*named(page, f"What a {who} is told"), *of_the_cell} == set(told)
     assert set(named(page, "A service is ready")) == set(ready)
     documented = {*named(page, f"The result of a {who}"), *named(DOCS / "result.md", f"A {who}")}
-    assert set(said["result"]) <= documented
+    ours = {"client_id", "host", "program", "processes"}
+    assert {*said["result"], *kind.__annotations__} - ours <= documented
 
 
 READMES = [REPOSITORY / name for name in ("README.md", "README.zh.md")]

@@ -1,4 +1,4 @@
-"""What the docs show is really so: children are spoken to, and system 5 is put into a copy and measured."""
+"""What the docs show is really so: children are spoken to, and system 5 is put into a copy and started."""
 
 import json
 import re
@@ -16,8 +16,6 @@ import pytest
 import systems
 from core.cell import Cell
 from core.method import Method
-from core.result import FILE_NAME, Run
-from core.result_file import load
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.run.bench import Bench
@@ -25,7 +23,7 @@ from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
-from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, named, ours, system_5
+from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, ours, system_5
 
 PACKAGES = ("core", "services", "clients", "experiments", "systems", "lab", "config", "reports", "commands")
 
@@ -59,17 +57,6 @@ def copy_with(file: str, folder: Path) -> Path:
     shutil.copy(REPOSITORY / "runner.py", folder)
     (folder / "systems" / "s5_thread.py").write_text(file)
     return folder
-
-
-@pytest.fixture(scope="module")
-def run_of_5(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A small run of system 5, by the command line."""
-    folder = copy_with(system_5(), tmp_path_factory.mktemp("copy"))
-    size = ["--num-api-services", "2", "--num-requests-per-client", "50", "--transport", "unix,tcp"]
-    method = ["--blocks", "1", "--warmup", "10%"]
-    runtime = ["--runtime", str(any_runtime.name)]
-    output([sys.executable, "runner.py", "--system", "5", *runtime, *size, *method, "--out", "run"], folder)
-    return load(folder / "run" / FILE_NAME)
 
 
 def test_the_orchestrator_and_its_children_say_what_the_contract_shows(
@@ -113,17 +100,6 @@ def test_the_standard_library_can_speak_to_a_service(
         (address,) = service.line()["addresses"]
         exec(re.sub(r'Client\("[^"]+"\)', f"Client({address!r})", code), {})
     assert json.loads(capsys.readouterr().out)["msg"] == "1000"
-
-
-def test_documented_keys_of_a_quiet_machine_are_those_of_a_run(run_of_5: Run) -> None:
-    assert sorted(named(DOCS / "result.md", "How quiet it was")) == sorted(run_of_5.machine["quiet"])
-    assert sorted(named(DOCS / "result.md", "A window")) == sorted(run_of_5.machine["quiet"]["window"])
-
-
-def test_system_5_is_measured(run_of_5: Run) -> None:
-    assert [(cell.status, str(cell.reason), cell.answered) for cell in run_of_5.cells] == [("ok", "", 200)] * 2
-    assert [sum(service["requests"] for service in cell.services) for cell in run_of_5.cells] == [200] * 2
-    assert all(cell.waiting["count"] == 2 * 2 for cell in run_of_5.cells)
 
 
 def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_runtime: Runtime, tmp_path: Path) -> None:
