@@ -23,7 +23,7 @@ from core.result_file import load
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
-from tests.campaign.sizes import IS_LARGE, campaign_only, size
+from tests.campaign.sizes import IS_LARGE, campaign_only
 from tests.conftest import runtime_or_skip
 from tests.contract.packages import index_answers, not_installed
 from tests.docs.pages import DOCS
@@ -45,7 +45,6 @@ ELSEWHERE = {  # why these commands answer with their help only
 }
 LONGEST = 100  # characters of a first line in the table
 ASGI = ("fa", "pool_app", "shop")
-MEASURE = ("--system", "2", "--blocks", "1", "--num-clients", "1", "--num-requests-per-client", "50", "--out", "made")
 WRONG = re.compile(r"Traceback|bug in gilscope|installation is incomplete|is missing\. Install gilscope again")
 NOBODY, INSTALLER = 65534, 12345
 SHORT = ("--blocks", "1", "--duration", "0.2", "--warmup", "0", "--runtime", "3.14t", "--num-clients", "1")
@@ -209,10 +208,11 @@ def without_output(words: Sequence[str]) -> list[str]:
 
 
 def drawn() -> list[tuple[str, ...]]:
-    """The commands of README and docs: one of each name, or all."""
+    """The commands of README and docs: one of each name and all exports, or all."""
     ordered = sorted(COMMANDS)
     first = {words[0] if words else "": words for words in reversed(ordered)}
-    return ordered if IS_LARGE else [(), *(words for name, words in first.items() if name and name[0] != "-")]
+    named = [words for name, words in first.items() if name not in ("", "export") and name[0] != "-"]
+    return ordered if IS_LARGE else [(), *named, *(words for words in ordered if "export" in words)]
 
 
 def test_each_command_of_the_docs_answers(product: Product) -> None:
@@ -228,23 +228,6 @@ def test_each_command_of_the_docs_answers(product: Product) -> None:
         lines.append(f"| `{shown}` | {how} | {status} | {said} |\n")
     if os.environ.get("GOLDEN") == "update" and IS_LARGE:
         PAGE.write_text(PAGE.read_text().partition(HEAD)[0] + HEAD + "".join(lines))
-
-
-def test_it_measures_reports_and_exports(product: Product) -> None:
-    status, output = product.answer(MEASURE)
-    assert status == 0, output
-    for words in (
-        ["report", "made"],
-        ["list", "."],
-        ["compare", "made", "made", "--anyway"],
-        ["report", "made", "--json"],
-    ):
-        assert product.answer(words)[0] in (0, 1), words
-    for name in ("pyperf", "csv", "markdown")[: size(2, 3)]:
-        status, output = product.answer(["export", "made", f"to-{name}", "--format", name])
-        assert status == 0, output
-    status, output = product.answer(["export", "made", "to"])
-    assert status == 0, output
 
 
 def test_the_wheel_has_one_package_and_its_metadata(product: Product) -> None:

@@ -34,8 +34,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def noticed(folder: Path) -> str:
-    """What is said of the damage to the run in *folder*: an error that names the file, or the cells that are left out.
+@cache
+def whole_cells() -> list[CellResult]:
+    """The cells of the example."""
+    return load(EXAMPLE).cells
+
+
+def check_noticed(folder: Path) -> None:
+    """The damage to the run in *folder* is an error that names the file, or cells that are named and left out.
 
     No cell that is read differs from what was saved.
     """
@@ -48,41 +54,30 @@ def noticed(folder: Path) -> str:
     assert str(folder / FILE_NAME) in said
     assert all(cell in whole_cells() for cell in cells)
     assert len(said) < 2500
-    return said
 
 
-@cache
-def whole_cells() -> list[CellResult]:
-    """The cells of the example."""
-    return load(EXAMPLE).cells
-
-
-def flipped(content: bytes, rng: random.Random) -> bytes:
-    """One bit is another."""
-    return with_another_bit(content, rng.randrange(len(content)), rng.randrange(8))
-
-
-def with_another_bit(content: bytes, place: int, bit: int) -> bytes:
+def flipped(content: bytes, place: int, bit: int) -> bytes:
     """That bit of the byte there is another."""
     return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
 
 
+def flipped_anywhere(content: bytes, rng: random.Random) -> bytes:
+    return flipped(content, rng.randrange(len(content)), rng.randrange(8))
+
+
 def truncated(content: bytes, rng: random.Random) -> bytes:
-    """The end is missing."""
     return content[: rng.randrange(len(content))]
 
 
-def without_a_part(content: bytes, rng: random.Random) -> bytes:
+def without_a_part(content: bytes, rng: random.Random, filling: bytes = b"") -> bytes:
     """A part is missing, such as a block of the disk."""
-    start = rng.randrange(len(content) - 1)
-    return content[:start] + content[start + rng.randint(1, 4096) :]
+    start, size_bytes = rng.randrange(len(content) - 1), rng.randint(1, 4096)
+    end = min(start + size_bytes, len(content))
+    return content[:start] + filling * (end - start) + content[end:]
 
 
 def zeroed(content: bytes, rng: random.Random) -> bytes:
-    """A part is zeros."""
-    start = rng.randrange(len(content))
-    length = min(rng.randint(1, 4096), len(content) - start)
-    return content[:start] + bytes(length) + content[start + length :]
+    return without_a_part(content, rng, b"\0")
 
 
 def without_a_line(content: bytes, rng: random.Random) -> bytes:
@@ -108,7 +103,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 DAMAGES: tuple[tuple[Callable[[bytes, random.Random], bytes], int], ...] = (
-    (flipped, 75),
+    (flipped_anywhere, 75),
     (truncated, 10),
     (without_a_part, 5),
     (zeroed, 4),
@@ -122,7 +117,7 @@ def test_no_damage_passes_unnoticed(saved: Path, tmp_path: Path) -> None:
     kinds = rng.choices([damage for damage, _ in DAMAGES], [weight for _, weight in DAMAGES], k=CASES)
     for damage in kinds:
         (tmp_path / FILE_NAME).write_bytes(damage(content, rng))
-        noticed(tmp_path)
+        check_noticed(tmp_path)
 
 
 def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
@@ -131,8 +126,8 @@ def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
     content = (tmp_path / FILE_NAME).read_bytes()
     for place in range(0, len(content), size(397, 1)):
         for bit in range(8):
-            (tmp_path / FILE_NAME).write_bytes(with_another_bit(content, place, bit))
-            noticed(tmp_path)
+            (tmp_path / FILE_NAME).write_bytes(flipped(content, place, bit))
+            check_noticed(tmp_path)
 
 
 def test_a_number_that_json_does_not_have_is_saved_as_null(tmp_path: Path) -> None:

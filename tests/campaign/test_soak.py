@@ -5,8 +5,8 @@ child that is just starting is no leak), and a least-squares line laid through t
 """
 
 import os
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import linear_regression, mean
@@ -22,27 +22,23 @@ IN_MEMORY = 7  # the runner keeps all results until the report: so many times wh
 CELL = {"NUM_REQUESTS_PER_CLIENT": 5000, "CALC_TARGET": 100, "NUM_API_SERVICES": 2}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sample:
-    """What the runner holds when it has just saved a cell. memory_bytes: without what the saved cells take."""
-
-    saved_bytes: int
-    memory_bytes: int
-    descriptors: int
-    files: int
+Sample = dict[str, int]
 
 
 def sample(run: Run, out: Path) -> Sample:
-    """Raises OSError where it has ended."""
+    """What the runner holds when it has just saved a cell: memory is without what the saved cells take.
+
+    Raises OSError where it has ended.
+    """
     process = Path(f"/proc/{run.process.pid}")
-    resident = next(line for line in (process / "status").read_text().splitlines() if line.startswith("VmRSS:"))
+    (resident,) = re.findall(r"^VmRSS:\s+(\d+)", (process / "status").read_text(), re.MULTILINE)
     saved_bytes = (out / "result.json").stat().st_size
-    return Sample(
-        saved_bytes=saved_bytes,
-        memory_bytes=int(resident.split()[1]) * 1024 - IN_MEMORY * saved_bytes,
-        descriptors=len(list((process / "fd").iterdir())),
-        files=sum(1 for _ in (*run.temporary.rglob("*"), *out.rglob("*"))),
-    )
+    return {
+        "saved_bytes": saved_bytes,
+        "memory_bytes": int(resident) * 1024 - IN_MEMORY * saved_bytes,
+        "descriptors": len(list((process / "fd").iterdir())),
+        "files": len([*run.temporary.rglob("*"), *out.rglob("*")]),
+    }
 
 
 def watched(run: Run, out: Path) -> list[Sample]:
@@ -51,17 +47,19 @@ def watched(run: Run, out: Path) -> list[Sample]:
     until, last = monotonic() + SOAK_S, 0
     for _ in run.turns("the end of the soak", 2 * SOAK_S):
         if monotonic() > until:
-            return samples
-        if (out / "result.json").exists() and (now := (out / "result.json").stat().st_mtime_ns) != last:
+            break
+        file = out / "result.json"
+        if file.exists() and file.stat().st_mtime_ns != last:
+            last = file.stat().st_mtime_ns
             samples.append(sample(run, out))
-            last = now
-    raise AssertionError("turns do not end")
+    return samples
 
 
 def growth(samples: Sequence[Sample], name: str) -> float:
     """How much *name* grew over the second half, as a share of its mean there."""
-    half = [getattr(one, name) for one in samples[len(samples) // 2 :]]
-    lowest = [min(half[start : start + len(half) // SLICES]) for start in range(0, len(half), len(half) // SLICES)]
+    half = [one[name] for one in samples[len(samples) // 2 :]]
+    length = len(half) // SLICES
+    lowest = [min(half[start : start + length]) for start in range(0, len(half), length)]
     return float(linear_regression(range(len(lowest)), lowest).slope * (len(lowest) - 1) / mean(lowest))
 
 
@@ -73,5 +71,5 @@ def test_memory_descriptors_and_temporary_files_stay_flat(any_runtime: Runtime, 
         samples = watched(run, out)
     grown = {name: growth(samples, name) for name in ("memory_bytes", "descriptors", "files")}
     print(f"{len(samples)} cells in {SOAK_S:.0f} s, {samples[0]} ... {samples[-1]}: {grown}")
-    assert all(later.saved_bytes > earlier.saved_bytes for earlier, later in pairwise(samples))
+    assert all(later["saved_bytes"] > earlier["saved_bytes"] for earlier, later in pairwise(samples))
     assert max(grown.values()) < FLAT, grown

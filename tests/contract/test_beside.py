@@ -1,6 +1,7 @@
 """What stands beside a service: databases that are known by name, and any program, for real."""
 
 import os
+import re
 import shutil
 import sys
 from glob import glob
@@ -12,11 +13,13 @@ import numpy as np
 import pytest
 import yaml
 
+from config.load import load_plan
+from core.errors import BadInput, GilscopeError
 from core.processtree import tree
 from core.result_file import load
+from lab.run.beside import BesideFailed, standing
 from lab.run.runtimes import Runtime
-from reports.facts.others import others
-from tests.contract.runs import UNREPORTED, Run, finished, runtime_flags, started, wait_for_ends
+from tests.contract.runs import UNREPORTED, finished, runtime_flags, started, wait_for_ends
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
@@ -52,8 +55,7 @@ with open("log", "w") as log:
             time.sleep(0.002)
         print(time.perf_counter_ns(), time.process_time_ns(), flush=True, file=log)
 """
-FILL = "psql -qc \"create table items as select 3 as id, 'three' as name\""
-ASK = "psql -XAtc 'select name from items where id = 3'"
+BURN = {"command": f"{sys.executable} burning.py {{port}}"}
 
 
 @pytest.fixture
@@ -85,28 +87,6 @@ def own_flags(runtime: Runtime, ask: str, *more: str) -> list[str]:
     return [*flags, "--num-clients", "1", "--warmup", "0", "--blocks", "1", *runtime_flags(runtime), *more]
 
 
-def texts(run: Run) -> str:
-    """All that a run has written."""
-    files = [path for path in (run.folder / "run").rglob("*") if path.is_file()]
-    return "".join([run.said(), run.complained(), *(path.read_text(errors="replace") for path in files)])
-
-
-def test_postgres_is_filled_told_to_the_service_and_counted_apart_and_nothing_of_it_stays(
-    any_runtime: Runtime, folder: Path, postgres: None
-) -> None:
-    flags = own_flags(any_runtime, ASK, "--duration", "0.5", "--expect-json", '{"name": "three"}')
-    run = finished([*flags, "--with", "postgres", "--prepare", FILL], folder)
-    assert run.status() == 0, run.complained()
-    (cell,) = load(folder / "run").cells
-    assert 0 < cell.beside["PostgreSQL"] < cell.wall_ns * (os.cpu_count() or 1)
-    assert "PostgreSQL used" in (folder / "run" / "report.html").read_text()
-    seen = others([cell])
-    assert seen
-    assert "postgres" not in seen.busiest
-    assert "postgresql://" not in texts(run).replace("postgresql://postgres:{password}@", "")
-    assert run.leaves_nothing()
-
-
 def test_redis_is_told_to_the_service(any_runtime: Runtime, folder: Path, redis: None) -> None:
     ask = ("sh -c 'redis-cli -u $REDIS_URL get a'", "--duration", "0.5", "--expect-json", '{"name": "b"}')
     fill = ("--with", "redis", "--prepare", "sh -c 'redis-cli -u $REDIS_URL set a b'")
@@ -127,18 +107,23 @@ def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder
     assert not {int(words[4]) for words in segments} & children  # made by one of them
 
 
+def write_plan(folder: Path, beside: dict[str, Any]) -> Path:
+    """A plan of system 2 that has *beside*."""
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump({"rows": [{"system": 2}], "beside": [beside], "blocks": 2, "duration": "0.5"}))
+    return path
+
+
 def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) -> list[str]:
-    """Flags of a run of system 2 with a plan that has *beside*."""
-    plan = {"rows": [{"system": 2}], "beside": [beside], "blocks": 2, "duration": "0.5"}
-    (folder / "plan.yaml").write_text(yaml.safe_dump(plan))
+    """Flags of a run of such a plan."""
+    write_plan(folder, beside)
     sizes = ["--num-api-services", "1", "--num-clients", "1"]
     return ["--plan", "plan.yaml", *sizes, *runtime_flags(runtime), "--quiet", "--out", "run", *more]
 
 
 @pytest.mark.alone
 def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runtime, folder: Path) -> None:
-    command = f"{sys.executable} burning.py {{port}}"
-    run = finished(planned(folder, {"name": "burning", "command": command}, any_runtime), folder, script=UNREPORTED)
+    run = finished(planned(folder, {"name": "burning", **BURN}, any_runtime), folder, script=UNREPORTED)
     assert run.status() == 0, run.complained()
     times, used = np.loadtxt(folder / "log").T
     for cell in load(folder / "run").cells:
@@ -147,37 +132,36 @@ def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runti
         assert cell.beside["burning"] == pytest.approx(end - start, rel=0.1, abs=20e6)
 
 
-NO_DATA = ("--prepare", "sh -c 'echo no data; exit 4'")
-NO_DATA_SAID = "sh -c 'echo no data; exit 4' exited with status 4. Output: no data"
-BAD: list[tuple[dict[str, Any], tuple[str, ...], str, int]] = [
-    ({"command": "sleep {port}", "start_deadline": "0.2s"}, (), "was not ready within 0.2 s (ready check: port)", 1),
-    ({"command": "sh -c 'echo no {port}; exit 3'"}, (), "bad ended during start-up. Output: no ", 1),
-    ({"command": "/nowhere/server {port}"}, (), "/nowhere/server was not found", 2),
-    (
-        {"command": "sleep {port}", "ready": "false", "start_deadline": "0.2s"},
-        (),
-        "was not ready within 0.2 s (ready check: false)",
-        1,
-    ),
-    ({"command": f"{sys.executable} burning.py {{port}}"}, NO_DATA, NO_DATA_SAID, 1),
+LATE = {"command": "sleep {port}", "start_deadline": "0.2s"}
+BAD: list[tuple[dict[str, Any], str, type[GilscopeError]]] = [
+    (LATE, "was not ready within 0.2 s (ready check: port)", BesideFailed),
+    ({**LATE, "ready": "false"}, "was not ready within 0.2 s (ready check: false)", BesideFailed),
+    ({"command": "sh -c 'echo no {port}; exit 3'"}, "bad ended during start-up. Output: no ", BesideFailed),
+    ({"command": "/nowhere/server {port}"}, "/nowhere/server was not found", BadInput),
 ]
 
 
-@pytest.mark.parametrize(("beside", "more", "problem", "status"), BAD)
-def test_a_program_that_does_not_get_ready_or_loads_no_data_ends_the_run_with_what_it_wrote(
-    any_runtime: Runtime, folder: Path, beside: dict[str, Any], more: tuple[str, ...], problem: str, status: int
+@pytest.mark.parametrize(("beside", "problem", "error"), BAD)
+def test_a_program_that_does_not_get_ready_is_an_error_with_what_it_wrote(
+    folder: Path, beside: dict[str, Any], problem: str, error: type[GilscopeError]
 ) -> None:
-    run = finished(planned(folder, {"name": "bad", **beside}, any_runtime, *more), folder)
-    assert run.status() == status
-    assert problem in run.complained()
+    plan = load_plan(write_plan(folder, {"name": "bad", **beside}))
+    with pytest.raises(error, match=re.escape(problem)), standing(plan, {}):
+        pytest.fail("it is ready")
+
+
+def test_a_program_that_loads_no_data_ends_the_run_with_what_it_wrote(any_runtime: Runtime, folder: Path) -> None:
+    no_data = "sh -c 'echo no data; exit 4'"
+    run = finished(planned(folder, {"name": "burning", **BURN}, any_runtime, "--prepare", no_data), folder)
+    assert run.status() == 1
+    assert f"{no_data} exited with status 4. Output: no data" in run.complained()
     assert run.leaves_nothing()
 
 
 def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the_run_goes_on(
     any_runtime: Runtime, folder: Path
 ) -> None:
-    beside = {"name": "burning", "command": f"{sys.executable} burning.py {{port}}"}
-    with started(planned(folder, beside, any_runtime), folder, script=UNREPORTED) as run:
+    with started(planned(folder, {"name": "burning", **BURN}, any_runtime), folder, script=UNREPORTED) as run:
         saved = folder / "run" / "result.json"
         run.until("a saved cell", lambda: saved.exists() and load(saved.parent).cells)
         (pid,) = [pid for pid, line in run.children().items() if "burning.py" in line and "guard.py" not in line]

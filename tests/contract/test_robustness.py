@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM, Signals
 from typing import Any
@@ -32,7 +31,6 @@ pytestmark = pytest.mark.skipif(
     not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
 )
 
-ENDLESS = {"NUM_REQUESTS_PER_CLIENT": 10**7}
 ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
 
 
@@ -56,42 +54,35 @@ def wait_at_the_gate(run: Run) -> dict[int, str]:
 # ---- strikes: tests/campaign plays many more -------------------------------------------------------------------------
 
 
-def family_flags(runtime: Runtime) -> list[str]:
-    """Of an endless run of a service that leaves its group."""
-    return service_flags(runtime, "family.py {port}", "--duration", "60", "--blocks", "1")
+def endless_flags(runtime: Runtime, what: str) -> list[str]:
+    """Of a run of a service that leaves its group, or of few or many services of ours."""
+    if what == "family":
+        return service_flags(runtime, "family.py {port}", "--duration", "60", "--blocks", "1")
+    sizes = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2} if what == "few" else {"NUM_API_SERVICES": 6}
+    return plan_flags(runtime, NUM_REQUESTS_PER_CLIENT=10**7, **sizes)
 
 
-def many_flags(runtime: Runtime) -> list[str]:
-    """Of a run with half a dozen services."""
-    return plan_flags(runtime, **ENDLESS, NUM_API_SERVICES=6)
-
-
-def few_flags(runtime: Runtime) -> list[str]:
-    """Of a run with two services and two clients."""
-    return plan_flags(runtime, **ENDLESS, NUM_API_SERVICES=2, NUM_CLIENTS=2)
-
-
-STRIKES: list[tuple[Callable[[Runtime], list[str]], tuple[str, int] | None, tuple[Signals, ...]]] = [
-    (few_flags, None, (SIGINT,)),
-    (few_flags, None, (SIGKILL,)),
-    (few_flags, None, (SIGINT, SIGINT, SIGTERM)),
-    (many_flags, (SERVICE, 3), (SIGTERM,)),
-    (family_flags, ("family.py", 2), (SIGKILL,)),
+STRIKES: list[tuple[str, tuple[str, int] | None, tuple[Signals, ...]]] = [
+    ("few", None, (SIGINT,)),
+    ("few", None, (SIGKILL,)),
+    ("few", None, (SIGINT, SIGINT, SIGTERM)),
+    ("many", (SERVICE, 3), (SIGTERM,)),
+    ("family", ("family.py", 2), (SIGKILL,)),
 ]
 
 
-@pytest.mark.parametrize(("flags", "until", "numbers"), STRIKES)
+@pytest.mark.parametrize(("what", "until", "numbers"), STRIKES)
 def test_a_runner_that_is_struck_in_mid_cell_or_while_its_services_start_leaves_nothing(
     any_runtime: Runtime,
     folder: Path,
-    flags: Callable[[Runtime], list[str]],
+    what: str,
     until: tuple[str, int] | None,
     numbers: tuple[Signals, ...],
 ) -> None:
-    with started([*flags(any_runtime), "--out", "run"], folder) as run:
+    with started([*endless_flags(any_runtime, what), "--out", "run"], folder) as run:
         if until:
             run.wait_for(*until)
-        children = run.wait_until_calling() if flags is not many_flags else run.children()
+        children = run.wait_until_calling() if what != "many" else run.children()
         for number in numbers:
             run.signal(number)
         late = [-number for number in numbers[1:]]  # this process was at its end, where Python handles no signal
@@ -154,34 +145,21 @@ def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Run
 # ---- serve ---------------------------------------------------------------------------------------------------------
 
 
-def first_answers(addresses: list[str]) -> list[tuple[int, str]]:
-    """What each address answers."""
-    answers = []
-    for address in addresses:
-        with Peer(address) as peer:
-            answers.append(FRAMES.ask(peer, FRAMES.calc))
-    return answers
-
-
-def test_serve_prints_one_address_a_line_and_stops_at_end_of_input(any_runtime: Runtime, short_folder: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(None, 0), (SIGINT, 0), (SIGKILL, -9)])
+def test_serve_prints_one_address_a_line_and_stops_at_the_end_of_input_or_a_signal_and_leaves_nothing(
+    any_runtime: Runtime, short_folder: Path, number: Signals | None, status: int
+) -> None:
     flags = serve_flags(any_runtime, "4", NUM_API_SERVICES=2, NUM_MULTI_SOCKET=3, TRANSPORT="tcp")
     with started(flags, short_folder, stdin=subprocess.PIPE) as run:
         addresses = run.lines(6)
         assert len(set(addresses)) == 6
-        assert first_answers(addresses) == [(200, "7")] * 6
-        assert run.process.stdin is not None
-        run.process.stdin.close()
-        assert (run.status(), run.complained()) == (0, "")
-        assert run.leaves_nothing()
-
-
-@pytest.mark.parametrize(("number", "status"), [(SIGINT, 0), (SIGKILL, -9)])
-def test_serve_stops_at_a_signal_and_leaves_nothing(
-    any_runtime: Runtime, short_folder: Path, number: Signals, status: int
-) -> None:
-    with started(serve_flags(any_runtime), short_folder, stdin=subprocess.PIPE) as run:
-        assert first_answers(run.lines(1)) == [(200, "7")]
-        run.signal(number)
+        for address in addresses:
+            with Peer(address) as peer:
+                assert FRAMES.ask(peer, FRAMES.calc) == (200, "7")
+        if number:
+            run.signal(number)
+        elif run.process.stdin:
+            run.process.stdin.close()
         assert run.status() == status
         assert (run.leaves_nothing(), run.complained()) == (True, "")
 

@@ -1,6 +1,5 @@
 """Mutants: one small change of the code each. Do the tests that run the changed line notice it?
 
-    python -m tests.strength.mutants --list                      which they are
     python -m tests.strength.mutants --data FOLDER --junit FILE  plays those that --out has no line for
 
 A mutant is named by file, qualified function, kind and ordinal, so that the same seed takes the same ones as far as the
@@ -14,10 +13,10 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -143,36 +142,32 @@ def play(mutant: Mutant, tests: Sequence[str]) -> str:
         path.write_bytes(whole)
 
 
-class Covering:
-    """Which tests run a line: by coverage's contexts, the fastest first. seconds: of each test"""
+def covering(data: Path, seconds: Mapping[str, float], failing: set[str]) -> Callable[[Mutant], list[str]]:
+    """Return what finds the tests that run a mutant's line, or its file if the line runs when the file is imported.
 
-    def __init__(self, data: Path, seconds: Mapping[str, float], failing: set[str]) -> None:
-        from coverage import CoverageData
+    They are the fastest MOST_TESTS as far as MOST_S goes, then the MOST_GOLDEN fastest golden ones, which see most.
+    data: coverage with contexts; seconds: of each test
+    """
+    from coverage import CoverageData
 
-        self._data = CoverageData(str(data))
-        self._data.read()
-        self._seconds, self._failing = seconds, failing
-        self._measured = {str(Path(file)): file for file in self._data.measured_files()}
+    covered = CoverageData(str(data))
+    covered.read()
 
-    def tests(self, mutant: Mutant) -> list[str]:
-        """Return those of the line, or those of the whole file if the line runs when the file is imported.
-
-        The fastest MOST_TESTS as far as MOST_S goes, then the MOST_GOLDEN fastest of the golden ones, which see most.
-        """
-        contexts = self._data.contexts_by_lineno(self._file(mutant.file))
-        of_line = {one for one in contexts.get(mutant.line, ()) if one}
+    def tests(mutant: Mutant) -> list[str]:
+        file = next((one for one in covered.measured_files() if one.endswith(f"/{mutant.file}")), mutant.file)
+        contexts = covered.contexts_by_lineno(file)
+        of_line = {*contexts.get(mutant.line, ())} - {""}
         if not of_line and mutant.line in contexts:
-            of_line = {one for many in contexts.values() for one in many if one}
-        able = {one.partition("|")[0] for one in of_line} - self._failing
-        by_time = sorted(able, key=lambda one: self._seconds.get(one, LIMIT_S))
+            of_line = {*chain(*contexts.values())} - {""}
+        able = {one.partition("|")[0] for one in of_line} - failing
+        by_time = sorted(able, key=lambda one: seconds.get(one, LIMIT_S))
         golden = [one for one in by_time if one.startswith("tests/golden/")][:MOST_GOLDEN]
         ordered = [one for one in by_time if one not in golden][:MOST_TESTS]
-        together = list(accumulate(self._seconds.get(one, LIMIT_S) for one in ordered))
+        together = accumulate(seconds.get(one, LIMIT_S) for one in ordered)
         quick = [one for one, spent in zip(ordered, together, strict=True) if spent <= MOST_S or one == ordered[0]]
         return [*quick, *golden]
 
-    def _file(self, file: str) -> str:
-        return next((one for one in self._measured if one.endswith(f"/{file}")), file)
+    return tests
 
 
 def timed(junit: Path) -> tuple[dict[str, float], set[str]]:
@@ -191,37 +186,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=27)
     parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--junit", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--junit", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=ROOT / ".venv" / "mutants.jsonl")
-    parser.add_argument("--until", type=float, default=float("inf"), help="seconds after which no mutant is begun")
     flags = parser.parse_args()
     taken = chosen(flags.seed, flags.count)
-    if flags.list:
-        print(*(f"{one.name} line {one.line}: {one.text}" for one in taken), sep="\n")
-        return
-    known = dict(_lines(flags.out))
-    covering, began = Covering(flags.data, *timed(flags.junit)), time.monotonic()
+    played = map(json.loads, flags.out.read_text().splitlines()) if flags.out.exists() else ()
+    known = {one["name"]: one["outcome"] for one in played}
+    tests_of = covering(flags.data, *timed(flags.junit))
     for mutant in taken:
-        if mutant.name in known or time.monotonic() - began > flags.until:
+        if mutant.name in known:
             continue
-        tests = covering.tests(mutant)
+        tests = tests_of(mutant)
         known[mutant.name] = play(mutant, tests) if tests else "not covered"
         with flags.out.open("a") as out:
             print(json.dumps({"name": mutant.name, "outcome": known[mutant.name], "tests": len(tests)}), file=out)
-    outcomes = [known[one.name] for one in taken if one.name in known]
-    for outcome in sorted(set(outcomes)):
-        print(f"{outcome}: {outcomes.count(outcome)}")
-    killed, timeouts, left = outcomes.count("killed"), outcomes.count("timeout"), len(taken) - len(outcomes)
-    print(f"{killed} of {len(outcomes)} killed, {timeouts} timed out; {left} of {len(taken)} not played")
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and outcome of the mutants that were played before."""
-    for line in path.read_text().splitlines() if path.exists() else ():
-        one = json.loads(line)
-        yield one["name"], one["outcome"]
+    outcomes = Counter(known[one.name] for one in taken)
+    print(*(f"{outcome}: {count}" for outcome, count in sorted(outcomes.items())), sep="\n")
+    print(f"{outcomes['killed']} of {len(taken)} killed, {outcomes['timeout']} timed out")
 
 
 if __name__ == "__main__":
