@@ -141,6 +141,7 @@ BAD: list[tuple[dict[str, Any], str, type[GilscopeError]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the port is held until it is collected
 @pytest.mark.parametrize(("beside", "problem", "error"), BAD)
 def test_a_program_that_does_not_get_ready_is_an_error_with_what_it_wrote(
     folder: Path, beside: dict[str, Any], problem: str, error: type[GilscopeError]
