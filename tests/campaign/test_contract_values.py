@@ -19,7 +19,7 @@ import pytest
 from core.errors import ChildFailed
 from core.messages import Message
 from core.method import Method, Warmup
-from core.record import Client, ClientLine, Program, ServiceLine, Usage
+from core.record import Client, ClientLine, Program, ServiceLine
 from core.result import CellResult, Run
 from core.result_file import RunFile, load
 from core.runtime import RuntimeName
@@ -27,7 +27,7 @@ from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
 from lab.run import cell_run
 from lab.run.bench import Bench
-from lab.run.children import RESET, RESULT, WARM, Child, Place
+from lab.run.children import Child, Place
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
@@ -35,7 +35,6 @@ from systems import find
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import NO_JSON, VALUES, check_sound
 from tests.contract.serving import small_cell
-from tests.lab.scripted_children import GIL_ON, latency
 
 HERE = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for the value that is put in
 NOW = 1 << 80  # stands for the time when a client says it
@@ -43,75 +42,11 @@ NOW = 1 << 80  # stands for the time when a client says it
 Lines = dict[str, dict[str, Any]]  # by "service ready" and the like
 Path_ = tuple[str, ...]
 
-USAGE = {key: 5 for key in Usage.__annotations__ if not key.startswith(("gil", "jit"))}
-PROGRAM = {"program": "mine", "version": "1", "compiler": "cc", "java": "21", "packages": {"libuv": "1.2"}}
-JIT_OFF = {"jit_enabled_ready": False, "jit_enabled_end": False}
-FACTS = {"implementation": "cpython", "version": "3.14.0"}
-
 
 def good() -> Lines:
     """What a service and a client say of 20 requests, with every key that the contract knows."""
-    ready = {"ready": True, "pid": 7, "addresses": ["/nowhere"], "runtime": {**FACTS, **PROGRAM, **FACTS}}
-    service = {
-        "requests": 20,
-        "counted": True,
-        "raised": "KeyError: 7 (app.py, line 3)",
-        "pythons": ["3.14.7"],
-        **USAGE,
-        **GIL_ON,
-        **JIT_OFF,
-        "strangers": 0,
-        "echoed_bytes": 9,
-        "requests_by_worker": [20, 0],
-        "requests_by_socket": [20],
-        "connections_by_requests": {"20": 1},
-        "workers": [{"connections": 1, "threads": 1, "cpu_ns": [5]}],
-    }
-    client = {
-        "requests": 20,
-        "answered": 20,
-        "wrong": 0,
-        "errors": {},
-        "calc_ns": 100,
-        **USAGE,
-        **GIL_ON,
-        **JIT_OFF,
-        "started_ns": 1,
-        "finished_ns": NOW,
-        "completion_ns": 1000,
-        "bench_ns": 900,
-        "workers_ns": [800, 900],
-        "latency": latency(*range(300, 320)),
-        "connect": latency(7),
-        "waiting": latency(1, 2),
-        "lag": latency(3),
-        "worker": "thread",
-        "timeline": [[[1, 2], [3, 4]]],
-        "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},
-        "overdue": 0,
-        "reconnects": 0,
-        "resent": 0,
-        "starved": 0,
-        "uncounted": 0,
-        "connections": 1,
-        "own_ns": 5,
-        "held_ns": 5,
-        "beyond_ns": 5,
-        "rate": 5,
-        "offered_rate": 5.0,
-        "sent_bytes": 9,
-        "received_bytes": 9,
-        "slices": {"width_ns": 50_000_000, "start_ns": NOW, "counts": [20]},
-        "said": {"seconds": 0.5, "percentiles_ms": {"50": 1.5}},
-    }
-    return {
-        "service ready": ready,
-        "client ready": {**ready, "addresses": []},
-        "client warm": {WARM: True},
-        "service reset": {RESET: True},
-        "client result": {RESULT: client},
-        "service result": {RESULT: service},
-    }
+    lines: Lines = json.loads(Path(__file__).with_name("lines.json").read_text())
+    return lines
 
 
 def paths(value: Any, place: Path_ = ()) -> Iterator[Path_]:
