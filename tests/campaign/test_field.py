@@ -57,7 +57,7 @@ for file in sorted(FIELD.glob("**/cases.yaml")):
 CHOSEN = [(name, client) for name, case in CASES.items() for client in CLIENTS[case.clients]]
 
 
-@pytest.mark.parametrize(("name", "client"), CHOSEN, ids=" ".join)
+@pytest.mark.parametrize(("name", "client"), CHOSEN)
 def test_a_run_says_what_is_true_of_the_service(name: str, client: str, tmp_path: Path) -> None:
     case = CASES[name]
     runtime_or_skip("3.14t")

@@ -99,7 +99,7 @@ def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset
 def check_runtime(facts: dict[str, Any], kind: Kind) -> None:
     """What a ready line says of its interpreter, or of its program."""
     if kind.runtime == NATIVE:
-        program = PROGRAMS[kind.name][0]
+        program = kind.entry["program"]
         check_program(facts, program.removesuffix(".jar"), PACKAGES[program])
         return
     runtime = runtime_or_skip(kind.runtime)
@@ -133,13 +133,11 @@ def cpus_of(pid: int) -> set[int]:
 
 
 @pytest.mark.parametrize("program", PACKAGES)
-def test_a_program_refuses_what_cannot_be_a_flag(program: str) -> None:
+def test_a_program_refuses_what_cannot_be_a_flag_or_a_cell(program: str, short_folder: Path) -> None:
     for flag, value in {"--threads": "0", "--thread-count": "2"}.items():
         assert flag in check_refused(started(program, flag, value), None, status=2)
-
-
-@pytest.mark.parametrize("program", READERS)
-def test_a_program_refuses_what_cannot_be_a_cell(program: str, short_folder: Path) -> None:
+    if program not in READERS:
+        return
     lines: list[Any] = [*NO_CELLS, '{"params": {"TRANSPORT": "pigeon"}, "folder": "/"}']
     wrong = [{"NUM_SERVER_THREADS": 0}, *([{"NODELAY": 1}] if program in NATIVE_ECHO else [])]
     for line in (*lines, *(told_service(short_folder, params) for params in wrong)):

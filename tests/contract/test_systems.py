@@ -17,32 +17,14 @@ from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
 from systems import find
 from tests.conftest import runtime_or_skip
-from tests.contract.kinds import SERVICES
+from tests.contract.kinds import SERVICES, TABLES, more_kinds, params_of
 from tests.contract.serving import check_ok, command_or_skip, prefixed, small_cell
 from tests.lab.extensions import EXTENSION, extension
 from tests.native.programs import USAGE
 
 THREE_WORKERS = {"NUM_WORKERS_PER_API_SERVICE": 3}
-VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: variant for name, variant in SERVICES.items() if not name.startswith("echo")},
-    "2 fresh unix": ("2", {"REUSE_CLIENT": False}),
-    "2 select fresh": ("2", {"SELECTOR": "select", "REUSE_CLIENT": False}),
-    "2 leader fresh": ("2", {"DISPATCH": "leader", "REUSE_CLIENT": False, "TRANSPORT": "tcp"}),
-    "2 with room for all": ("2", {"NUM_MAX_CONNS": 2, "NUM_CLIENTS": 2}),
-    "4 one socket": ("4", {"NUM_MULTI_SOCKET": 1}),
-    "4 auto pinned": ("4", {"DISPATCH": "auto", "CLIENT_BINDING": "pinned"}),
-    "4 single pinned": ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"}),
-    "4 with room for all": ("4", {"NUM_MAX_CONNS": 4, "NUM_CLIENTS": 2}),
-    **{f"{number} large": (number, {"PAYLOAD_BYTES": 110_000, "NUM_REQUESTS_PER_CLIENT": 5}) for number in "1234"},
-}
-CELLS = [
-    *(("3.14t", variant) for variant in VARIANTS),
-    *(("3.11", variant) for variant in ("1 unix", "2 select fresh", "3")),
-    *(("3.14", variant) for variant in ("2 leader fresh", "4 auto pinned")),
-    *(("3.14t+gil", variant) for variant in ("1 tcp", "4 single pinned")),
-    *((NATIVE, variant) for variant in ("1 unix", "1 tcp", "2 unix", "2 tcp", "2 fresh unix", "4 unix", "4 tcp")),
-    *((NATIVE, variant) for variant in ("4 single pinned", "1 large", "2 large", "4 large")),
-]
+VARIANTS = {**{name: one for name, one in SERVICES.items() if not name.startswith("echo")}, **TABLES["variants"]}
+CELLS = [*(("3.14t", variant) for variant in VARIANTS), *more_kinds("cells")]
 SYSTEMS = [("3.11", "2"), *(("3.14t", number) for number in "1234")]
 
 
@@ -86,7 +68,7 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native,
 def test_a_system_answers_every_request_and_counts_none_of_its_warm_up(
     native_client: Bench, bench: Bench, name: str, variant: str
 ) -> None:
-    number, params = VARIANTS[variant]
+    number, params = VARIANTS[variant]["system"], params_of(VARIANTS[variant])
     runtime = runtime_of(name)
     both = replace(native_client if name == NATIVE else bench, method=Method(warmup=Warmup(share=1.0)))
     cell, result = measured(number, runtime, both, **THREE_WORKERS, **params)
