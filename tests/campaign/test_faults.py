@@ -11,9 +11,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -23,6 +23,7 @@ from lab.run.runtimes import Runtime
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import IS_LARGE, SEED
 from tests.contract.runs import plan_flags, runtime_flags
+from tests.started import Started, started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: LD_PRELOAD, and its system calls")
 
@@ -44,8 +45,7 @@ LOOKS = ("stat64", "lstat64", "fstatat64", "access")
 COMMANDS = ("run", "run again", "resume", "report")[: None if IS_LARGE else 1]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Site:
+class Site(NamedTuple):
     """The system call with that number of a command, and what happens there."""
 
     command: str
@@ -53,12 +53,8 @@ class Site:
     call: str
     fault: str
 
-    def __str__(self) -> str:
-        return f"seed {SEED}: {self.fault} at call {self.number} of {self.command}, {self.call}"
 
-
-@dataclass(frozen=True, kw_only=True)
-class Played:
+class Played(NamedTuple):
     """A command that has ended."""
 
     status: int
@@ -69,20 +65,18 @@ class Played:
 class Player:
     """The warm process that plays commands (faulted.py). Each begins in the folder out as it was told to be before."""
 
-    def __init__(self, process: "subprocess.Popen[str]", folder: Path, runtime: Runtime) -> None:
-        self.process, self.folder, self.runtime = process, folder, runtime
-        self.out = folder / "out"
+    process: Started
+
+    def __init__(self, folder: Path, runtime: Runtime) -> None:
+        self.folder, self.runtime, self.out = folder, runtime, folder / "out"
 
     def arguments(self, command: str) -> list[str]:
         """Of that command on the folder out."""
-        runtime = runtime_flags(self.runtime)
-        new = [*plan_flags(self.runtime), "--blocks", str(BLOCKS), "--quiet", "--out", str(self.out)]
-        return {
-            "run": new,
-            "run again": new,
-            "resume": ["--resume", str(self.out), "--quiet", *runtime[2:]],
-            "report": ["report", str(self.out), "--quiet"],
-        }[command]
+        if command == "report":
+            return ["report", str(self.out), "--quiet"]
+        if command == "resume":
+            return ["--resume", str(self.out), "--quiet", *runtime_flags(self.runtime)[2:]]
+        return [*plan_flags(self.runtime), "--blocks", str(BLOCKS), "--quiet", "--out", str(self.out)]
 
     def begin(self, command: str) -> list[Any]:
         """Lay out what there is before that command; the cells of it."""
@@ -95,13 +89,10 @@ class Player:
         """Play it with *fault* at its call with that number, 0 for none."""
         names = {name: str(self.folder / name) for name in ("stdout", "stderr", "log")}
         case = {"arguments": self.arguments(command), "folder": str(self.out), "site": number, "fault": fault, **names}
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(case) + "\n")
-        self.process.stdin.flush()
-        status = int(self.process.stdout.readline())
+        self.process.say(json.dumps(case))
+        status = int(self.process.hear())
         errors, calls = (Path(names[name]).read_text() for name in ("stderr", "log"))
-        return Played(status=status, errors=errors, calls=calls.split())
+        return Played(status, errors, calls.split())
 
 
 @pytest.fixture(scope="module")
@@ -114,20 +105,18 @@ def player(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> It
     shim = folder / "faults.so"
     source = Path(__file__).with_name("faults.c")
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
-    first = Player.arguments(Player(None, folder, any_runtime), "run")  # type: ignore[arg-type]
-    subprocess.run([sys.executable, "runner.py", *first], cwd=REPOSITORY, check=True, capture_output=True)
+    player = Player(folder, any_runtime)
+    first = [sys.executable, "runner.py", *player.arguments("run")]
+    subprocess.run(first, cwd=REPOSITORY, check=True, capture_output=True)
     (folder / "out").rename(folder / "report")
     shutil.copytree(folder / "report", folder / "resume")
     run = load(folder / "resume")
     RunFile(folder / "resume").save(replace(run, cells=run.cells[:1]))
     command = [sys.executable, "-m", "tests.campaign.faulted", "report", str(folder / "report"), "--quiet"]
     environment = {**os.environ, "LD_PRELOAD": str(shim)}
-    with subprocess.Popen(
-        command, cwd=REPOSITORY, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "warm\n"
-        yield Player(process, folder, any_runtime)
+    with started(*command, cwd=REPOSITORY, env=environment) as player.process:
+        assert player.process.first == "warm\n"
+        yield player
 
 
 # ---- the checker: reads files alone --------------------------------------------------------------------------------
@@ -188,7 +177,7 @@ def sites(command: str, player: Player) -> list[Site]:
     calls = player.play(command).calls
     assert {*calls} >= ({"lstat64"} if command == "run again" else {"rename", "fsync"})
     everything = [
-        Site(command=command, number=number, call=call, fault=fault)
+        Site(command, number, call, fault)
         for number, call in enumerate(calls, 1)
         for fault in FAULTS
         if call in ONLY_AT.get(fault, (call,))
@@ -208,6 +197,6 @@ def test_an_error_of_a_system_call_loses_nothing_and_is_told(player: Player, com
             if len(cells) < BLOCKS:
                 complete(player, cells)
         except AssertionError as error:
-            failures.append(f"{site}: {error}\n{played.errors}")
+            failures.append(f"seed {SEED}, {site}: {error}\n{played.errors}")
             print(failures[-1], flush=True)
     assert not failures, "\n".join(failures)
