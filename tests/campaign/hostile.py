@@ -3,15 +3,19 @@
 import random
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle
+from pathlib import Path
 from typing import TypeVar
+
+import yaml
 
 from tests.campaign.sizes import SEED, size
 from tests.native.loadgen_peers import Scripted, scripted
 
-PIECE = b"x" * 65536
+PIECE, NOISE = b"x" * 65536, random.Random(13).randbytes(65536)
+TABLES = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text())
 DRIP_S = 0.2
 Mode = TypeVar("Mode")
 Hostility = Callable[[socket.socket, threading.Event], None]
@@ -52,51 +56,17 @@ def drips(start: bytes, drop: bytes) -> Hostility:
     return play
 
 
-def head(*lines: str, status: str = "200 OK") -> bytes:
-    """The head of a response."""
-    return "".join(f"{line}\r\n" for line in (f"HTTP/1.1 {status}", *lines, "")).encode()
+def table(name: str) -> dict[str, Hostility]:
+    """What servers do, by its title."""
+    does: dict[str, Callable[..., Hostility]] = {"sends": sends, "drips": drips, "closes": closes}
+    made: dict[str, Hostility] = {}
+    for title, (verb, *texts) in TABLES[name].items():
+        parts = [text.encode("latin-1").replace(b"{piece}", PIECE).replace(b"{noise}", NOISE) for text in texts]
+        made[title] = does[verb](*parts)
+    return made
 
 
-INTERIM, EARLY = head(status="100 Continue"), head("Link: </a>", status="103 Early Hints")
-CHUNKED = head("Transfer-Encoding: chunked")
-HTTP: Mapping[str, Hostility] = {
-    "a body without length or end": sends(head(), PIECE),
-    "a body of a terabyte": sends(head("Content-Length: 1000000000000"), PIECE),
-    "a body of 900 million bytes": sends(head("Content-Length: 900000000"), PIECE),
-    "chunks without end": sends(CHUNKED, b"10000\r\n" + PIECE + b"\r\n"),
-    "chunks of one byte without end": sends(CHUNKED, b"1\r\nx\r\n"),
-    "a chunk of a terabyte": sends(CHUNKED + b"e8d4a51000\r\n", PIECE),
-    "a chunk extension without end": sends(CHUNKED + b"1;", PIECE),
-    "a chunk size without end": sends(CHUNKED, b"0" * 65536),
-    "trailers without end": sends(CHUNKED + b"1\r\nx\r\n0\r\n", b"A: b\r\n"),
-    "interim responses without end": sends(b"", INTERIM),
-    "alternating interim responses": sends(b"", INTERIM + EARLY),
-    "interim responses by and by": drips(b"", INTERIM),
-    "a header without end": sends(b"HTTP/1.1 200 OK\r\nA: ", PIECE),
-    "headers without end": sends(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"),
-    "a head by and by": drips(b"HTTP/1.1 200 OK\r\nA: ", b"b"),
-    "a body by and by": drips(head("Content-Length: 1000"), b"x"),
-    "a chunked body by and by": drips(CHUNKED, b"1\r\nx\r\n"),
-    "trailers by and by": drips(CHUNKED + b"0\r\n", b"A: b\r\n"),
-    "a body by and by until the end": drips(head(), b"x"),
-    "silence": sends(b""),
-    "noise": sends(b"", random.Random(13).randbytes(65536)),
-    "an end before the answer": closes(b""),
-    "an end in the head": closes(b"HTTP/1.1 200 OK\r\nContent-Le"),
-    "an end in the body": closes(head("Content-Length: 50") + b"hello"),
-}
-FRAMED: Mapping[str, Hostility] = {
-    "frames without end": sends(b"", b"\0\0\0\x02{}"),
-    "a frame of two gigabytes": sends(b"\x7f\xff\xff\xff", PIECE),
-    "a frame of 15 million bytes": sends(b"\x00\xe4\xe1\xc0", PIECE),
-    "a negative frame": sends(b"\x80\0\0\0", PIECE),
-    "a frame by and by": drips(b"\0\0\xff\xff", b"x"),
-    "noise": HTTP["noise"],
-    "silence": HTTP["silence"],
-    "an end before the answer": closes(b""),
-    "an end in the frame": closes(b"\0\0\0\x10{"),
-    "brackets without end": sends(b"\x00\x0f\x00\x00", b"[" * 65536),
-}
+HTTP, FRAMED = table("http"), table("framed")
 
 
 @contextmanager

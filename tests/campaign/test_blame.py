@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,15 +40,10 @@ def gilscope(
     folder: Path = REPOSITORY,
     environment: Mapping[str, str] | None = None,
     user: int | None = None,
-    limits: Sequence[tuple[int, int]] = (),
+    limit: tuple[int, int] = (resource.RLIMIT_CPU, 60),
     runner: Path = RUNNER,
 ) -> subprocess.CompletedProcess[bytes]:
     """A command as it is typed; *shell* comes after it, such as a redirection."""
-
-    def prepare() -> None:
-        for limit, value in limits:
-            resource.setrlimit(limit, (value, value))
-
     command = [sys.executable, str(runner), *arguments]
     if shell:
         command = ["sh", "-c", f'"$@" {shell}', "sh", *command]
@@ -63,7 +58,7 @@ def gilscope(
         user=user,
         group=user,
         extra_groups=None if user is None else [],
-        preexec_fn=prepare,
+        preexec_fn=lambda: resource.setrlimit(limit[0], (limit[1], limit[1])),
     )
 
 
@@ -105,7 +100,7 @@ PLANS = {
 def test_a_plan_that_is_no_plan_is_refused_at_once(name: str, tmp_path: Path, room: Path) -> None:
     plan = tmp_path / "plan.yaml"
     plan.write_text(PLANS[name], encoding="utf-8", errors="surrogateescape")
-    done = gilscope("--plan", str(plan), "--out", str(tmp_path / "out"), room=room, limits=[AT_ONCE])
+    done = gilscope("--plan", str(plan), "--out", str(tmp_path / "out"), room=room, limit=AT_ONCE)
     assert str(plan) in said(done) or name == "10^9 cells"
     assert not (tmp_path / "out").exists()
 
@@ -193,7 +188,7 @@ def test_a_limit_of_three_processes(room: Path) -> None:
     os.chmod(room, 0o777)
     with tempfile.TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
         try:
-            done = gilscope("doctor", room=room, folder=Path(folder), user=NOBODY, limits=[(resource.RLIMIT_NPROC, 3)])
+            done = gilscope("doctor", room=room, folder=Path(folder), user=NOBODY, limit=(resource.RLIMIT_NPROC, 3))
         except PermissionError as error:
             pytest.skip(f"nobody may not run this checkout: {error}")
     if b"Permission denied" in done.stderr or b"there is no " in done.stderr:

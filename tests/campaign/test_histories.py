@@ -1,9 +1,8 @@
 """Histories of several runners on one folder, by seed: what they leave is read from files alone."""
 
-import os
 import random
-import signal
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from lab.run.runtimes import Runtime
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, size
-from tests.contract.runs import Run, finished, plan_flags, runtime_flags, started
+from tests.contract.runs import RUNNER, Run, finished, plan_flags, runtime_flags, started
 
 HISTORIES = range(SEED, SEED + size(1, 60))
 BLOCKS = 3
@@ -22,11 +21,11 @@ def test_a_saved_cell_never_vanishes_changes_or_doubles(any_runtime: Runtime, sh
     chance, out = random.Random(seed), short_folder / "out"
     flags = [*plan_flags(any_runtime), "--blocks", str(BLOCKS), "--quiet", "--out", str(out)]
     resume = ["--resume", str(out), "--quiet", *runtime_flags(any_runtime)[2:]]
-    together([flags] * chance.randint(2, 3), short_folder / "start", chance)
+    play([flags] * chance.randint(2, 3), short_folder / "start", chance)
     seen = cells_in(out)
     for number in range(chance.randint(1, 2)):
         others = [["report", str(out), "--quiet"]] if seen else []
-        together([*[resume] * 2, *others], short_folder / f"resume{number}", chance)
+        play([*[resume] * 2, *others], short_folder / f"resume{number}", chance)
         before, seen = seen, cells_in(out)
         assert seen[: len(before)] == before
     has_begun = (out / "result.json").exists()  # perhaps with no cell yet
@@ -39,14 +38,23 @@ def test_a_saved_cell_never_vanishes_changes_or_doubles(any_runtime: Runtime, sh
     assert not list(out.glob(".*"))
 
 
-def together(commands: list[list[str]], folder: Path, chance: random.Random) -> None:
-    """Start all of *commands* at once, each from a folder of its own, perhaps kill one, and wait for all."""
+@contextmanager
+def together(
+    commands: Sequence[Sequence[str]], folder: Path, chance: random.Random, script: Path = RUNNER
+) -> Iterator[tuple[list[Run], Run | None]]:
+    """All of *commands* at once, each from a folder of its own, and the one that shall be struck, if any."""
     with ExitStack() as stack:
         runs = []
-        for number, line in enumerate(commands):
-            (folder / str(number)).mkdir(parents=True)
-            runs.append(stack.enter_context(started(line, folder / str(number))))
-        victim = chance.choice([None, *runs])
+        for number, command in enumerate(commands):
+            home = folder / str(number)
+            home.mkdir(parents=True)
+            runs.append(stack.enter_context(started(command, home, script=script)))
+        yield runs, chance.choice([None, *runs])
+
+
+def play(commands: list[list[str]], folder: Path, chance: random.Random) -> None:
+    """Start all of *commands* at once, perhaps kill one, and wait for all."""
+    with together(commands, folder, chance) as (runs, victim):
         if victim is not None:
             kill(victim, chance)
         for run in runs:
@@ -61,8 +69,6 @@ def together(commands: list[list[str]], folder: Path, chance: random.Random) -> 
 def kill(run: Run, chance: random.Random) -> None:
     """Kill it at once, or when a service of it is there, if one is before it ends."""
     if chance.random() < 0.7:
-        try:
+        with suppress(AssertionError):  # it has ended: it was refused
             run.wait_for("systems service")
-        except AssertionError:  # it has ended: it was refused
-            return
-    os.kill(run.process.pid, signal.SIGKILL)
+    run.process.kill()

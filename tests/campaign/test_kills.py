@@ -6,7 +6,7 @@ The checker reads /proc, the run's folder and its exit status. A port has no hol
 import os
 import random
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from lab.run.runtimes import Runtime
 from tests.campaign import impatient
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, campaign_only, size
-from tests.contract.runs import CALLING_SWITCHES, CLIENT, SERVICE, Run, plan_flags, started, stop, switches
+from tests.contract.runs import CLIENT, SERVICE, Run, calls, plan_flags, started, stop
 
 HISTORIES = range(SEED, SEED + size(1, 250))
 BLOCKS = 5
@@ -56,13 +56,9 @@ class Seen:
     strikes: list[Strike] = field(default_factory=list)
     cells: list[Any] = field(default_factory=list)
 
-    def at(self, *targets: str) -> int:
-        """How many strikes hit *targets*."""
-        return sum(strike.target in targets for strike in self.strikes)
-
-    def killed(self, target: str) -> bool:
-        """Whether a strike killed *target*."""
-        return any((strike.target, strike.signal) == (target, SIGKILL) for strike in self.strikes)
+    def at(self, *targets: str, number: Signals | None = None) -> int:
+        """How many strikes hit *targets*, with that signal or any."""
+        return sum(one.target in targets and number in (None, one.signal) for one in self.strikes)
 
 
 def history(seed: int) -> list[Strike]:
@@ -83,11 +79,6 @@ def history(seed: int) -> list[Strike]:
     if chance.random() < 0.7:
         strikes.append(Strike(target=RUNNER, window="reporting", signal=chance.choice((SIGKILL, SIGTERM, SIGINT))))
     return strikes
-
-
-def calls(children: Mapping[int, str]) -> bool:
-    """Whether a client is sending requests."""
-    return any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
 
 
 def saves(out: Path) -> bool:
@@ -138,7 +129,8 @@ def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen)
 def check_end(run: Run, out: Path, seen: Seen) -> None:
     """What holds however a run ended."""
     status = run.status(ENDS_WITHIN_S)
-    may_stay = str(run.temporary) if seen.killed("reaper") and seen.killed(RUNNER) else "nothing"  # decision 010
+    both_killed = seen.at("reaper", number=SIGKILL) and seen.at(RUNNER, number=SIGKILL)
+    may_stay = str(run.temporary) if both_killed else "nothing"  # decision 010
     assert [one for one in run.leftovers(out) if not one.startswith(may_stay)] == []
     assert status in ENDINGS
     assert "bug in gilscope" not in run.complained()

@@ -14,15 +14,13 @@ from core.errors import BadInput
 from core.result import FILE_NAME, CellResult
 from core.result_file import RunFile, load
 from tests.campaign.sizes import SEED, size
+from tests.campaign.values import TEXTS, is_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
 CASES = size(200, 100_000)
 
-VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 2**63, 10**400, 0.5, -0.5, 1e308, "", "x", "1", "NaN", [], [1], {}, {"a": 1}),
-    *({"text": "{", "args": 5}, {"msgid": "{a:>999999999}", "args": {"a": 1}}, [None], {"histogram": {}}),
-)
+OTHERS = [json.loads(raw) for raw in TEXTS if is_json(raw)]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +89,7 @@ def another_value(content: bytes, rng: random.Random) -> bytes:
     """A value anywhere is another, and the rest is JSON all the same."""
     whole = json.loads(content)
     owner, key = rng.choice(places(whole))
-    other = rng.choice([value for value in VALUES if json.dumps(value) != json.dumps(owner[key])])
+    other = rng.choice([value for value in OTHERS if json.dumps(value) != json.dumps(owner[key])])
     owner[key] = other
     return json.dumps(whole, separators=(",", ":")).encode()
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ import pytest
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from tests.campaign.sizes import SEED, size
-from tests.contract.runs import Run, plan_flags, result_of, started
+from tests.campaign.test_histories import together
+from tests.contract.runs import plan_flags, result_of
 
 HISTORIES = range(SEED, SEED + size(1, 40))
 DEADLINE_S = 180.0
@@ -42,24 +42,20 @@ def checkout(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def together(commands: Sequence[Sequence[str]], checkout: Path, chance: random.Random) -> Run | None:
-    """Run all *commands* at once, and perhaps kill or stop one for a while; the one that was killed."""
-    with ExitStack() as stack:
-        runs = []
-        for number, command in enumerate(commands):
-            home = checkout.parent / str(number)
-            home.mkdir()
-            runs.append(stack.enter_context(started(command, home, script=checkout / "runner.py")))
-        victim, number = chance.choice([None, *runs]), chance.choice((signal.SIGKILL, signal.SIGSTOP))
+def play(commands: Sequence[Sequence[str]], checkout: Path, chance: random.Random) -> bool:
+    """Run all *commands* at once, and perhaps kill or stop one for a while; whether one was killed."""
+    with together(commands, checkout.parent, chance, checkout / "runner.py") as (runs, victim):
+        number = chance.choice((signal.SIGKILL, signal.SIGSTOP))
         if victim is not None:
             signal.sigtimedwait([], chance.uniform(0.0, 3.0))
             victim.process.send_signal(number)
             signal.sigtimedwait([], chance.uniform(0.0, 1.0))
             victim.process.send_signal(signal.SIGCONT)
-        killed = victim if number == signal.SIGKILL else None
+        is_killed = victim is not None and number == signal.SIGKILL
         for run in runs:
-            assert run.status(DEADLINE_S) in ((0, -signal.SIGKILL) if run is killed else (0,)), run.complained()
-    return killed
+            expected = (0, -signal.SIGKILL) if is_killed and run is victim else (0,)
+            assert run.status(DEADLINE_S) in expected, run.complained()
+    return is_killed
 
 
 @pytest.mark.parametrize("seed", HISTORIES)
@@ -71,9 +67,9 @@ def test_what_several_runners_need_is_made_whole_and_programs_once(
     shutil.copytree(REPOSITORY / "docs" / "example-run", checkout.parent / "earlier")
     report = ["report", str(checkout.parent / "earlier"), "--quiet"]
     commands = [*runs[: chance.randint(2, 3)], *[["native", PROGRAM]] * chance.randint(1, 2), report]
-    killed = together(commands, checkout, chance)
+    killed = play(commands, checkout, chance)
     for out in outs:
-        if (out / "result.json").exists() and killed is None:
+        if (out / "result.json").exists() and not killed:
             assert [cell["status"] for cell in result_of(out)["cells"]] == ["ok"]
     environments = list((checkout / ".runtimes").glob("3.*/"))
     assert len(environments) == 1 or killed

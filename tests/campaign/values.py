@@ -14,7 +14,8 @@ HUGE = (
     *("1" + "0" * 400, "1" + "0" * 5000, '"' + "x" * 100_000 + '"', "[null" + ", null" * 999 + "]"),
     *("[" * 200_000, '{"a":' * 200_000, "[" * 500 + "]" * 500),
 )
-VALUES = (*Path(__file__).with_name("values.txt").read_text("utf-8").splitlines(), *HUGE, "", None)
+TEXTS = Path(__file__).with_name("values.txt").read_text("utf-8").splitlines()
+VALUES = (*TEXTS, *HUGE, "", None)
 
 
 def is_json(raw: str) -> bool:

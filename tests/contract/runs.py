@@ -112,8 +112,7 @@ class Run:
 
         def look() -> dict[int, str]:
             children = self.children()
-            calling = any(is_client(line) and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
-            return children if calling else {}
+            return children if calls(children) else {}
 
         return self.until("a client that calls", look)
 
@@ -199,6 +198,11 @@ def processes_with(value: Path) -> dict[int, str]:
         except OSError:
             continue  # it has ended, or is another user's
     return found
+
+
+def calls(children: Mapping[int, str]) -> bool:
+    """Whether a client is sending requests."""
+    return any(is_client(line) and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
 
 
 def switches(pid: int) -> int:

@@ -1,7 +1,6 @@
 """The echo servers, in Python and native: their sockets, and what they count. test_wire.py has their echoes."""
 
 import ctypes
-import errno
 import json
 import os
 import signal
@@ -17,8 +16,7 @@ from lab.folders import Sandbox
 from tests.contract.dialects import noise
 from tests.contract.kinds import IN_PYTHON, NATIVE_ECHO, Kind
 from tests.contract.peers import Peer
-from tests.contract.speaking import DEADLINE_S, Spoken, read_to_end, wait_readable
-from tests.native.programs import started
+from tests.contract.speaking import DEADLINE_S, read_to_end
 
 HOSTED = NATIVE_ECHO[1:]  # by experiments/echo/program.py
 SERVERS = [
@@ -130,33 +128,6 @@ def test_cpu_time_is_that_of_the_program_since_the_reset_and_not_of_its_host(pro
     more_ns = COMPILING_NS if program.endswith(".jar") else 0
     cpu_time_ns = result["cpu_user_ns"] + result["cpu_system_ns"]
     assert 0.8 * used_ns - 2e6 <= cpu_time_ns <= 1.2 * used_ns + 2e6 + more_ns
-
-
-@pytest.mark.parametrize("program", NATIVE_ECHO)
-def test_started_by_hand_it_serves_until_it_is_asked_to_end_and_removes_its_socket(
-    program: str, short_folder: Path
-) -> None:
-    path = short_folder / "by-hand"
-    with Spoken(started(program, "--socket", str(path), "--threads", "2")) as child:
-        says_where = child.process.stderr if program == "echo-tokio" else child.process.stdout
-        assert says_where is not None
-        wait_readable(says_where.fileno())
-        assert str(path) in next(line.decode() for line in says_where if b"listening" in line)
-        with Peer(str(path)) as peer:
-            check_it_echoes(peer, noise(1000))
-        child.process.send_signal(signal.SIGTERM)
-        child.process.wait(DEADLINE_S)
-    assert list(short_folder.iterdir()) == []
-
-
-@pytest.mark.parametrize("program", NATIVE_ECHO)
-def test_an_address_that_is_taken_is_named(program: str) -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        Spoken(started(program, "--port", str(taken.getsockname()[1]))) as child,
-    ):
-        status, _, complaints = child.end()
-    assert (status, os.strerror(errno.EADDRINUSE) in complaints) == (1, True)
 
 
 @pytest.mark.parametrize("program", HOSTED)

@@ -66,28 +66,17 @@ def test_the_action_is_composite_and_takes_inputs_by_variables_only() -> None:
         assert "${{" not in step.get("run", "")  # else a branch's name would be a command
 
 
-def test_runtimes_and_gilscope_are_installed(tmp_path: Path) -> None:
-    program(tmp_path, "uv", f'echo "$*" >> {tmp_path}/asked')
-    given = {"RUNTIMES": "3.14,3.14t+gil,3.14t", "GITHUB_ACTION_PATH": "/the/action"}
-    run_step(script("Install"), tmp_path, **given)
-    assert (tmp_path / "asked").read_text().splitlines() == [
-        *(f"python install --quiet {name}" for name in ("3.14", "3.14t", "3.14t")),
-        "tool install --quiet /the/action",
-    ]
-
-
 def git(folder: Path, *arguments: str) -> str:
     """What a git command in *folder* prints."""
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "uploadpack.allowAnySHA1InWant=true")
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
     done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
 def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
-    origin, head, temp = (tmp_path / name for name in ("origin", "head", "temp"))
-    origin.mkdir()
+    origin, temp = tmp_path / "origin", tmp_path / "temp"
     temp.mkdir()
-    git(origin, "init", "-q")
+    git(tmp_path, "init", "-q", "origin")
     for text in ("base", "head"):
         (origin / "shop.py").write_text(text)
         git(origin, "add", ".")
@@ -96,20 +85,31 @@ def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", "head")
     step = f"cd head\n{script('Check out the base')}"
     run_step(step, tmp_path, BASE=git(origin, "rev-parse", "HEAD^"))
-    assert ((temp / "base/shop.py").read_text(), (head / "shop.py").read_text()) == ("base", "head")
+    assert [(tmp_path / name / "shop.py").read_text() for name in ("temp/base", "head")] == ["base", "head"]
     run_step(step, tmp_path, BASE="")
 
 
-def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_favour(
-    tmp_path: Path,
-) -> None:
+def asked_by(step: str, name: str, folder: Path, **variables: str) -> list[list[str]]:
+    """The folder and the arguments of each call of the program *name* by a step."""
+    program(folder, name, f'echo "$PWD $*" >> {folder}/asked')
+    run_step(script(step), folder, **variables)
+    return [line.split() for line in (folder / "asked").read_text().splitlines()]
+
+
+def test_runtimes_and_gilscope_are_installed(tmp_path: Path) -> None:
+    asked = asked_by("Install", "uv", tmp_path, RUNTIMES="3.14,3.14t+gil,3.14t", GITHUB_ACTION_PATH="/the/action")
+    assert [" ".join(words) for _, *words in asked] == [
+        *(f"python install --quiet {name}" for name in ("3.14", "3.14t", "3.14t")),
+        "tool install --quiet /the/action",
+    ]
+
+
+def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_favour(tmp_path: Path) -> None:
     for side in ("temp/base", "head"):
         (tmp_path / side).mkdir(parents=True)
-    program(tmp_path, "gilscope", f'echo "$PWD $*" >> {tmp_path}/asked')
-    run_step(script("Measure base, head, head, base"), tmp_path, **INPUTS)
-    asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
-    assert [Path(words[0]).name for words in asked] == ["base", "head", "head", "base"]
-    assert len({" ".join(words[1:-1]) for words in asked}) == 1
+    asked = asked_by("Measure base, head, head, base", "gilscope", tmp_path, **INPUTS)
+    assert [Path(folder).name for folder, *_ in asked] == ["base", "head", "head", "base"]
+    assert len({" ".join(words) for _, *words, _ in asked}) == 1
     assert [Path(words[-1]).name for words in asked] == ["base-1", "head-1", "head-2", "base-2"]
 
 

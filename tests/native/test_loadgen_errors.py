@@ -31,11 +31,6 @@ CALC = ("--protocol", "framed", "--calc-target", 50)
 ECHO = ("--protocol", "echo", "--message-bytes", 100)
 
 
-def bytewise(answer: bytes) -> Script:
-    """Each byte in a write of its own."""
-    return in_parts(*(bytes([byte]) for byte in answer), gap_s=0.0)
-
-
 def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
     """After the first answer they are a byte longer."""
     connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
@@ -63,8 +58,7 @@ FINE = {"wrong": 0, "errors": {}, "answered": 20}
 # What becomes of 20 requests on one connection: ten faults in a row are enough.
 HTTP_ANSWERS: dict[str, tuple[Script, dict[str, object]]] = {
     "at once": (says(HELLO), HTTP),
-    "byte by byte": (bytewise(HELLO), HTTP),
-    "chunked, byte by byte": (bytewise(CHUNKED), HTTP),
+    "chunked, byte by byte": (in_parts(*(bytes([byte]) for byte in CHUNKED), gap_s=0.0), HTTP),
     "and closed each time": (says(CLOSING, keep=False), {**HTTP, "kept": 0}),
     "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
     "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
@@ -148,14 +142,6 @@ def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
         b"POST /a HTTP/1.1\r\nX-A: b\r\nHost: h\r\nContent-Length: 2\r\n\r\n\x00\xff",
         b"GET /a HTTP/1.1\r\nHost: " + server.address.encode() + b"\r\n\r\n",
     ]
-
-
-def test_a_response_to_head_is_whole_without_its_body() -> None:
-    asked: list[bytes] = []
-    with scripted(noting(asked, HELLO.removesuffix(b"hello")), read_http) as server:
-        report = reported("-n", 5, "-m", "HEAD", "--timeout", "2s", server.url, status=0)
-    assert (report["answered"], report["body_bytes"], report["kept"]) == (5, 0, 5)
-    assert asked[0] == b"HEAD /a HTTP/1.1\r\nHost: " + server.address.encode() + b"\r\n\r\n"
 
 
 def test_the_wall_time_of_a_duration_goes_on_while_a_server_hangs() -> None:
