@@ -30,7 +30,7 @@ from core.saved import SavedPlan, Until
 from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.profile.watchers import OBSTACLES
+from lab.profile.locks import OBSTACLES
 from lab.run.bench import Bench
 from lab.run.beside import standing
 from lab.run.experiment import RunInProgress, carry_out, search_capacity

@@ -23,7 +23,7 @@ DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
 VIEWS = (*(path.stem for path in plans()), "targets")
 MOST_SEED = 10**18 - 1
-PROFILES = ("perf", "python", "locks")
+PROFILES = ("python", "locks")
 MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
 MOST_SLOWER = 1_000
@@ -232,7 +232,7 @@ SLO = Option(
 )
 PROFILE = Option(
     "--profile KINDS",
-    "Also take profiles: perf, python or locks. Separate several kinds with commas. At the end of the "
+    "Also take profiles: python or locks. Separate both kinds with a comma. At the end of the "
     "run, each measurement is repeated once per kind of profile.",
     _profiles,
     choices=PROFILES,

@@ -3,7 +3,7 @@
 from typing import Required, TypedDict
 
 from core.messages import Message
-from core.record import Count, Known, Number, Numbers, Parameters
+from core.record import Count, Number, Numbers, Parameters
 
 
 class Line(TypedDict, total=False):
@@ -42,39 +42,6 @@ class Tree(TypedDict, total=False):
     name: Required[str]
     value: Required[Count]
     children: "list[Tree]"
-
-
-class HotFunction(TypedDict):
-    """A function or lock, with its share of a service's CPU time and context switches.
-
-    symbol, dso: name of the function, and the program, library or `[kernel]` that contains it
-    share: share of the service's CPU time, 0 to 1. Kernel time on behalf of a function counts for the function
-    switch_share: share of the service's context switches, 0 to 1; `null` if they were not counted
-    lock: the lock that the function takes or releases: `gil`, `stop_the_world`, `critical_section`, `threading_lock`,
-        `mutex`, `kernel_lock` or `lock`; empty for none. The shares of a lock include everything done to take or
-        release it
-    """
-
-    symbol: str
-    dso: str
-    share: Number
-    switch_share: Known
-    lock: str
-
-
-class PerfProfile(TypedDict, total=False):
-    """A profile of the first service by perf.
-
-    hot: the 20 functions and locks with the most CPU time
-    samples: number of CPU samples
-    kernel_counted: whether perf could see the kernel; if not, no share includes kernel time
-    lost_share: share of the samples that perf lost, 0 to 1
-    """
-
-    hot: list[HotFunction]
-    samples: Count
-    kernel_counted: bool
-    lost_share: Number
 
 
 class PythonProfile(TypedDict, total=False):
@@ -135,16 +102,16 @@ class LocksProfile(TypedDict, total=False):
     lost: Count
 
 
-class Profile(PerfProfile, PythonProfile, LocksProfile, total=False):
-    """A profile of a service by perf, Python stack samples or locks. The keys depend on this kind.
+class Profile(PythonProfile, LocksProfile, total=False):
+    """A profile of a service by Python stack samples or locks. The keys depend on this kind.
 
-    kind: `perf`, `python` or `locks`; missing in older files, which have only perf's
+    kind: `python` or `locks`
     cell_id, system, runtime, params: as in the cell
     sentence: a message with the result of the profile. If the service was not profiled, the message gives the reason,
         and the keys of the kind are missing
     """
 
-    kind: str
+    kind: Required[str]
     cell_id: str
     system: Required[str]
     runtime: Required[str]

@@ -21,7 +21,7 @@ from lab.hosts.archive import FILES
 from lab.hosts.boot import extract, own_folder
 from lab.machine import host, quiet
 from lab.machine.wakeups import kept_awake, require_idle_class
-from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
+from lab.profile.locks import OBSTACLES, LockWatcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, Native, Runtime, present
@@ -38,7 +38,7 @@ _HOSTED = System(name="own", title="", native_client=NATIVE_CLIENT)
 class AgentCalls:
     """The calls of the runner, one public method each. Each call runs on its own thread. Answers are plain JSON."""
 
-    _watcher: Watcher  # from the call of watcher() on
+    _watcher: LockWatcher  # from the call of watcher() on
     ran = staticmethod(threads_ran_ns)
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -98,9 +98,9 @@ class AgentCalls:
         """Return why this host cannot take a profile of *kind*; NOTHING if it can."""
         return OBSTACLES[kind]().to_json()
 
-    def watcher(self, kind: str, options: dict[str, Any]) -> None:
-        """Create a profiler."""
-        self._watcher = WATCHERS[kind](self._sandbox, **options)
+    def watcher(self, executable: str) -> None:
+        """Create a profiler of locks. *executable* is for its self-test."""
+        self._watcher = LockWatcher(executable)
 
     def watch(self, pid: int) -> None:
         """Begin to profile process *pid*."""

@@ -190,10 +190,10 @@ class HostCluster(CellPlaces):
             with suppress(ChildFailed):
                 self._ask_all("asleep")
 
-    def watcher(self, kind: str, options: Mapping[str, Any]) -> RemoteWatcher:
-        """Return a profiler for the first service on the services' host. Raises ChildFailed."""
+    def watcher(self, executable: str) -> RemoteWatcher:
+        """Return a profiler of locks for the first service on the services' host. Raises ChildFailed."""
         self.begin()
-        return RemoteWatcher(self._ask_services_host, kind, options)
+        return RemoteWatcher(self._ask_services_host, executable)
 
     def obstacle(self, kind: str) -> Message:
         """Return why the services' host cannot take a profile of *kind*; NOTHING if it can."""

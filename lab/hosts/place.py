@@ -20,12 +20,12 @@ from lab.environments.environment import EnvironmentFailed
 from lab.hosts.archive import OWN, user_files, with_bodies
 from lab.hosts.connection import ClockOffset, HostConnection, RemoteProcess
 from lab.hosts.protocol import BEAT_S
-from lab.profile.watchers import FACTS
+from lab.profile.locks import LockFacts, LockWatcher
 from lab.run.children import Place
 from lab.run.instrumentation import MOST_BYTES, Instrumentation
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
-WATCHED_S = 300.0  # long enough for perf to read its recording
+WATCHED_S = 300.0
 COMMAND_S = 900.0  # long enough to make an environment
 
 
@@ -199,17 +199,16 @@ class RemoteInstrumentation(Instrumentation):
                 self._ask("inside_end", folder=str(self.folder))
 
 
-class RemoteWatcher:
+class RemoteWatcher(LockWatcher):
     """A profiler that watches a service on the services' host.
 
     ask: calls the agent of that host
     """
 
-    def __init__(self, ask: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, ask: Callable[..., Any], executable: str) -> None:
         """Create the profiler on the host. Raises ChildFailed."""
-        self._ask, self._kind = ask, kind
-        self.facts: Any = None
-        ask("watcher", WATCHED_S, kind=kind, options=dict(options))
+        self._ask = ask
+        ask("watcher", WATCHED_S, executable=executable)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
@@ -223,7 +222,7 @@ class RemoteWatcher:
             raise
         facts = self._ask("watched", WATCHED_S)
         try:
-            self.facts = msgspec.convert(facts, FACTS[self._kind])
+            self.facts = msgspec.convert(facts, LockFacts)
         except msgspec.ValidationError as error:
             raise ChildFailed(
                 message("The host of the services sent a malformed profile: {error}", error=f"{error}"[:200])

@@ -7,7 +7,6 @@ from typing import Any
 
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from lab.profile.frames import NO_OWNER, SourceLine
-from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.stacks import LIBRARY
 from lab.profile.waits import UNREAD
@@ -147,6 +146,11 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
 
 def _percent_of_first(lines: Sequence[Waiting]) -> str:
     return percent(lines[0].samples / max(1, sum(line.samples for line in lines)))
+
+
+def percent(share: float) -> str:
+    """Format a share between 0 and 1 as a percentage, such as '12 %'."""
+    return f"{share * 100:.0f} %"
 
 
 def _figure(value: float) -> str:

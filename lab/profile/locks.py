@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic_ns
@@ -289,6 +289,30 @@ def run_self_test(executable: Path) -> None:
         )
 
 
+class LockWatcher:
+    """A profiler that samples which locks the threads of a service wait for.
+
+    facts: the result, set when the block of watch() has ended
+    """
+
+    facts: LockFacts | None = None
+
+    def __init__(self, executable: str) -> None:
+        """Raise ChildFailed if the self-test fails.
+
+        executable: an interpreter on which the self-test runs first, or "" for no self-test
+        """
+        if executable:
+            run_self_test(Path(executable))
+
+    @contextmanager
+    def watch(self, pid: int) -> Iterator[None]:
+        """Probe lock functions and sample stacks of process *pid* during the `with` block. Raises ChildFailed."""
+        with record_locks(pid) as recording:
+            yield
+        self.facts = recording.facts
+
+
 def obstacle() -> Message:
     """Return why locks cannot be profiled on this machine and how to fix it; NOTHING if they can."""
     if sys.platform != "linux" or platform.machine() not in MACHINES:
@@ -306,3 +330,10 @@ def _explain_refusal(error: OSError) -> Message:
         "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
         error=error.strerror or str(error),
     )
+
+
+def _needs_linux() -> Message:
+    return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
+
+
+OBSTACLES: Mapping[str, Callable[[], Message]] = {"python": _needs_linux, "locks": obstacle}  # by kind of profile

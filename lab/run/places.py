@@ -16,7 +16,7 @@ from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.machine.wakeups import kept_awake
-from lab.profile.watchers import WATCHERS, Watcher
+from lab.profile.locks import LockWatcher
 from lab.run.children import Child, Place
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.user_service import holders
@@ -56,9 +56,12 @@ class CellPlaces:
         """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises ChildFailed."""
         return kept_awake(wanted, self._sandbox.process_group)
 
-    def watcher(self, kind: str, options: Mapping[str, Any]) -> Watcher:
-        """Return a profiler that runs on the host of the first service and profiles it. Raises ChildFailed."""
-        return WATCHERS[kind](self._sandbox, **options)
+    def watcher(self, executable: str) -> LockWatcher:
+        """Return a profiler of locks that runs on the host of the first service. Raises ChildFailed.
+
+        executable: an interpreter on which the profiler's self-test runs first, or "" for no self-test
+        """
+        return LockWatcher(executable)
 
     def mark(self) -> None:
         """Read each host's clock and activity counters before the clients begin to send. Raises ChildFailed."""

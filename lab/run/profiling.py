@@ -51,11 +51,6 @@ class CellProfiler(NamedTuple):
     bench: Bench
     folder: Path
 
-    def perf(self) -> dict[str, Any]:
-        """Profile the hottest C functions and locks of the cell's first service with perf."""
-        _, profile = self._watch("perf")
-        return dict(profile.to_json())
-
     def python(self) -> dict[str, Any]:
         """Profile by Python line what the services' threads run and wait for. Write their stacks to the folder."""
         runtime = self.bench.runtime(self.cell, self.system, SERVICE)
@@ -86,19 +81,13 @@ class CellProfiler(NamedTuple):
     def locks(self) -> dict[str, Any]:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
         executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
-        result, facts = self._watch("locks", executable=executable)
+        watcher = self.bench.cell_places().watcher(executable)
+        result = self._measure(replace(self.bench, watch=watcher.watch))
+        facts = watcher.facts
+        assert facts, "the timed window has ended"
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
         in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
         return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)
-
-    def _watch(self, kind: str, **options: Any) -> tuple[CellResult, Any]:
-        """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
-
-        Raises ChildFailed, for example if the profiler cannot be started.
-        """
-        watcher = self.bench.cell_places().watcher(kind, options)
-        result = self._measure(replace(self.bench, watch=watcher.watch))
-        return result, watcher.facts
 
     def _measure(self, bench: Bench) -> CellResult:
         """Measure the cell, and return its result. Raises ChildFailed if the result is not ok."""

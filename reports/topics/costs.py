@@ -99,7 +99,7 @@ MORE = (
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the time per request: all runtimes, the largest changes, and perf profiles."""
+    """Return the report's section on the time per request: all runtimes and the largest changes."""
     arm: Col[Row] = arm_col("runtime", view.looks)
     more = table(
         message("Waiting for a core, context switches and memory"),
@@ -112,17 +112,10 @@ def section(view: View) -> Section:
             "service, or all client, processes. All figures are medians over the blocks (rounds of measurement)."
         ),
     )
-    profiles = [  # perf ran in extra cells, which the other figures do not include
-        message("perf profile: {profile}", profile=view.settings.profiled(profile))
-        for profile in view.run.profiles
-        if profile.get("kind", "perf") == "perf"
-    ]
     return Section(
         "costs",
         message("Where the time of a request goes"),
-        sentences=profiles,
         tables=(_times(arm, view), more, _largest_changes(view)),
-        terminal=profiles,
     )
 
 

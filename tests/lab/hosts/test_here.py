@@ -18,7 +18,7 @@ from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.place import RemoteInstrumentation
-from lab.profile.watchers import OBSTACLES
+from lab.profile.locks import OBSTACLES
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.profiling import CellProfiler
