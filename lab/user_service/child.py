@@ -37,7 +37,7 @@ from lab.user_service.readiness import DEAF, CommandFailed, check_requests, one_
 from lab.user_service.workers import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0
-INSPECTION_DEADLINE_S, PYTHON_DEADLINE_S = 2.0, 1.0
+INSPECTION_DEADLINE_S = 2.0
 FAILED, ASGI = "failed", "asgi"
 FOREIGN_LOOP = message(
     "Several event loops run in one process here. State that was created in one loop, such as a connection pool in "
@@ -58,11 +58,10 @@ class Pythons:
     gil_enabled: bool | None = None
 
 
-def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True) -> Pythons:
+def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
     """Return the Python versions that the processes *pids* run, and whether the GIL is on.
 
     expected: label of the measured Python; if some processes run this Python, only their GIL counts
-    may_ask: whether a line of Python may be run in a process (lab.gil.probe)
     The GIL counts as on if it is on in any process, and as off if it is off in all. It is unknown if some process does
     not report it, or was not reached in time.
     """
@@ -72,7 +71,7 @@ def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True)
         if monotonic() >= until:
             reached_all = False
             break
-        process = python_process(pid, PYTHON_DEADLINE_S, may_ask=may_ask)
+        process = python_process(pid)
         reached_all &= process is not None or not _is_hidden(pid)
         if process:
             states.setdefault(process.label, []).append(process.gil_enabled)
@@ -142,7 +141,7 @@ class RunningService:
 
     def pythons(self) -> Pythons:
         """Return the Python versions that the service's processes run."""
-        return pythons_in(self.pids(), may_ask=False)
+        return pythons_in(self.pids())
 
 
 class StartedService(RunningService):

@@ -45,6 +45,6 @@ def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
 
 def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known_without_asking(newer_runtime: Runtime) -> None:
     with running(newer_runtime, WAITING) as pid:
-        process = python_process(pid, may_ask=False)
+        process = python_process(pid)
     assert process is not None
     assert (process.label, process.gil_enabled) == (newer_runtime.interpreter.label, newer_runtime.name.gil_enabled)

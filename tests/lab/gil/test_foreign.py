@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil import probe
 from lab.gil.memory import build_in_file, version_text
-from lab.gil.probe import python_process
+from lab.gil.probe import PythonProcess, python_process
 from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.started import started
 
@@ -45,17 +44,9 @@ def test_an_interpreter_of_another_user_is_read_and_not_executed(
     interpreter = runtime_or_skip("3.14t").interpreter
     program = Path(shutil.copy2(interpreter.executable, tmp_path / "python3.14t"))
     os.chown(program, NOBODY, NOBODY)
-    monkeypatch.setattr(probe, "ask_gil_state", None)
     monkeypatch.setenv("PYTHONHOME", str(interpreter.executable.parent.parent))
     with started(program, "-c", "print(flush=True); input()") as other:
-        process = python_process(other.pid)
-        monkeypatch.setattr(probe, "read_gil_state", lambda pid: None)
-        unread = python_process(other.pid)
-    assert process
-    assert unread
-    assert process.label == interpreter.facts["version"] + "t"
-    assert process.gil_enabled is False
-    assert unread.gil_enabled is None
+        assert python_process(other.pid) == PythonProcess(interpreter.facts["version"] + "t", gil_enabled=False)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

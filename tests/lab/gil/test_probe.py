@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil import probe as gilprobe
 from lab.gil.memory import read_gil_state
-from lab.gil.probe import ask_gil_state, python_process
+from lab.gil.probe import python_process
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
@@ -29,33 +28,17 @@ def running(runtime: Runtime, code: str) -> Iterator[int]:
 
 def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_known(runtime: Runtime) -> None:
     with running(runtime, WAITING) as pid:
-        found, told = python_process(pid), python_process(pid, may_ask=False)
+        found = python_process(pid)
     assert found
-    assert told
     assert found.gil_enabled is runtime.name.gil_enabled
-    version = runtime.interpreter.facts["version"]
-    assert found.label == told.label == version + ("t" if runtime.name.free_threaded else "")
-
-
-def test_a_process_that_waits_in_the_kernel_is_not_waited_for_longer_and_one_that_may_not_be_asked_runs_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    runtime = runtime_or_skip("3.14t")
-    with running(runtime, WAITING) as pid:
-        assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=0.2) is None
-        monkeypatch.setattr(gilprobe, "read_gil_state", lambda pid: None)
-        monkeypatch.setattr(gilprobe, "ask_gil_state", None)
-        found = python_process(pid, may_ask=False)
-    assert found
-    assert found.gil_enabled is None
+    assert found.label == runtime.interpreter.facts["version"] + ("t" if runtime.name.free_threaded else "")
 
 
 @pytest.mark.parametrize("name", ["3.14t", "3.14t+gil"])
-def test_a_process_says_whether_its_gil_is_on_in_its_memory_and_when_it_is_asked(name: str) -> None:
+def test_a_process_says_whether_its_gil_is_on_in_its_memory(name: str) -> None:
     runtime = runtime_or_skip(name)
     with running(runtime, BUSY) as pid:
         assert read_gil_state(pid) is runtime.name.gil_enabled
-        assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
 
 
 def test_the_memory_of_another_version_is_not_read() -> None:

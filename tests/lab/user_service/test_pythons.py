@@ -36,14 +36,14 @@ def test_the_gil_is_that_of_the_measured_python_and_unknown_where_one_does_not_t
     pythons: tuple[str, ...],
     gil_enabled: bool | None,
 ) -> None:
-    monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask: found[pid])
+    monkeypatch.setattr(module, "python_process", lambda pid: found[pid])
     assert pythons_in(range(len(found)), expected) == Pythons(labels=pythons, gil_enabled=gil_enabled)
 
 
 def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     for first, gil_enabled in ((OFF, None), (BACK, True)):
         monkeypatch.setattr(module, "monotonic", iter([0.0, 0.1, 9.0]).__next__)
-        monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask, first=first: first)
+        monkeypatch.setattr(module, "python_process", lambda pid, first=first: first)
         assert pythons_in([1, 2, 3]).gil_enabled is gil_enabled
 
 
@@ -63,7 +63,7 @@ def test_a_process_that_may_not_be_inspected_leaves_it_unknown(monkeypatch: pyte
     def refuse(path: str) -> str:
         raise PermissionError(path)
 
-    monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask: OFF if pid == 1 else None)
+    monkeypatch.setattr(module, "python_process", lambda pid: OFF if pid == 1 else None)
     assert pythons_in([1, -1]).gil_enabled is False
     monkeypatch.setattr(os, "readlink", refuse)
     assert pythons_in([1, -1]).gil_enabled is None
