@@ -186,13 +186,3 @@ def lock_folder(folder: Path, *, wait: bool = True) -> int | None:
                 os.close(descriptor)
                 raise
             os.close(descriptor)  # the folder was removed and made again while this call waited for the lock
-
-
-def lock_holder(folder: Path) -> int:
-    """Return the pid of the process that has locked *folder*; 0 if it is unknown. Source: proc_pid_fdinfo(5)."""
-    for facts in Path("/proc").glob("[0-9]*/fdinfo/*"):
-        with suppress(OSError):  # the process has ended, or belongs to another user
-            descriptor = facts.parents[1] / "fd" / facts.name
-            if "FLOCK" in facts.read_text() and os.path.samestat(os.stat(descriptor), os.stat(folder)):
-                return int(facts.parts[2])
-    return 0

@@ -19,7 +19,7 @@ from core.result import FILE_NAME, PLOTS, Run
 from core.result_file import COMPARISONS, RunFile, load
 from core.saved import SavedPlan
 from core.secret import Redactor, secrets_in
-from lab.folders import Sandbox, lock_folder, lock_holder
+from lab.folders import Sandbox, lock_folder
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import output_of
@@ -30,7 +30,6 @@ from systems import built_in
 
 RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER
 QUIET_WINDOW_S = 0.3
-LONGEST_COMMAND = 200
 CHANGED = "+changes"
 COMMIT_DIGITS = 12
 LONGEST_GIT_S = 5.0
@@ -183,7 +182,7 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
     """Lock *folder* in the `with` block, so that only this process writes result.json. Makes the folder if needed.
 
     Yields the sandbox. It is made before the folder, because its reaper removes partial files of a killed process.
-    Raises BadInput if the folder cannot be written, or if another process has locked it, with that process's pid.
+    Raises BadInput if the folder cannot be written, or if another process has locked it.
     """
     with Sandbox(leftovers(folder)) as sandbox:
         try:
@@ -196,10 +195,8 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
             ) from error
         if lock is None:
             raise BadInput(
-                "Another process is writing to {folder}: {holder}. Wait until it ends, or name another folder with "
-                "--out.",
+                "Another process is writing to {folder}. Wait until it ends, or name another folder with --out.",
                 folder=str(folder),
-                holder=_holder(folder),
             )
         try:
             yield sandbox
@@ -220,21 +217,6 @@ def expect_no_foreign_files(folder: Path, names: Iterable[str]) -> None:
                 folder=str(folder),
                 result=FILE_NAME,
             )
-
-
-def _holder(folder: Path) -> Message:
-    """Describe the process that has locked *folder*, from /proc.
-
-    No file stores its command, because a command may have secrets.
-    """
-    pid, command = lock_holder(folder), ""
-    with suppress(OSError):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-        line = " ".join(masked_arguments(words, Redactor(()))).strip()
-        command = "".join(filter(str.isprintable, line))[:LONGEST_COMMAND]
-    if command:
-        return message("pid {pid}, {command}", pid=pid, command=command)
-    return message("pid {pid}", pid=pid) if pid else message("the pid of the process is unknown")
 
 
 # ---- the version of gilscope -------------------------------------------------------------------------------------
