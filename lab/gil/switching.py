@@ -7,20 +7,15 @@ import json
 import re
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from importlib import metadata
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
-from lab.environments.environment import distributions
-from lab.folders import PrivateFolder
 from lab.processes import describe_exit, run, scrubbed_environment
 
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
 IMPORT_TIMEOUT_S = 60.0
-SWITCHING_BUDGET_S = 60.0  # for all imports of an environment; when it is used up, other modules are not imported
 _MARK = "gilscope-import:"
 _TRY = f"""
 import importlib, json, sys, warnings
@@ -131,26 +126,6 @@ def _module_of(parts: tuple[str, ...]) -> str:
         return ""
     names = folders if stem == "__init__" else [*folders, stem]
     return ".".join(names) if names and all(name.isidentifier() for name in names) else ""
-
-
-@cache
-def find_switching_modules(python: Path) -> list[Message]:
-    """Return a message for each module installed for *python* whose import switches the GIL on. The result is cached.
-
-    Only packages with an extension module are imported, because Python code alone does not switch the GIL on.
-    """
-    until, faults = monotonic() + SWITCHING_BUDGET_S, []
-    installed = distributions(python)
-    native = [package for package in installed if any(file.suffix == ".so" for file in package.files or ())]
-    with PrivateFolder() as private:
-        for module in sorted(module for package in native for module in top_modules(package)):
-            left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
-            if left_s <= 0:
-                break
-            problems = try_import(python, module, private.folder, left_s)
-            switched = [problem.detail for problem in problems if problem.kind == GIL]
-            faults += [message("an installed package affects the GIL: {switching}", switching=why) for why in switched]
-    return faults
 
 
 MOST_NOTICES = 20

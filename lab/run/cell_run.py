@@ -255,7 +255,7 @@ class CellRun(ExitStack):
         windows = self._windows()
         counted = [places.window(self._services[0].place.name, *window) for window in windows]
         collected = collections_within(counted, self._instruments, self._marks, places.to_service_clock)
-        faults = service_faults(self._runtimes[SERVICE], self._system, self._services)
+        faults = service_faults(self._runtimes[SERVICE], self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
         hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)
         by_client = [client.result for client in self._clients]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from operator import itemgetter
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -18,7 +17,7 @@ from core.result import Status
 from core.runtime import JIT
 from core.slices import Slices
 from core.system import System
-from lab.gil.switching import find_switching_modules, switching_modules
+from lab.gil.switching import switching_modules
 from lab.machine import doctor
 from lab.run.children import Child
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
@@ -222,7 +221,7 @@ def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child])
     return _state_faults({**runtime.name.promises, **gil}, clients)
 
 
-def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child]) -> list[Message]:
+def service_faults(runtime: AnyRuntime, services: Sequence[Child]) -> list[Message]:
     """Return a fault for each service whose GIL, JIT or Python differs from what its runtime promises.
 
     Only a user's service can run another Python. A service that already runs has no promises.
@@ -232,8 +231,6 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
     if runtime.runtime is None:
         return []
     faults = _state_faults(runtime.name.promises, services)
-    if faults and not runtime.name.gil_enabled and not any(_named(child) for child in services):
-        faults += find_switching_modules(Path(runtime.python(system)))
     expected = runtime.runtime.interpreter.label
     others = [
         message(

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.environments.environment import Recipe, environment
 from lab.environments.requirements import Requirements
-from lab.gil import switching
 from lab.gil.audit import NEEDS, NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
-from lab.gil.switching import GIL, IMPORT_FAILS, WARNS, Problem
+from lab.gil.switching import GIL, IMPORT_FAILS, WARNS
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -151,30 +149,3 @@ def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path) ->
     (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
     for name in ("", "pyproject.toml", "pylock.toml"):
         assert read_requirements(tmp_path / name).entries == ("plain==1.0",)
-
-
-# ---- which packages of an environment switch the GIL on ------------------------------------------------------------
-
-
-def test_packages_with_an_extension_are_imported_once_while_there_is_time_and_the_one_that_switches_the_gil_on_is_named(
-    shelf: Path, free_threaded: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted = tmp_path / "requirements.txt"
-    wanted.write_text(f"--no-index\n--find-links {shelf}\nholding\nfreed\nplain\n")
-    monkeypatch.setattr("lab.environments.environment.ENVIRONMENTS", tmp_path / "runtimes")
-    python = environment(Recipe(interpreter=free_threaded, requirements_file=wanted, hashed=False))
-    seen, try_import = [], switching.try_import
-
-    def noting(python: Path, module: str, folder: Path, timeout_s: float) -> list[Problem]:
-        seen.append(module)
-        return try_import(python, module, folder, timeout_s)
-
-    monkeypatch.setattr(switching, "try_import", noting)
-    with monkeypatch.context() as patched:
-        patched.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
-        assert (switching.find_switching_modules(python), seen) == ([], [])
-    switching.find_switching_modules.cache_clear()
-    for _ in range(2):
-        (line,) = switching.find_switching_modules(python)
-        assert str(line).endswith("GIL: importing holding switches the GIL on because holding loads holding._held")
-    assert seen == ["freed", "holding"]
