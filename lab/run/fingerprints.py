@@ -10,7 +10,7 @@ from config.plan import Plan
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import Message, plural
+from core.messages import Message
 from core.result import CellResult, Run
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
@@ -51,15 +51,6 @@ class Fingerprinter:
 
     def changes(self, run: Run) -> list[Message]:
         """Return which code and packages have changed since the last cells of *run* were measured."""
-        unknown = sum(not cell.code for cell in run.cells if cell.wall_ns)
-        if unknown:
-            return [
-                plural(
-                    "{count} measurement does not record its code and environment",
-                    "{count} measurements do not record their code and environment",
-                    count=unknown,
-                )
-            ]
         known = [cell for cell in run.cells if cell.code]
         if not known:
             return []
