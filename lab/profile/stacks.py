@@ -3,10 +3,9 @@
 A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
 for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
 which is all samples except the idle ones. This module does no I/O.
-Formats: https://github.com/brendangregg/FlameGraph, https://www.speedscope.app/file-format-schema.json
+Format: https://github.com/brendangregg/FlameGraph
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -262,27 +261,3 @@ def folded(samples: Samples) -> str:
     for (state, stack), count in samples.total.items():
         lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
     return "".join(f"{line} {count}\n" for line, count in sorted(lines.items()))
-
-
-def speedscope(samples: Samples, name: str) -> str:
-    """Return the content of a speedscope file, with a profile of all samples and a profile per thread state."""
-    numbers: dict[StackFrame, int] = {}
-    profiles = [_profile(samples, name, state, numbers) for state in ("", *WORK, "idle")]
-    frames = [{"name": frame.function, "file": frame.file, "line": frame.line} for frame in numbers]
-    schema = "https://www.speedscope.app/file-format-schema.json"
-    return json.dumps({"$schema": schema, "name": name, "shared": {"frames": frames}, "profiles": profiles})
-
-
-def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, int]) -> dict[str, Any]:
-    """Return a speedscope profile of the samples with thread state *state*, or of all samples if *state* is "".
-
-    The innermost frame of each stack is the state.
-    """
-    mine = {key: count for key, count in samples.total.items() if state in ("", key[0])}
-    stacks = [
-        [numbers.setdefault(frame, len(numbers)) for frame in (*reversed(stack), UNKNOWN._replace(function=f"[{of}]"))]
-        for of, stack in mine
-    ]
-    weights = [round(count * 1000 / STACKS_HZ, 3) for count in mine.values()]
-    title = {"type": "sampled", "name": f"{name} {state}".strip(), "unit": "milliseconds"}
-    return {**title, "startValue": 0, "endValue": sum(weights), "samples": stacks, "weights": weights}

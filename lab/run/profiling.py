@@ -123,12 +123,11 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
 
 
 def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
-    """Write the stacks in folded and speedscope format. Raises BadInput if the files cannot be written."""
+    """Write the stacks in folded format. Raises BadInput if the file cannot be written."""
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)
         put(folder / f"{name}.folded.txt", stacks.folded(samples))
-        put(folder / f"{name}.speedscope.json", stacks.speedscope(samples, cell.cell_id))
     except OSError as error:
         raise BadInput(
             "{folder} cannot be written: {error}. Free some space, or give write access.",

@@ -221,7 +221,7 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
             "a second. The profiler used up to {cores} cores. Shares are parts of the threads' time at "
             "work, which excludes threads parked until work arrives. The report names a line of code if the 95 % "
             "interval of the line's share, adjusted for all lines, is above 2 %. The folder profiles/ has the call "
-            "stacks in the collapsed format and for speedscope.",
+            "stacks in the collapsed format.",
             rate_hz=profiles[0]["rate_hz"],
             cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
         )

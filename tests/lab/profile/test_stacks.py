@@ -105,15 +105,6 @@ def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
     }
 
 
-def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_its_time() -> None:
-    file = json.loads(stacks.speedscope(samples_of(slice_at(1, "lock 1 2, run 0 1")), "4-3.14t"))
-    profiles = {profile["name"]: profile for profile in file["profiles"]}
-    assert profiles["4-3.14t"]["endValue"] == 30
-    assert profiles["4-3.14t lock"]["weights"] == [20]
-    names = [file["shared"]["frames"][number]["name"] for number in profiles["4-3.14t lock"]["samples"][0]]
-    assert names == ["main", "update_wrapper", "[lock]"]
-
-
 def test_long_names_and_lines_below_zero_are_cut() -> None:
     written = json.dumps({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}).encode() + b'\n{"stack": [0]}\n'
     samples = read([file_of(slice_at(1, "run 0 1"), stacks=written)], SLICE_NS, 2 * SLICE_NS, "/srv")
