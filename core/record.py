@@ -255,7 +255,6 @@ class Pauses(TypedDict, total=False):
     """Garbage collections while clients were timed."""
 
     processes: Count
-    reported_ns: Count
     longest_ns: Count
     unkept: Count
     collections: list[Count]
@@ -301,8 +300,7 @@ class Service(ServiceLine, total=False):
     program: as for a client
     pauses: garbage collections of its Python processes in the time in which requests count: `processes`, `collections`
         that began in it and their `total_ns` in it by generation (the free-threaded build has one), `longest_ns`,
-        `reported_ns` (the duration that Python 3.15 and later report), `unkept` (collections whose times were
-        overwritten by newer ones); missing if not known
+        `unkept` (collections whose times were overwritten by newer ones); missing if not known
     notices: at most 20 lines of its output that report a race between threads ("dictionary changed size during
         iteration") or that the GIL was switched on
     """

@@ -22,13 +22,11 @@ NOT_TRIED = "not_tried"  # code of CellResult.reason for a cell that was skipped
 # Names of disturbances, by the code of the messages in CellResult.disturbances.
 DISTURBANCES: dict[str, Message] = {
     "load": message("load"),
-    "cpu_pressure": message("CPU pressure"),
     "other_processes": message("other processes"),
     "steal": message("CPU steal"),
     "swapping": message("swapping"),
     "throttling": message("throttling"),
     "quota": message("quota throttling"),
-    "memory_pressure": message("memory pressure"),
 }
 
 Status = Literal["ok", "failed", "invalid"]
@@ -78,8 +76,8 @@ class CellResult:
         without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` (shares of
         the three busiest, by name) and `neighbours` (shares of those named by `--neighbour`, which `share` excludes);
         empty if the kernel does not report it
-    slow: for requests slower than `p99` and `p999`: how many overlap a garbage collection of their service, and the
-        causes of their time ([below](#slow-requests)); empty if clients do not keep times
+    slow: for requests slower than `p99` and `p999`: how many there are, and the causes of their time
+        ([below](#slow-requests)); empty if clients do not keep times
     beside: CPU time in ns of each program beside the services while answers counted, by its name; otherwise empty
     calc_ns: the sum of the calculation times in right answers: wall time, with all interruptions
     disturbances: disturbances of the machine, a message each, with the code `other_processes`, `steal`, `swapping`,

@@ -20,14 +20,10 @@ class Cause(TypedDict):
 
 
 class Slow(TypedDict, total=False):
-    """Requests slower than a percentile, and how many of them overlap a garbage collection of their service.
+    """Requests slower than a percentile, and what took their time.
 
     threshold_ns: the percentile; the requests counted here took longer
     requests: number of these requests
-    overlapping: requests during which their service ran a garbage collection
-    by_chance: how many would overlap if they came at other times of the window, each as long as its time outside of
-        collections; mean of 32 shifts
-    mostly: requests that spent at least half of their time in collections
     causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal` (the hypervisor took
         the cores), as far as known: `share` of the time of these requests, and `window`, the share of all time at the
         same services or clients; 0 to 1
@@ -35,9 +31,6 @@ class Slow(TypedDict, total=False):
 
     threshold_ns: Required[Count]
     requests: Required[Count]
-    overlapping: Count
-    mostly: Count
-    by_chance: Number
     causes: dict[str, Cause]
 
 
@@ -69,24 +62,19 @@ class Window(TypedDict, total=False):
     """The state of a machine while clients were timed; null for a value that the machine does not report.
 
     window_ns: length of the window
-    steal, iowait, idle: shares of the time of all cores
+    steal: share of the time of all cores
     others: CPU time of other processes, as in [a cell](#a-cell), where it is a separate key
     swapped_pages: pages swapped in or out
     throttles: how often a core was slowed because of its temperature
     quota_stalled_ns: how long CPU quotas of control groups throttled threads
-    cpu_pressure, memory_pressure: share of the window in which some process waited for a core, or for memory
     """
 
     others: Others | None
     window_ns: Known
     steal: Known
-    iowait: Known
-    idle: Known
     swapped_pages: Known
     throttles: Known
     quota_stalled_ns: Known
-    cpu_pressure: Known
-    memory_pressure: Known
 
 
 class CellHost(TypedDict, total=False):

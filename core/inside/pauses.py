@@ -1,9 +1,9 @@
 """Record the start and length of each garbage collection of this process in a memory-mapped file.
 
 The file has SIZE_BYTES of unsigned 64-bit numbers in native byte order. After MAGIC come, for each generation, the
-number of collections, their total length (ns), and the length that Python 3.15 and later report. Then comes, for each
-generation, a ring buffer of its newest RECORDS collections: start and length on the monotonic clock in ns. A length is
-the time between gc's two callbacks. It includes finalizers and, without a GIL, the wait until all threads have stopped.
+number of collections and their total length (ns). Then comes, for each generation, a ring buffer of its newest RECORDS
+collections: start and length on the monotonic clock in ns. A length is the time between gc's two callbacks. It includes
+finalizers and, without a GIL, the wait until all threads have stopped.
 """
 
 import gc
@@ -16,7 +16,7 @@ from typing import Any
 MAGIC = 0x31_53_45_53_55_41_50  # PAUSES1
 GENERATIONS = 3
 RECORDS = 4096
-COUNTERS = 3
+COUNTERS = 2
 HEADER_BYTES = 8 * (1 + GENERATIONS * COUNTERS)
 SIZE_BYTES = HEADER_BYTES + GENERATIONS * RECORDS * 16
 MOST_FILES = 100  # for one process id: one file for each program that it executes and each subinterpreter
@@ -55,8 +55,6 @@ class Pauses:
         numbers[place] = self._began_ns
         numbers[place + 1] = spent_ns
         numbers[count + 1] += spent_ns
-        if "duration" in info:
-            numbers[count + 2] += int(info["duration"] * 1e9)
         numbers[count] += 1
 
 

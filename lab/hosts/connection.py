@@ -53,9 +53,6 @@ class Quiet(TypedDict, total=False):
     turbo: bool | None
     throttles: record.Known
     smt: bool | None
-    swap_used_bytes: record.Known
-    cpu_pressure: record.Known
-    memory_pressure: record.Known
     cores_quota: record.Number | str | None
     aslr: record.Known
     window: Window

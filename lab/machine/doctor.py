@@ -18,8 +18,6 @@ from lab.machine.host import UNLIMITED
 LOAD_PER_CORE = 0.2
 OTHERS_SHARE = 0.05
 STEAL_SHARE = 0.01
-CPU_PRESSURE_SHARE = 0.05
-MEMORY_PRESSURE_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
 MOST_WAKEUP_NS = 10_000  # tolerated extra latency of an idle core: two wake-ups turn a request of 25 us into 45 us
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
@@ -28,7 +26,6 @@ HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_befo
 
 # Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
 SETTINGS: Mapping[str, Message] = {
-    "swap": message("swap in use"),
     "governor": message("frequency governor"),
     "turbo": message("turbo"),
     "throttled_before": message("cores throttled since boot"),
@@ -116,7 +113,7 @@ def _judge_throttling(throttles: int) -> tuple[bool, Message]:
     )
 
 
-# Load and pressure are not checked during a run because the run itself causes them.
+# Load is not checked during a run because the run itself causes it.
 CHECKS = (
     Check(
         "load",
@@ -133,14 +130,6 @@ CHECKS = (
             "Stop other programs (top lists them). After a run, wait a minute, because the load is averaged over "
             "one minute."
         ),
-    ),
-    Check(
-        "cpu_pressure",
-        lambda cpu_pressure: (
-            cpu_pressure <= CPU_PRESSURE_SHARE,
-            message("processes waited for CPU time in {percent:.1f} % of the last 10 s", percent=cpu_pressure * 100),
-        ),
-        message("Processes are waiting for CPU time. Stop some processes, or measure later."),
     ),
     Check(
         "other_processes",
@@ -196,22 +185,6 @@ CHECKS = (
         ),
         message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),
         during_runs=True,
-    ),
-    Check(
-        "memory_pressure",
-        lambda memory_pressure: (
-            memory_pressure <= MEMORY_PRESSURE_SHARE,
-            message("processes waited for memory in {percent:.1f} % of the last 10 s", percent=memory_pressure * 100),
-        ),
-        message("Processes are waiting for memory. Stop programs that use much memory."),
-    ),
-    Check(
-        "swap",
-        lambda swap_used_bytes: (
-            swap_used_bytes == 0,
-            message("{used_mib:.0f} MiB of swap", used_mib=swap_used_bytes / 2**20),
-        ),
-        message("Free memory, then run: sudo swapoff -a && sudo swapon -a"),
     ),
     Check(
         "governor",

@@ -21,7 +21,6 @@ from lab.machine.host import (
     cpu_info,
     decimal,
     governors,
-    memory_bytes,
     number,
     quota_stalled_ns,
     total,
@@ -30,7 +29,6 @@ from lab.machine.host import (
 
 WINDOW_S = 0.5
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
-PRESSURES = "cpu", "memory"
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 MOST_NAMED = 3
 LONGEST_NAME = 15  # the kernel truncates longer names
@@ -64,7 +62,6 @@ class Snapshot(NamedTuple):
     counts: counters since boot, without those that the machine lacks:
     user to steal: CPU time by kind (TICKS), over all cores, in clock ticks
     swapped_pages: pages swapped in and out; throttles: how often heat throttled a core
-    *_stalled_us: time in which some process waited for a core, or for memory
     quota_stalled_ns: time in which the CPU quota throttled our threads
     """
 
@@ -83,13 +80,11 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     load_1m: processes that ran or waited, mean over a minute; throttles: how often heat throttled a core since boot
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
     smt: whether two hardware threads share a core
-    *_pressure: share of the last 10 s in which some process waited for a core, or for memory
     cores_quota: CPU time in cores that the control group permits, or 'unlimited'
     """
     before = snapshot(reader)
     time.sleep(window_s)
     flags = cpu_info(reader).get("flags")
-    swap, unused = memory_bytes(reader, "SwapTotal"), memory_bytes(reader, "SwapFree")
     return {
         "cores": before.cores or None,
         "virtual": None if flags is None else "hypervisor" in flags.split(),
@@ -98,8 +93,6 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
         "turbo": _turbo(reader),
         "throttles": before.counts.get("throttles"),
         "smt": _smt(reader),
-        "swap_used_bytes": None if swap is None or unused is None else swap - unused,
-        **{f"{kind}_pressure": _share(decimal(_pressure(reader, kind).get("avg10")), 100) for kind in PRESSURES},
         "cores_quota": cores_quota(reader),
         "aslr": reader.number("proc/sys/kernel/randomize_va_space"),
         "window": between(before, snapshot(reader)),
@@ -120,7 +113,6 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
         **_ticks(stat.get("cpu", "")),
         "swapped_pages": total(number(swapped.get(name)) for name in ("pswpin", "pswpout")),
         "throttles": total(map(number, reader.matching(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))),
-        **{f"{kind}_stalled_us": number(_pressure(reader, kind).get("total")) for kind in PRESSURES},
         "quota_stalled_ns": quota_stalled_ns(reader, groups),
     }
     return Snapshot(
@@ -140,18 +132,16 @@ def between(
     """Return the machine's activity between two snapshots, as plain JSON.
 
     neighbours: names of processes that the service needs; also_ours: pids of processes that belong to the run
-    steal, iowait, idle: shares of all cores' time; *_pressure: shares of the window, including our own processes
+    steal: share of all cores' time
     others: CPU time of processes outside of our process tree and the trees of *also_ours*; None if unknown
     """
-    spent_ns = after.at_ns - before.at_ns
     grown = {name: max(0, after.counts[name] - count) for name, count in before.counts.items() if name in after.counts}
     ticks = sum(grown.get(kind, 0) for kind in TICKS)
     return {
-        "window_ns": spent_ns,
-        **{kind: _share(grown.get(kind), ticks) for kind in ("steal", "iowait", "idle")},
+        "window_ns": after.at_ns - before.at_ns,
+        "steal": _share(grown.get("steal"), ticks),
         "others": _others(before, after, neighbours, (os.getpid(), *also_ours)) if TICKS[0] in grown else None,
         **{name: grown.get(name) for name in COUNTED},
-        **{f"{kind}_pressure": _share(grown.get(f"{kind}_stalled_us"), spent_ns / 1000) for kind in PRESSURES},
     }
 
 
@@ -255,17 +245,4 @@ def _turbo(reader: Reader) -> bool | None:
 
 def _smt(reader: Reader) -> bool | None:
     active = reader.number(f"{_CPU}/smt/active")
-    if active is not None:
-        return active == 1
-    siblings = reader.matching(f"{_CPU}/cpu[0-9]*/topology/thread_siblings_list")
-    return any("," in cpus or "-" in cpus for cpus in siblings) if siblings else None
-
-
-def _pressure(reader: Reader, kind: str) -> dict[str, str]:
-    """Return how long a process waited for the resource *kind*, such as cpu or memory.
-
-    Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`; avg10 is the percentage of the last
-    10 s.
-    """
-    line = reader.table(f"proc/pressure/{kind}").get("some", "")
-    return dict(word.split("=", 1) for word in line.split() if "=" in word)
+    return None if active is None else active == 1

@@ -4,9 +4,7 @@ core/inside/pauses.py writes the collections of a service into files. Processes 
 their numbers are inconsistent, the collections count as unknown, and the cell does not fail.
 """
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Mapping, Sequence
 from operator import add
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
@@ -21,14 +19,12 @@ PART = "pauses"
 DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
 COLLECTION = "collection"
 PERCENTILES = ("p99", "p999")
-SHIFTS = 32
-_GOLDEN = 0.6180339887498949  # multiples modulo 1 are evenly spread, and in step with no periodic event
 
-Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns, reported ns
+Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
 Collections: TypeAlias = tuple[Mapping[str, Any], Sequence[Span]]  # counts and times for result.json; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Overlap: TypeAlias = tuple[int, int, float, CumulativeTime]  # start, latency, the part due to a cause, the cause's time
+Overlap: TypeAlias = tuple[int, float, CumulativeTime]  # latency, the part due to a cause, the cause's time
 NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
 UNKNOWN: Collections = ({}, ())
 
@@ -85,7 +81,6 @@ def _collections(
         "processes": len(increases),
         "collections": total[::COUNTERS],
         "total_ns": total[1::COUNTERS],
-        "reported_ns": sum(total[2::COUNTERS]),
         "longest_ns": max(counted, default=0),
         "unkept": unkept,
     }
@@ -101,8 +96,8 @@ def _within(spans: Sequence[Span], increase: Sequence[int], windows: Sequence[Ti
     inside = sum(any(window.start_ns <= start_ns < window.end_ns for window in windows) for start_ns, _ in spans)
     clipped_ns = sum(_clipped_ns(*span, windows) for span in spans)
     whole_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in spans))
-    collections, *lengths_ns = increase
-    return inside, [collections * inside // max(1, len(spans)), *(ns * clipped_ns // whole_ns for ns in lengths_ns)]
+    collections, length_ns = increase
+    return inside, [collections * inside // max(1, len(spans)), length_ns * clipped_ns // whole_ns]
 
 
 def _clipped_ns(start_ns: int, end_ns: int, windows: Sequence[TimeWindow]) -> int:
@@ -167,7 +162,7 @@ def _laid(
     known: dict[str, list[Overlap]] = {}
     for cause, over in timelines.items():
         laid = [
-            (start_ns, latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline)
+            (latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline)
             for client_id, start_ns, latency_ns, service_id in requests
             if (timeline := over[client_id if cause == CLIENT else service_id])
         ]
@@ -175,7 +170,6 @@ def _laid(
             known[cause] = laid
     return {
         "requests": len(requests),
-        **(_collected(known[COLLECTION], windows) if COLLECTION in known else {}),
         "causes": {cause: _shares(laid, windows) for cause, laid in known.items() if laid},
     }
 
@@ -187,38 +181,7 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
     """
     length_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in windows))
     whole = {over: sum(over.within_ns(*window) for window in windows) / length_ns for *_, over in laid}
-    total_ns = sum(latency_ns for _, latency_ns, _, _ in laid)
-    taken_ns = sum(overlap_ns for _, _, overlap_ns, _ in laid)
-    usual_ns = sum(whole[over] * latency_ns for _, latency_ns, _, over in laid)
+    total_ns = sum(latency_ns for latency_ns, _, _ in laid)
+    taken_ns = sum(overlap_ns for _, overlap_ns, _ in laid)
+    usual_ns = sum(whole[over] * latency_ns for latency_ns, _, over in laid)
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
-
-
-def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, Any]:
-    """Count the requests that overlap garbage collections.
-
-    overlapping: requests that overlap a collection
-    by_chance: requests that would overlap a collection by chance: each is moved to SHIFTS other times of the window,
-        with its length reduced by its time in collections; the mean count
-    mostly: requests that spent at least half of their time in collections
-    """
-    return {
-        "overlapping": sum(bool(overlap_ns) for _, _, overlap_ns, _ in laid),
-        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(laid, windows)) / SHIFTS,
-        "mostly": sum(2 * overlap_ns >= latency_ns for _, latency_ns, overlap_ns, _ in laid),
-    }
-
-
-def _elsewhere(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield start, end and timeline of copies of each slow request, moved to SHIFTS other moments of the measurement.
-
-    The copies show how often a request overlaps a garbage collection by chance.
-    """
-    ends_ns = [*accumulate(end_ns - start_ns for start_ns, end_ns in windows)]
-    for number in range(1, SHIFTS + 1):
-        shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])
-        for start_ns, latency_ns, overlap_ns, over in laid:
-            at = max(0, bisect_right(windows, start_ns, key=lambda window: window.start_ns) - 1)
-            place_ns = (ends_ns[at] - (windows[at].end_ns - start_ns) + shift_ns) % max(1, ends_ns[-1])
-            at = min(bisect_right(ends_ns, place_ns), len(windows) - 1)
-            moved_ns = windows[at].end_ns - (ends_ns[at] - place_ns)
-            yield moved_ns, moved_ns + latency_ns - int(overlap_ns), over

@@ -15,7 +15,7 @@ from reports.document.values import milliseconds, percent, tenths
 from reports.facts.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
 from reports.facts.causes import LOCKS as LOCK_TYPES
 from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
-from reports.topics.pauses import DELAYED, pauses
+from reports.topics.pauses import COLLECTION, pauses
 from reports.topics.waits import Profile, settings, waits
 from reports.view import View
 
@@ -93,7 +93,7 @@ def causes(view: View) -> list[Cause]:
 def _collecting(view: View) -> Iterator[Cause]:
     """Yield a cause per runtime and setting: the share of time in garbage collections, and the longest collection."""
     for each in chain.from_iterable(map(pauses, view.groups)):
-        if DELAYED in each.findings or each.share >= MUCH_COLLECTING:
+        if COLLECTION in each.findings or each.share >= MUCH_COLLECTING:
             found = message(
                 "{runtime}: garbage collections take {share} of the time, and up to {longest} ms each",
                 runtime=each.row.runtime,

@@ -20,20 +20,19 @@ from reports.view import View
 PLACE = 22
 MOST_OVERWRITTEN = 0.01
 PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
-LEAST_FINDING = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
-OVERLAPPING, DELAYED = "overlapping", "mostly"  # names in result.json of two shares of the slow requests
-WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
+LEAST_FINDING = 0.05  # smallest share of the slow requests' time that gets a sentence
+COLLECTION = "collection"
+CAUSES = {  # shares of the slow requests' time, by name in result.json
+    COLLECTION: message("the time of slow requests in which their service collected garbage"),
     "service": message("the time of slow requests in which threads of the service waited for a free core"),
     "client": message("the time of slow requests in which threads of the client waited for a free core"),
     "steal": message("the time of slow requests in which the virtual machine's host took away cores (CPU steal)"),
 }
-CAUSES = ("collection", *WITHOUT_A_CORE)
 points = scaled("{:+.0%}")  # a difference of shares, in percentage points
-FINDINGS = {DELAYED: message("slow requests delayed by garbage collections"), **WITHOUT_A_CORE}
 
 
 class SlowShare(NamedTuple):
-    """The share of slow requests, or of their time, that one cause explains in each block.
+    """The share of the slow requests' time that one cause explains in each block.
 
     usual: the share that is expected for requests at random times
     """
@@ -43,18 +42,18 @@ class SlowShare(NamedTuple):
 
     @property
     def estimate(self) -> Estimate:
-        """Return the estimated share of slow requests, with its interval limited to 0..1."""
+        """Return the estimated share, with its interval limited to 0..1."""
         of = effect(self.slow)
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
 
     @property
     def excess(self) -> Estimate:
-        """Return the cause's share of slow requests minus the share expected by chance, with an interval."""
+        """Return the cause's share of the slow requests' time minus the share expected by chance, with an interval."""
         return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
-        """Return whether the share of slow requests is clearly and significantly larger than expected by chance.
+        """Return whether the share of the slow requests' time is significantly larger than at random times.
 
         Fewer than 6 blocks give a range and no finding.
         """
@@ -67,10 +66,9 @@ class ArmPauses(NamedTuple):
     per_s: collections of all services per second, median over the blocks
     share: share of a process's time in collections, median over the blocks
     longest_ns: the longest collection of all blocks
-    processes: the largest number of processes of a service
     unkept: share of the collections whose times were overwritten
     percentile: slow requests are slower than this percentile; "" if slow requests are not known in every block
-    shares: by OVERLAPPING, DELAYED or a name of CAUSES; only shares that are known in all blocks
+    shares: by a name of CAUSES; only shares that are known in all blocks
     """
 
     row: Row
@@ -78,22 +76,14 @@ class ArmPauses(NamedTuple):
     per_s: float
     share: float
     longest_ns: int
-    processes: int
     unkept: float
     percentile: str
     shares: Mapping[str, SlowShare]
 
     @property
     def findings(self) -> set[str]:
-        """Return the names of the causes that significantly delay slow requests.
-
-        If a service has several processes, a collection may belong to another process than the request. Such requests
-        must also overlap collections more often than by chance.
-        """
-        found = {name for name in FINDINGS if name in self.shares and self.shares[name].is_finding}
-        if DELAYED in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
-            found.remove(DELAYED)
-        return found
+        """Return the names of the causes that significantly delay slow requests."""
+        return {name for name, share in self.shares.items() if share.is_finding}
 
 
 def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
@@ -123,7 +113,6 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
         per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
         share=float(np.median(spent_ns.sum(axis=1) / wall_ns / processes.sum(axis=1))),
         longest_ns=int(longest_ns.max()),
-        processes=int(processes.max()),
         unkept=float(unkept.sum() / max(1, collections.sum())),
         percentile=PERCENTILES.get(percentile, ""),
         shares=_shares([cell.slow[percentile] for cell in cells]) if percentile else {},
@@ -140,16 +129,11 @@ def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
     blocks: the slow requests of each block, as in result.json
     """
     known = [
-        {
-            OVERLAPPING: (slow[OVERLAPPING] / slow["requests"], slow["by_chance"] / slow["requests"]),
-            DELAYED: (slow[DELAYED] / slow["requests"], 0.0),
-            **{name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()},
-        }
-        for slow in blocks
+        {name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()} for slow in blocks
     ]
     return {
         name: SlowShare(*np.array([shares[name] for shares in known]).T)
-        for name in (OVERLAPPING, DELAYED, *CAUSES)
+        for name in CAUSES
         if all(name in shares for shares in known)
     }
 
@@ -162,29 +146,11 @@ def section(view: View) -> Section:
         key="pauses",
         title=message("Pauses"),
         sentences=(
-            *(_delayed_sentence(each, view) for each in every if DELAYED in each.findings),
-            *(_causes_sentence(each, view) for each in every if each.findings - {DELAYED}),
+            *(_causes_sentence(each, view) for each in every if each.findings),
             *_change_sentences(every, view),
         ),
         tables=(_table(named, view),),
         notes=tuple(_notes(every)),
-    )
-
-
-def _delayed_sentence(each: ArmPauses, view: View) -> Message:
-    return traced(
-        message(
-            "{runtime}, {setting}: of the requests slower than {percentile}, {held_up} overlapped garbage collections "
-            "for at least half of their time. Garbage collections take {share} of a process's time. The longest "
-            "collection took {longest} ms.",
-            runtime=each.row.runtime,
-            setting=view.settings.name(each.row),
-            held_up=estimate(each.shares[DELAYED].estimate, whole_percent),
-            percentile=each.percentile,
-            share=percent(each.share),
-            longest=milliseconds(each.longest_ns),
-        ),
-        each.row.trace,
     )
 
 
@@ -217,7 +183,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
         before, after = (arms.get((setting, arm)) for arm in (comparison.denominator, comparison.numerator))
         if not before or not after or comparison.step == "aa":
             continue
-        for name, what in FINDINGS.items():
+        for name, what in CAUSES.items():
             by = _difference(before, after, name) if name in before.findings | after.findings else None
             if by and (by.low > 0 or by.high < 0):
                 sentence = message(
@@ -255,14 +221,12 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
             col("garbage collections/s", "per_s", tenths, "collections per s", trace=_cells),
             col("time in garbage collections", "share", percent, "share of time in collections", trace=_cells),
             col("longest collection [ms]", "longest_ns", milliseconds, "longest collection", trace=_cells),
-            _col(message("requests that overlap a garbage collection"), OVERLAPPING, "slow", "slow requests"),
             _col(
-                message("requests expected to overlap a garbage collection by chance"),
-                OVERLAPPING,
-                "usual",
-                "slow requests",
+                message("slow requests' time in garbage collections"),
+                COLLECTION,
+                "estimate",
+                "slow requests in collections",
             ),
-            _col(message("requests delayed by garbage collections"), DELAYED, "estimate", "slow requests held up"),
             _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
             _col(message("service waits for a core, timed window"), "service", "usual", "time without a core, any"),
             _col(message("client waits for a core"), "client", "estimate", "time without a core, client"),
@@ -273,18 +237,15 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         caption=message(
             "Figures cover all services while clients were timed. They are medians over the blocks (measured "
             "rounds), except that the longest collection is the longest of all blocks. Time in garbage collections "
-            "is a share of a process's time. Figures on requests, waits for a core and CPU steal cover only slow "
-            "requests: those slower than the percentile in the second column. Figures for the timed window cover "
-            "the whole window. A request overlaps a collection if the service collected garbage during the "
-            "request. The share expected by chance is the share of overlaps for requests at random times. A "
-            "request is delayed by collections if they take at least half of its time. Waits for a core are the "
-            "share of time in which a runnable thread had no core."
+            "is a share of a process's time. The last five columns are shares of the time of slow requests: "
+            "those slower than the percentile in the second column. The figure for the timed window covers the whole "
+            "window. Waits for a core are the share of time in which a runnable thread had no core."
         ),
     )
 
 
 def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
-    """Return the table column with one share of slow requests, such as those delayed by collections.
+    """Return the table column with the slow requests' share of time that one cause took.
 
     what: "estimate", or the field of SlowShare whose median over the blocks is shown
     """
@@ -315,6 +276,6 @@ def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
     if unkept > MOST_OVERWRITTEN:
         yield message(
             "For up to {share} of a runtime's garbage collections, the recorded times were overwritten by the times of "
-            "newer collections. Requests may therefore overlap collections more often than shown.",
+            "newer collections. Garbage collections may therefore take more time of slow requests than shown.",
             share=whole_percent(unkept),
         )

@@ -7,7 +7,7 @@ import pytest
 from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.cells import Cells
-from reports.topics.pauses import DELAYED, pauses
+from reports.topics.pauses import COLLECTION, pauses
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
 from tests.reports.sample import run_of
@@ -27,6 +27,6 @@ def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     for cell in cells:
         check_ok(cell)
     (found,) = pauses(Cells(run_of(cells, runtimes=(name,))).rows)
-    assert DELAYED in found.findings
-    assert found.shares[DELAYED].estimate.value > 0.3
+    assert COLLECTION in found.findings
+    assert found.shares[COLLECTION].estimate.value > 0.3
     assert found.longest_ns > 1_000_000

@@ -161,7 +161,7 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,
     "profiles": _profiles,
-    "pauses": lambda: pauses.both([0, 1, 0, 0, 2, 0], [40, 41, 38, 45, 41, 41]),
+    "pauses": lambda: pauses.both("collection"),
     "echo": _echo,
     "http-clients": _http_clients,
     "loadgen": _loadgen,

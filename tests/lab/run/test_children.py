@@ -61,13 +61,9 @@ def test_one_line_of_each_is_heard_in_the_order_of_the_children_and_lines_that_c
     assert children.await_lines([first], RESULT, AT_END, DEADLINE_S) == {first: {"result": 1}}
 
 
-def test_a_long_line_is_heard_whole(children: Children) -> None:
-    child = start(children, "print('{\"ready\": \"' + 'x' * 3_000_000 + '\"}', flush=True)\n" + WAIT_FOR_END)
-    line = children.await_lines([child], READY, BEFORE, DEADLINE_S)[child]
-    assert len(line["ready"]) == 3_000_000
-
-
-def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end(children: Children) -> None:
+def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end_and_a_long_line_of_its_is_heard_whole(
+    children: Children,
+) -> None:
     child = start(children, "import sys, json\nprint(json.dumps({'result': sys.stdin.read()}), flush=True)")
     for line in ({"cell": "一"}, "go", "x" * 1_000_000):
         child.tell(line)

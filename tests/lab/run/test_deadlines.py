@@ -34,13 +34,10 @@ def longest_s(measured: UserService, duration_s: float = 0.0, **values: Value) -
         (RequestPlan(), {"NUM_REQUESTS_PER_CLIENT": 10, "NUM_API_SERVICES": 7}, 35 * 9.0),
     ],
 )
-def test_a_slow_service_has_the_time_that_its_answers_may_take(
+def test_a_slow_service_has_the_time_that_its_answers_may_take_or_the_duration_and_what_is_under_way(
     requests: RequestPlan, values: dict[str, Any], takes_s: float
 ) -> None:
     assert longest_s(service(requests), **values) >= FLOOR_S + takes_s
-
-
-def test_with_a_duration_it_is_that_and_what_is_under_way() -> None:
     assert 72.0 <= longest_s(service(), duration_s=2.0, NUM_REQUESTS_PER_CLIENT=10**6) <= 200.0
 
 

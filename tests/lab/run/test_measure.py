@@ -103,16 +103,12 @@ def test_a_gil_that_is_not_what_the_system_says_makes_the_cell_invalid(
     ("said", "reason"),
     [
         ({"ready": {"ready": True, "runtime": {}}}, r"Service 1 of 1 \(3\.14, pid \d+\) did not send addresses"),
-        ({"ready": {"ready": True, "addresses": ["/nowhere"]}}, "did not send runtime"),
-        ({"ready": "hello"}, "hello"),
         ({"service": service_says(requests=19)}, r"19 answered requests, .* 20 answers"),
         (
             {"ready": {"ready": True, "addresses": ["/same"], "runtime": {}}, "NUM_API_SERVICES": 2},
             r"^Service 2 of 2 .* listens at /same, but Service 1 of 2 ",
         ),
-        ({"clients": (client_says(finished_ns=1),)}, "sent 1 as finished_ns"),
         ({"clients": (client_says(latency=latency(*[10**9] * 20)),)}, "sent 20000000000 as latency.histogram.total_ns"),
-        ({"clients": ({"requests": 1},)}, "Client 1 of 1 .* did not send finished_ns"),
         ({"clients": ("nonsense",)}, "Client 1 of 1 .* wrote b'nonsense'"),
     ],
 )

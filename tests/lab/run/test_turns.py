@@ -99,18 +99,20 @@ def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **mor
 
 
 def test_slices_add_up_to_one_result_with_the_cpu_time_of_what_counts() -> None:
-    slow = {"above_ns": 5, "requests": [[0, 7, 0]]}
-    total = add_slices([said(3, 1, 1000, 7, 8, 9, slow=slow), said(1, 0, 5000, 20)])
+    """What only some slices have is kept."""
+    wrong = [{"request": "GET /", "got": got, "expected": "1"} for got in "ab"]
+    first = said(
+        3, 1, 1000, 7, 8, 9, slow={"above_ns": 5, "requests": [[0, 7, 0]]}, first_wrong=wrong[0], offered_rate=90
+    )
+    total = add_slices([first, said(1, 0, 5000, 20, waiting=latency(3), first_wrong=wrong[1], offered_rate=110)])
+    assert (total["waiting"]["count"], total["first_wrong"], total["offered_rate"]) == (1, wrong[0], 100)
     assert (total["answered"], total["requests"], total["uncounted"], total["errors"]) == (4, 4, 1, {"closed": 2})
     assert (total["started_ns"], total["finished_ns"], total["completion_ns"]) == (1000, 5100, 200)
     assert (total["latency"]["count"], total["latency"]["min_ns"], total["latency"]["max_ns"]) == (4, 7, 20)
     assert total["cpu_user_ns"] == 1600  # of 2000, four fifths: 4 of 5 answers count
     assert counted_share([total]) == pytest.approx(0.8)
-
-
-def test_of_a_client_without_an_answer_in_any_slice_the_histogram_is_empty_and_can_be_read() -> None:
-    total = add_slices([said(0, 0, 1000), said(0, 0, 5000)])
-    assert (total["errors"], Histogram.from_json(total["latency"]).count) == ({"closed": 2}, 0)
+    none = add_slices([said(0, 0, 1000), said(0, 0, 5000)])
+    assert (none["errors"], Histogram.from_json(none["latency"]).count) == ({"closed": 2}, 0)
 
 
 def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answers_that_count() -> None:
@@ -137,14 +139,3 @@ def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None
     ):
         ordered = choose_arm_order(given)
         assert (ordered.method.slices, words in str(ordered.arm_order_reason)) == (False, True)
-
-
-def test_what_only_some_slices_have_is_kept_and_the_first_wrong_answer_is_the_first() -> None:
-    wrong = [{"request": "GET /", "got": got, "expected": "1"} for got in "ab"]
-    slices_said = [
-        said(1, 0, 0, 7, waiting=latency(3), offered_rate=90),
-        said(1, 0, 500, 7, first_wrong=wrong[0], offered_rate=110),
-        said(1, 0, 900, 7, first_wrong=wrong[1], offered_rate=100),
-    ]
-    total = add_slices(slices_said)
-    assert (total["waiting"]["count"], total["first_wrong"], total["offered_rate"]) == (1, wrong[0], 100)
