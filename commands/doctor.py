@@ -10,7 +10,6 @@ from core.messages import NOTHING, SENTENCES, Message, listed, message
 from core.system import NATIVE_CLIENT
 from lab.machine import quiet
 from lab.machine.doctor import Finding, judge_machine
-from lab.machine.wakeups import wakeups
 from lab.native import programs
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
-    facts = {**quiet.facts(), **wakeups(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
+    facts = {**quiet.facts(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
     if as_json:
         print(json.dumps(facts, indent=2))
     else:

@@ -19,7 +19,6 @@ LOAD_PER_CORE = 0.2
 OTHERS_SHARE = 0.05
 STEAL_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
-MOST_WAKEUP_NS = 10_000  # tolerated extra latency of an idle core: two wake-ups turn a request of 25 us into 45 us
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random memory layout")}
 HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_before")
@@ -32,7 +31,6 @@ SETTINGS: Mapping[str, Message] = {
     "smt": message("SMT"),
     "cpu_quota": message("CPU quota"),
     "aslr": message("address space randomisation"),
-    "wakeups": message("wake-up latency"),
     "native_client": message("native client"),
     "placement": message("CPU placement"),
 }
@@ -237,20 +235,6 @@ CHECKS = (
         "aslr",
         lambda aslr: (aslr == FULL_RANDOMISATION, _ASLR.get(aslr, message("partly random memory layout"))),
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
-    ),
-    Check(
-        "wakeups",
-        lambda wakeup_idle_ns, wakeup_awake_ns: (
-            wakeup_idle_ns <= wakeup_awake_ns + MOST_WAKEUP_NS,
-            message(
-                "an idle core needs {idle_us:.0f} us to wake up; a core that is kept awake needs {awake_us:.0f} us",
-                idle_us=wakeup_idle_ns / 1e3,
-                awake_us=wakeup_awake_ns / 1e3,
-            ),
-        ),
-        message(
-            "With few connections, wake-up latency dominates the result. Keep the cores awake with --keep-awake true."
-        ),
     ),
     Check(
         "native_client",

@@ -19,8 +19,6 @@ QUIET: dict[str, Any] = {
     "smt": False,
     "cores_quota": "unlimited",
     "aslr": 2,
-    "wakeup_idle_ns": 9_000,
-    "wakeup_awake_ns": 6_000,
     "native_client": True,
     "window": {
         "window_ns": 500_000_000,
@@ -62,7 +60,6 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
         ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores"),
         ("address space randomisation", {"aslr": 0}, "off"),
         ("native client", {"native_client": False}, "not built"),
-        ("wake-up latency", {"wakeup_idle_ns": 52_000}, "52 us to wake up; a core that is kept awake needs 6 us"),
     ],
 )
 def test_what_disturbs_is_found_with_its_value_and_what_to_do(name: str, changes: dict[str, Any], value: str) -> None:

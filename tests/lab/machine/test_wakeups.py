@@ -10,7 +10,7 @@ from config.plan import Plan, Row
 from core.errors import BadInput
 from core.runtime import RuntimeName
 from lab.machine.quiet import snapshot, trees, used_ticks
-from lab.machine.wakeups import kept_awake, wakeups
+from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY
 from lab.run.feasible import preflight
 from systems import find
@@ -58,18 +58,9 @@ def user_ticks(pid: int) -> int:
 
 def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
-    assert wakeups() == {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
     with pytest.raises(BadInput, match="--keep-awake false"):
         preflight(
             Plan(
                 name="", runtimes=(RuntimeName("3.14"),), rows=(Row(system=find("4"), values={"KEEP_AWAKE": (True,)}),)
             )
         )
-
-
-@LINUX
-def test_a_wake_up_takes_some_time() -> None:
-    measured = wakeups()
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("one core cannot wake another")
-    assert all(time_ns and time_ns < 10**9 for time_ns in measured.values())
