@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from commands.output import output
 from config.plan_options import JSON
 from core.messages import NOTHING, SENTENCES, Message, listed, message
-from core.system import NATIVE_CLIENT
 from lab.machine import quiet
 from lab.machine.doctor import Finding, judge_machine
-from lab.native import programs
 
 if TYPE_CHECKING:
     from reports.document.model import Section
@@ -30,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
-    facts = {**quiet.facts(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
+    facts = quiet.facts()
     if as_json:
         print(json.dumps(facts, indent=2))
     else:

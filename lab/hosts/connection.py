@@ -51,7 +51,6 @@ class Quiet(TypedDict, total=False):
     load_1m: record.Known
     governors: list[str] | None
     turbo: bool | None
-    throttles: record.Known
     smt: bool | None
     cores_quota: record.Number | str | None
     aslr: record.Known

@@ -10,8 +10,6 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
-from core.method import placement
-from core.program import PROGRAM
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
 
@@ -21,18 +19,15 @@ STEAL_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random memory layout")}
-HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_before")
+HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling")
 
 # Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
 SETTINGS: Mapping[str, Message] = {
     "governor": message("frequency governor"),
     "turbo": message("turbo"),
-    "throttled_before": message("cores throttled since boot"),
     "smt": message("SMT"),
     "cpu_quota": message("CPU quota"),
     "aslr": message("address space randomisation"),
-    "native_client": message("native client"),
-    "placement": message("CPU placement"),
 }
 
 
@@ -103,14 +98,6 @@ def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
 
-def _judge_throttling(throttles: int) -> tuple[bool, Message]:
-    return throttles == 0, plural(
-        "a core was thermally throttled {count} time",
-        "cores were thermally throttled {count} times",
-        count=throttles,
-    )
-
-
 # Load is not checked during a run because the run itself causes it.
 CHECKS = (
     Check(
@@ -167,7 +154,14 @@ CHECKS = (
     ),
     Check(
         "throttling",
-        _judge_throttling,
+        lambda throttles: (
+            throttles == 0,
+            plural(
+                "a core was thermally throttled {count} time",
+                "cores were thermally throttled {count} times",
+                count=throttles,
+            ),
+        ),
         message("CPU cores are throttled because of heat. Improve cooling, or turn off turbo."),
         during_runs=True,
     ),
@@ -197,11 +191,6 @@ CHECKS = (
             "the firmware, or write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo or 0 to "
             "/sys/devices/system/cpu/cpufreq/boost."
         ),
-    ),
-    Check(
-        "throttled_before",
-        _judge_throttling,
-        message("Heat has throttled CPU cores since boot. Improve cooling, and check again after a run."),
     ),
     Check(
         "smt",
@@ -236,14 +225,4 @@ CHECKS = (
         lambda aslr: (aslr == FULL_RANDOMISATION, _ASLR.get(aslr, message("partly random memory layout"))),
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
     ),
-    Check(
-        "native_client",
-        lambda native_client: (native_client, message("ready") if native_client else message("not built")),
-        message(
-            "Python clients take CPU time from services. Install cargo (the package of your distribution is enough), "
-            "and run: {program} native loadgen",
-            program=PROGRAM,
-        ),
-    ),
-    Check("placement", lambda cores: (True, placement(cores)), NOTHING),
 )

@@ -77,7 +77,7 @@ class Snapshot(NamedTuple):
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     """Return the machine's settings and its activity during the next *window_s* seconds, as plain JSON.
 
-    load_1m: processes that ran or waited, mean over a minute; throttles: how often heat throttled a core since boot
+    load_1m: processes that ran or waited, mean over a minute
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
     smt: whether two hardware threads share a core
     cores_quota: CPU time in cores that the control group permits, or 'unlimited'
@@ -91,7 +91,6 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
         "load_1m": decimal((reader.text("proc/loadavg") or "").partition(" ")[0]),
         "governors": governors(reader) or None,
         "turbo": _turbo(reader),
-        "throttles": before.counts.get("throttles"),
         "smt": _smt(reader),
         "cores_quota": cores_quota(reader),
         "aslr": reader.number("proc/sys/kernel/randomize_va_space"),

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from core.errors import BadInput
-from core.method import Method, Warmup, parse_cpus, parse_duration
+from core.method import Method, Warmup, parse_cpus, parse_duration, placement
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no CPU affinity")
 
@@ -74,3 +74,10 @@ def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) 
 def test_a_method_that_was_stored_is_the_same_method() -> None:
     method = Method(warmup=Warmup(share=0.5), duration_s=1.5, pin_services=(0, 2))
     assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
+
+
+@pytest.mark.parametrize(
+    ("cores", "advice"), [(2, "kernel"), (4, "services=0-2 clients=3 "), (8, "services=0-5 clients=6-7 ")]
+)
+def test_a_service_is_left_several_cores_to_itself_where_there_are_enough(cores: int, advice: str) -> None:
+    assert advice in str(placement(cores))

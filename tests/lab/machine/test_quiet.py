@@ -64,7 +64,6 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
         "load_1m": 1.5,
         "governors": ["performance", "powersave"],
         "turbo": True,
-        "throttles": 5,
         "smt": True,
         "cores_quota": 1.5,
         "aslr": 2,
