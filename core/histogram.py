@@ -7,7 +7,7 @@ Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
 """
 
 from collections.abc import Iterable, Mapping
-from math import ceil, sqrt
+from math import ceil
 from sys import intern
 from typing import Any
 
@@ -83,13 +83,6 @@ class Histogram:
     def count(self) -> int:
         """Return the number of recorded latencies."""
         return sum(self._counts)
-
-    @property
-    def deviation_ns(self) -> float:
-        """Return the standard deviation in ns. Each latency counts as the middle of its bucket."""
-        mean_ns = self.total_ns / self.count
-        squares = (number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in self.filled())
-        return sqrt(sum(squares) / self.count)
 
     @property
     def tail_ns(self) -> int:

@@ -78,13 +78,6 @@ class Runtime(Program, total=False):
     implementation: Text
 
 
-class PrintedFigures(TypedDict, total=False):
-    """Figures that another load generator, such as wrk, printed."""
-
-    seconds: Amount
-    percentiles_ms: dict[Text, Amount]
-
-
 class FirstWrong(TypedDict):
     """The first wrong answer that a client received, in words."""
 
@@ -146,7 +139,7 @@ class Client(Usage, total=False):
     overdue: with a RATE: requests that were due in the timed window and were never sent
     rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
     sent_bytes, received_bytes: for native clients: bytes of requests and of answers
-    said: for a client that runs another load generator: the `seconds` and `percentiles_ms` that the generator printed
+    said: for a client that runs another load generator: the `seconds` that the generator printed
     first_wrong: the first answer that was not as expected: `request`, `got` and `expected`, in words. Clients in
         Python, and all clients of a user's service, write it
     """
@@ -179,7 +172,7 @@ class Client(Usage, total=False):
     worker: Text
     workers_ns: list[Count]
     timeline: list[list[tuple[Count, Count]]]
-    said: PrintedFigures
+    said: dict[Text, Amount]
     first_wrong: FirstWrong
 
 

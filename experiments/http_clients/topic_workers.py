@@ -12,23 +12,16 @@ from statistics import mean, median
 
 from core.result import CellResult
 from core.runtime import RuntimeName
-from reports.facts.cells import Row, grouped
-from reports.facts.settings import parameter_values, varying
-from reports.statistics.stats import Estimate, effect, paired_ratio
+from reports.facts.cells import Row
+from reports.statistics.stats import Estimate, effect
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
-BEAST = "http-beast-native"
 
 
-def clients_by_setting(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Group the results of HTTP clients by varying parameters: {'NUM_REQUESTS_PER_CLIENT 1000': rows, ...}.
-
-    The second arms of A/A comparisons are left out.
-    """
+def clients(rows: Iterable[Row]) -> list[Row]:
+    """Return the results of HTTP clients. The second arms of A/A comparisons are left out."""
     firsts = [row for row in rows if row.good and row.runtime == row.good[0].runtime]
-    clients = [row for row in firsts if all(map(_loops_ns, row.good))]
-    names = varying(clients)
-    return grouped(clients, lambda row: parameter_values(row.params, names))
+    return [row for row in firsts if all(map(_loops_ns, row.good))]
 
 
 def _loops_ns(cell: CellResult) -> list[int]:
@@ -67,14 +60,6 @@ def in_flight(row: Row) -> float:
     the sum of the loops, and the result would only be workers / serialisation().
     """
     return median(cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good)
-
-
-def bench_ratio(row: Row, base: Row) -> Estimate | None:
-    """Return the ratio of two clients' total times, *row* / *base*, paired by block; None if they share no block.
-
-    The total time of a client lasts from the start of its workers to the end of the last one.
-    """
-    return paired_ratio(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:

@@ -38,12 +38,11 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The figures that a load generator printed: answers of any status, failed requests, run time and percentiles."""
+    """The figures that a load generator printed: answers of any status, failed requests and run time."""
 
     answered: int
     failed: int
     seconds: float
-    percentiles_ms: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +76,13 @@ def _read_ab(output: str) -> Report:
         failed=int(_match(r"Failed requests:\s+(\d+)", output))
         + int(_match(r"Non-2xx responses:\s+(\d+)", output, "0")),
         seconds=float(_match(r"Time taken for tests:\s+([\d.]+)", output)),
-        percentiles_ms={f"p{share}": float(ms) for share, ms in re.findall(r"^\s+(50|99)%\s+(\d+)", output, re.M)},
     )
 
 
 def _wrk(load: Load) -> list[str]:
     close = [] if load.keep_alive else ["-H", "Connection: close"]
     threads = min(load.threads, load.connections)
-    return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", "--latency", *close, load.url]
+    return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", *close, load.url]
 
 
 def _read_wrk(output: str) -> Report:
@@ -92,13 +90,10 @@ def _read_wrk(output: str) -> Report:
     sockets = sum(map(int, failures.groups())) if failures else 0
     answered = int(_match(r"(\d+) requests in ", output))
     rate = float(_match(r"Requests/sec:\s+([\d.]+)", output))
-    units = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-    shares = re.findall(r"^\s+(50|99)%\s+([\d.]+)(us|ms|s)\b", output, re.M)
     return Report(
         answered=answered,
         failed=sockets + int(_match(r"Non-2xx or 3xx responses: (\d+)", output, "0")),
         seconds=answered / rate if rate else 0.0,
-        percentiles_ms={f"p{share}": float(number) * units[unit] for share, number, unit in shares},
     )
 
 
@@ -117,11 +112,6 @@ def _read_oha(output: str) -> Report:
         answered=answered,
         failed=answered - good + sum(printed["errorDistribution"].values()),
         seconds=printed["summary"]["total"],
-        percentiles_ms={
-            name: seconds * 1e3
-            for name in ("p50", "p99")
-            if (seconds := printed["latencyPercentiles"][name]) is not None
-        },
     )
 
 
@@ -143,10 +133,6 @@ def _read_hey(output: str) -> Report:
         answered=max(known, all_of_them - lost) if known == HEY_KEEPS else known,
         failed=known - good + lost,
         seconds=seconds,
-        percentiles_ms={
-            f"p{share}": float(seconds) * 1e3
-            for share, seconds in re.findall(r"^\s+(50|99)%+ in ([\d.]+) secs", output, re.M)
-        },
     )
 
 

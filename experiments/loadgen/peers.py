@@ -150,7 +150,7 @@ def _result(report: Report, requests: int, started_ns: int) -> dict[str, Any]:
         "wrong": 0,
         "errors": {"failed": report.failed} if report.failed else {},
         "latency": Histogram().to_json(),
-        "said": {"seconds": report.seconds, "percentiles_ms": dict(report.percentiles_ms)},
+        "said": {"seconds": report.seconds},
         "gil_enabled_ready": False,
         "gil_enabled_end": False,
     }

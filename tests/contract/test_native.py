@@ -59,6 +59,4 @@ def test_every_load_generator_calls_the_same_server(native_bench: Bench, name: s
     if name == "own":
         assert result.latency["count"] == 400
     else:
-        said = result.clients[0]["said"]
-        assert said["seconds"] > 0
-        assert set(said["percentiles_ms"]) == {"p50", "p99"}
+        assert result.clients[0]["said"]["seconds"] > 0

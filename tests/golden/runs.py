@@ -132,9 +132,16 @@ def _http_clients() -> Run:
 
 
 def _loadgen() -> Run:
-    from tests.experiments.loadgen import test_topic as one
-
-    return contest_run(one.OWN, one.WRK, one.AB, one.OWN_FRESH, one.AB_FRESH, view="loadgen")
+    kept: dict[str, Any] = {"KEEP_ALIVE": True, "NUM_CONNECTIONS_PER_CLIENT": 21}
+    fresh: dict[str, Any] = {**kept, "KEEP_ALIVE": False, "NUM_REQUESTS_PER_CLIENT": 200}
+    cells = (
+        blocks_of("load-own", 120_000, latencies_ns=[100_000, 200_000], **kept),
+        blocks_of("load-wrk", 100_000, **kept),
+        blocks_of("load-ab", 60_000, **kept),
+        blocks_of("load-own", 20_000, latencies_ns=[MS], **fresh),
+        blocks_of("load-ab", 10_000, **fresh),
+    )
+    return contest_run(*cells, view="loadgen")
 
 
 def _league() -> Run:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.result import CellResult, Run
-from experiments.http_clients.topic_workers import clients_by_setting
+from experiments.http_clients.topic_workers import clients
 from reports.facts.cells import Cells, Row
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
@@ -34,12 +34,7 @@ def story_run() -> Run:
     return contest_run(NATIVE, HELD, HELD_FREE, RELEASED, RELEASED_FREE, UNDECLARED, view="http-clients")
 
 
-def clients_in(*cells: Sequence[CellResult]) -> dict[str, list[Row]]:
-    """The clients of a run of these cells, by setting."""
-    return clients_by_setting(Cells(contest_run(*cells, view="http-clients")).rows)
-
-
 def only_client(*cells: Sequence[CellResult]) -> Row:
     """The one client of a run of these cells."""
-    ((client,),) = clients_in(*cells).values()
+    (client,) = clients(Cells(contest_run(*cells, view="http-clients")).rows)
     return client

@@ -18,11 +18,10 @@ def load(**more: Any) -> Load:
 
 
 def test_what_a_generator_prints_is_read() -> None:
-    for name, printed, answered, failed, seconds, percentiles_ms in PRINTED:
+    for name, printed, answered, failed, seconds in PRINTED:
         report = GENERATORS[name].read(printed)
         assert (report.answered, report.failed) == (answered, failed), printed
         assert report.seconds == pytest.approx(seconds)
-        assert dict(report.percentiles_ms) == pytest.approx(percentiles_ms)
 
 
 @pytest.mark.parametrize("name", ["ab", "wrk", "hey"])
@@ -40,10 +39,10 @@ FRESH, TIMED = {"keep_alive": False}, {"timed": True}
         ({}, "ab -q -k -n 1000 -c 21"),
         (FRESH, "ab -q -n 1000 -c 21"),
         (TIMED, "ab -q -k -t 3 -n 600000 -c 21"),
-        ({}, "wrk -t2 -c21 -d3s --latency"),
-        (FRESH, "wrk -t2 -c21 -d3s --latency -H Connection: close"),
-        (TIMED, "wrk -t2 -c21 -d3s --latency"),
-        ({"connections": 1}, "wrk -t1 -c1 -d3s --latency"),
+        ({}, "wrk -t2 -c21 -d3s"),
+        (FRESH, "wrk -t2 -c21 -d3s -H Connection: close"),
+        (TIMED, "wrk -t2 -c21 -d3s"),
+        ({"connections": 1}, "wrk -t1 -c1 -d3s"),
         ({}, "oha --no-tui --output-format json -n 1000 -c 21"),
         (FRESH, "oha --no-tui --output-format json --disable-keepalive -n 1000 -c 21"),
         (TIMED, "oha --no-tui --output-format json -w -z 3s -c 21"),

@@ -81,7 +81,7 @@ def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: 
     assert tool.calls[1:] == ["-q -k -n 2000 -c 4 http://127.0.0.1:1/"]
     assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (2000, 2000, 0, {})
     assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] == 111_000_000
-    assert result["said"] == {"seconds": 0.111, "percentiles_ms": {"p50": 0.0, "p99": 4.0}}
+    assert result["said"] == {"seconds": 0.111}
     assert result["latency"]["count"] == 0
     assert result["cpu_user_ns"] + result["cpu_system_ns"] > 0
     assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
