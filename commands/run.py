@@ -35,6 +35,7 @@ from lab.run.bench import Bench
 from lab.run.beside import standing
 from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
+from lab.run.groups import values_apart
 from lab.run.limits import require_limits
 from lab.run.runs import (
     Order,
@@ -104,10 +105,10 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
 
 
 def _announce(plan: Plan) -> None:
-    """Print how long a run takes, and whether that is too short for a verdict."""
+    """Print how long a run takes, whether that is too short for a verdict, and how values of a sweep are measured."""
     cores = cores_usable()
     times = [] if plan.user_service else [run_time(plan, cores), no_verdict(plan, cores)]
-    if said := chained(times, SENTENCES):
+    if said := chained([*times, values_apart(plan)], SENTENCES):
         output.note(said)
 
 

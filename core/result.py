@@ -15,6 +15,7 @@ from core.runtime import RuntimeName
 
 FILE_NAME = "result.json"
 SCHEMA = 4
+PROFILES = "profiles"  # a folder
 PLOTS = "plots"  # the folder of a report's figures
 NOT_TRIED = "not_tried"  # code of CellResult.reason for a cell that was skipped because its service never starts
 

@@ -3,6 +3,7 @@
 A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
 for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
 which is all samples except the idle ones. This module does no I/O.
+Format: https://github.com/brendangregg/FlameGraph
 """
 
 import re
@@ -252,3 +253,11 @@ def _names(stack: Stack) -> list[str]:
 def _pruned(node: Mapping[str, Any], fewest: float) -> dict[str, Any]:
     children = [_pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest]
     return {"name": node["name"], "value": node["value"], **({"children": children} if children else {})}
+
+
+def folded(samples: Samples) -> str:
+    """Return collapsed stacks: a line per stack with its frames, outermost first, thread state, and sample count."""
+    lines = Counter[str]()
+    for (state, stack), count in samples.total.items():
+        lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
+    return "".join(f"{line} {count}\n" for line, count in sorted(lines.items()))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 
 from config.plan import Entry, Plan
 from core.cell import MACHINE_PARAMETERS
+from core.messages import NOTHING, Message, listed, message
 from core.method import Method
 
 MOST_PROCESSES = 400  # of services and clients that exist at the same time; more take too long to start
@@ -20,6 +21,23 @@ def together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Ent
     for entries in _grouped(plan.block(block, seed), method, swept):
         made += [entries] if _processes(entries) <= MOST_PROCESSES else _grouped(entries, method, {})
     return made
+
+
+def values_apart(plan: Plan) -> Message:
+    """Return that the values of a sweep are measured one after the other in each block, or NOTHING."""
+    if not plan.method.slices:
+        return NOTHING
+    groups = _grouped(plan.entries(), plan.method, plan.swept)
+    most = max(groups, key=_processes)
+    if _processes(most) <= MOST_PROCESSES or len(_grouped(most, plan.method, {})) < 2:
+        return NOTHING
+    return message(
+        "Within a block, the values of {names} are measured one after the other, because all together would be {count} "
+        "processes, and at most {most} are started at once.",
+        names=listed(sorted(plan.swept[most[0].cell.system])),
+        count=_processes(most),
+        most=MOST_PROCESSES,
+    )
 
 
 def _processes(entries: Sequence[Entry]) -> int:

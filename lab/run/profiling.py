@@ -1,13 +1,16 @@
 """Measures each setting and runtime once more, under a profiler. No figure includes these extra measurements."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.cell import Cell
-from core.errors import ChildFailed
+from core.errors import BadInput, ChildFailed
+from core.files import put
 from core.messages import NOTHING, listed, message, verbatim
-from core.result import CellResult
+from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, stacks
@@ -27,7 +30,7 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
     bench, found = replace(bench, inside={}), []
     for kind in order.profiles:
         for cell in order.plan.cells():
-            profiler = CellProfiler(cell, order.plan.systems[cell.system], bench)
+            profiler = CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)
             try:
                 profile = getattr(profiler, kind)()
             except ChildFailed as failed:
@@ -38,17 +41,18 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
 
 
 class CellProfiler(NamedTuple):
-    """A profiler of one cell (runtime and setting), which measures the cell once more.
+    """A profiler of one cell (runtime and setting), which measures the cell once more. It has a method for each kind.
 
-    It has a method for each kind of profile.
+    folder: where stacks are written for other tools
     """
 
     cell: Cell
     system: System
     bench: Bench
+    folder: Path
 
     def python(self) -> dict[str, Any]:
-        """Profile by Python line what the services' threads run and wait for."""
+        """Profile by Python line what the services' threads run and wait for. Write their stacks to the folder."""
         runtime = self.bench.runtime(self.cell, self.system, SERVICE)
         python = _python_of(runtime)
         if python and python.name.minor < OLDEST_MINOR:
@@ -71,6 +75,7 @@ class CellProfiler(NamedTuple):
         if not seen[0].at_work:
             complaint = verbatim(complaints[0]) if complaints else NOTHING
             raise ChildFailed(complaint or message("no Python process of the service was sampled"))
+        _write(seen[0], self.cell, self.folder / PROFILES)
         return stacks.to_json(seen[0])
 
     def locks(self) -> dict[str, Any]:
@@ -115,3 +120,17 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
             version=python.version,
         )
     return str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
+
+
+def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
+    """Write the stacks in folded format. Raises BadInput if the file cannot be written."""
+    name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
+    try:
+        folder.mkdir(exist_ok=True)
+        put(folder / f"{name}.folded.txt", stacks.folded(samples))
+    except OSError as error:
+        raise BadInput(
+            "{folder} cannot be written: {error}. Free some space, or give write access.",
+            folder=str(folder),
+            error=error.strerror or str(error),
+        ) from error

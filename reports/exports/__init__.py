@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.errors import BadInput
 from core.files import write
 from core.messages import Message
-from core.result import PLOTS
+from core.result import PLOTS, PROFILES
 from core.result_file import COMPARISONS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
     views: the values that a plan's `view` may have
     """
     stress = (STRESS, STRESS_TEXT, STRESS_PAGE)
-    return (PAGE, PLOTS, COMPARISONS, *stress, *TEXTS, *(f"{view}.md" for view in views))
+    return (PAGE, PLOTS, PROFILES, COMPARISONS, *stress, *TEXTS, *(f"{view}.md" for view in views))
 
 
 def formats() -> Mapping[str, Callable[["View", Path], Exported]]:

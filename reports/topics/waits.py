@@ -220,7 +220,8 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
             "profiler read the call stack and state of every thread of the services' Python processes, {rate_hz} times "
             "a second. The profiler used up to {cores} cores. Shares are parts of the threads' time at "
             "work, which excludes threads parked until work arrives. The report names a line of code if the 95 % "
-            "interval of the line's share, adjusted for all lines, is above 2 %.",
+            "interval of the line's share, adjusted for all lines, is above 2 %. The folder profiles/ has the call "
+            "stacks in the collapsed format.",
             rate_hz=profiles[0]["rate_hz"],
             cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
         )

@@ -19,6 +19,8 @@ def test_the_line_that_holds_a_lock_while_it_waits_is_named_in_both_profiles(tmp
     assert {runtime: wait and wait.function for runtime, wait in named(run).items()} == dict.fromkeys(
         runtimes, "Upstream.ask"
     )
+    folder = tmp_path / "run/profiles"
+    assert len(list(folder.glob("*.folded.txt"))) == 2
     by_locks = {profile["runtime"]: profile for profile in run.profiles if profile["kind"] == "locks"}
     assert bool(by_locks) == (not obstacle())
     if by_locks:

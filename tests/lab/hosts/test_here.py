@@ -75,11 +75,11 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster
 
 
 @pytest.mark.parametrize(("kind", "key"), [("python", "lines"), ("locks", "watched_ns")])
-def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, kind: str, key: str) -> None:
+def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
     if obstacle := OBSTACLES[kind]():
         pytest.skip(str(obstacle))
     method = replace(METHOD, duration_s=1.0) if kind == "python" else METHOD  # its sampler may have no core for 0.3 s
-    profiler = CellProfiler(cell, find("4"), replace(bench, inside={}, method=method))
+    profiler = CellProfiler(cell, find("4"), replace(bench, inside={}, method=method), tmp_path)
     profile = getattr(profiler, kind)()
     assert profile[key]
 

@@ -88,6 +88,13 @@ def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
     assert samples.total.total() == 1
 
 
+def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
+    samples = samples_of(slice_at(1, "lock 1 2"), slice_at(2, "lock 1 1, idle 3 4"))
+    assert stacks.folded(samples) == (
+        "main (app.py:9);[idle] 4\nmain (app.py:9);update_wrapper (functools.py:56);[lock] 3\n"
+    )
+
+
 def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
     tree = stacks.tree(samples_of(slice_at(1, "lock 1 2, run 0 1, idle 3 4")))
     (main,) = tree["children"]
