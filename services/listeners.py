@@ -61,32 +61,23 @@ def for_peers(sock: socket.socket) -> socket.socket:
     return guarded
 
 
-class BoundAddress:
-    """The address of a listening socket, as clients use it: a Unix path, or host:port."""
+class Listener:
+    """A listening socket and its address, as clients use it: a Unix path, or host:port.
 
-    __slots__ = ("address",)
+    is_tcp: stored because sock.family creates an enum member at each access
+    """
 
-    def __init__(self, address: str) -> None:
+    __slots__ = ("address", "is_tcp", "sock")
+
+    def __init__(self, sock: socket.socket, address: str) -> None:
         self.address = address
+        self.sock = sock
+        self.is_tcp = sock.family != socket.AF_UNIX
 
     def remove_file(self) -> None:
         """Remove the file of a Unix socket. The socket itself stays open until the process ends."""
         if self.address.startswith("/"):
             Path(self.address).unlink(missing_ok=True)
-
-
-class Listener(BoundAddress):
-    """A listening socket and its address.
-
-    is_tcp: stored because sock.family creates an enum member at each access
-    """
-
-    __slots__ = ("is_tcp", "sock")
-
-    def __init__(self, sock: socket.socket, address: str) -> None:
-        super().__init__(address)
-        self.sock = sock
-        self.is_tcp = sock.family != socket.AF_UNIX
 
 
 def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:

@@ -81,13 +81,6 @@ SPEAK_OUR_FRAMES = (
     _framed("alt-asyncio-protocol", message("asyncio.Protocol, one loop"), "asyncio_servers:asyncio_service", "", 90),
     _framed("alt-asyncio-streams", message("asyncio streams, one loop"), "asyncio_servers:streams_service", "", 110),
     _framed(
-        "alt-mpconnection",
-        message("multiprocessing.connection, thread per connection"),
-        "thread_servers:connection_service",
-        "",
-        80,
-    ),
-    _framed(
         "alt-socketserver",
         message("socketserver, thread per connection"),
         "thread_servers:socketserver_service",

@@ -4,17 +4,14 @@ Counts counts requests on the server's threads. body_bytes() and refusal() are f
 and body separately, where core.wire.Frames cannot be used.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from core.cell import Cell
-from core.system import Listening
 from core.wire import HEADER, MAX_FRAME_BYTES, frame
 from core.work import error_answer
 from services.cached import WorkerCount
-from services.listeners import BoundAddress, Reach
+from services.listeners import Listener
 
 HEADER_BYTES = HEADER.size
 
@@ -46,16 +43,6 @@ class Counts:
             counted.requests = 0
 
 
-def unix_path(cell: Cell, service_id: int, folder: str) -> str:
-    """Return the Unix socket path for a server that opens its socket itself, or "" if the measurement uses TCP."""
-    return "" if cell.transport == "tcp" else os.path.join(folder, f"{service_id}.0")
-
-
-def bound(path: str, port: int = 0) -> BoundAddress:
-    """Return the address of a server that opened its socket itself: the Unix *path*, or *port* if *path* is ""."""
-    return BoundAddress(path or f"{Reach.address}:{port}")
-
-
 class HostedService:
     """A service that runs a server on a thread.
 
@@ -63,7 +50,7 @@ class HostedService:
     run: serves the listener and does not return
     """
 
-    def __init__(self, listener: Listening, run: Callable[[], object], counts: Counts) -> None:
+    def __init__(self, listener: Listener, run: Callable[[], object], counts: Counts) -> None:
         self.listeners = [listener]
         self._run = run
         self._counts = counts

@@ -23,7 +23,6 @@ from core.child import (
     ParentWatch,
     ProcessTimes,
     exit_at_once,
-    own_peak_memory_bytes,
     pin_to_cpus,
     print_done,
     print_ready,
@@ -32,49 +31,23 @@ from core.child import (
 from core.histogram import Histogram
 from core.method import Method
 from core.parent import die_with_parent
-from core.processtree import peak_memory_bytes
 from core.runtime import NATIVE
 from experiments.loadgen.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
 
-LOOK_EVERY_S = 0.1
 WARM_UP_S = 1
-Ended = tuple["subprocess.CompletedProcess[str]", int]  # with the peak memory of the process in bytes; 0 if not known
 
 
-def run(command: Sequence[str]) -> Ended:
+def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
     """Run *command* to its end. The kernel kills it if this process ends. Raises OSError if the program is missing."""
-    process = subprocess.Popen(
+    return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         encoding="utf-8",
         errors="replace",
-        preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - no more than system calls
+        preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),
+        check=False,
     )
-    return outcome_of(process)
-
-
-def outcome_of(process: "subprocess.Popen[str]") -> Ended:
-    """Wait until *process* ends. Its peak memory is read meanwhile, because VmHWM is lost at the end."""
-    seen_bytes = 0
-    while True:
-        seen_bytes = max(seen_bytes, peak_memory_bytes(process.pid))
-        try:
-            output, stderr = process.communicate(timeout=LOOK_EVERY_S)
-        except subprocess.TimeoutExpired:
-            continue
-        peak_bytes = max(seen_bytes, _peak_bytes_of_ended())
-        return subprocess.CompletedProcess(process.args, process.returncode, output, stderr), peak_bytes
-
-
-def _peak_bytes_of_ended() -> int:
-    """Return the peak memory of the ended child processes in bytes, or 0 if the kernel's value does not tell it.
-
-    A child's ru_maxrss starts at its parent's value (docs/decisions/006), so only a higher value is the child's.
-    """
-    most_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    return most_bytes if most_bytes > own_peak_memory_bytes() else 0
 
 
 def main(name: str) -> None:
@@ -93,14 +66,13 @@ def main(name: str) -> None:
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         requests = max(load.connections, round(load.requests * method.warmup.share))
-        report, _ = _run(generator, replace(load, requests=requests, seconds=WARM_UP_S))
+        report = _run(generator, replace(load, requests=requests, seconds=WARM_UP_S))
         if generator.by_time and not load.timed:
             load = replace(load, seconds=max(1, round(load.requests * report.seconds / report.answered)))
         print_done(word)
     usage, started_ns = ProcessTimes(resource.RUSAGE_CHILDREN), perf_counter_ns()
-    report, peak_bytes = _run(generator, load)
-    counted = {**usage.to_json(), "max_rss_bytes": peak_bytes}
-    watch.print_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
+    report = _run(generator, load)
+    watch.print_result({**usage.to_json(), **_result(report, _requests(generator, load, report), started_ns)})
     watch.next_command()
 
 
@@ -117,19 +89,19 @@ def _load(first_line: Mapping[str, Any], method: Method) -> Load:
     )
 
 
-def _run(generator: Generator, load: Load) -> tuple[Report, int]:
-    """Run the load generator once. Return its report and peak memory in bytes.
+def _run(generator: Generator, load: Load) -> Report:
+    """Run the load generator once. Return its report.
 
     Raises ValueError with its output if it fails or reports no answer.
     """
-    done, peak_bytes = run(generator.command(load))
+    done = run(generator.command(load))
     printed = done.stdout + done.stderr
     if done.returncode:
         raise ValueError(f"the load generator exited with status {done.returncode}: {printed[-LAST_BYTES:]}")
     report = generator.read(done.stdout)
     if not report.answered:
         raise ValueError(f"the load generator received no answer: {printed[-LAST_BYTES:]}")
-    return report, peak_bytes
+    return report
 
 
 def _requests(generator: Generator, load: Load, report: Report) -> int:

@@ -79,7 +79,7 @@ def test_it_refuses_as_the_protocol_says_and_keeps_the_connection(
                 peer.send(asked)  # a refusal over HTTP may have a body of its framework's own
                 got = peer.response()[0] if service.dialect is HTTP else service.dialect.read(peer, asked)[0]
                 assert got == code, asked
-            has_limit = service.dialect is FRAMES and name != "alt-mpconnection"
+            has_limit = service.dialect is FRAMES
             if has_limit:
                 assert FRAMES.ask(peer, b"\xff\xff\xff\xff") == (413, "")
                 assert peer.is_closed()
