@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 
 
-LIBRARIES = ("argcomplete", "jinja2", "matplotlib", "numpy", "polib", "resvg_py", "rich", "scipy", "yaml")
+LIBRARIES = ("jinja2", "matplotlib", "numpy", "polib", "resvg_py", "rich", "scipy", "yaml")
 
 
 def enter_environment() -> None:
@@ -99,11 +99,6 @@ try:
 except ImportError as error:  # a library is installed incompletely
     _exit_as_incomplete(str(error))
 
-COMPLETION_VARIABLES = {
-    "_ARGCOMPLETE",
-    "COMP_LINE",
-    "COMP_POINT",
-}  # set by a shell that asks for completions (commands/completion.py)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -199,8 +194,6 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 def _command(arguments: Sequence[str]) -> int:
-    if os.environ.keys() >= COMPLETION_VARIABLES:
-        commands.module("completion").complete()
     if arguments and arguments[0] in commands.NAMES:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):

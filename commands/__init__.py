@@ -5,7 +5,6 @@ The modules chosen, estimate, output, project and surroundings are no commands. 
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from core.messages import message
 
@@ -26,17 +25,11 @@ SUMMARIES = {
     "stress": message("Find wrong answers, crashes and hangs of services without the GIL."),
     "native": message("Build all native programs and extensions, or only some of them."),
     "setup": message("Find or install the runtimes, and install the systems' packages."),
-    "completion": message("Print completion code for bash, zsh, fish, tcsh or powershell."),
 }
 NAMES = tuple(SUMMARIES)
 
 
 def find(name: str) -> Command:
     """Return the main function of the command *name*."""
-    main: Command = module(name).main
+    main: Command = importlib.import_module(f"{__name__}.{name}").main
     return main
-
-
-def module(name: str) -> Any:
-    """Import and return the module of the command *name*."""
-    return importlib.import_module(f"{__name__}.{name}")

@@ -199,16 +199,6 @@ def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]
         for name in absent:
             if releases[name] not in found:
                 raise BadInput(interpreters.missing(name))
-    for binary, interpreter in found.items():
-        others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
-        if others and binary not in releases:
-            output.note(
-                "Runtime {name} is {label}, the newest installed release. Also installed: "
-                "{others}. Choose one with --runtime.",
-                name=binary,
-                label=interpreter.label,
-                others=listed(others, AND),
-            )
     return usable(names, found, None if flags.get("quiet") else output.note)
 
 

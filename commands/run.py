@@ -9,7 +9,6 @@ from time import perf_counter_ns
 from typing import Any
 
 import commands
-from commands import stress
 from commands.chosen import choose_runtimes, expect_search, opened, planned, without_absent
 from commands.estimate import no_verdict, run_time, search_time, with_end
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, output
@@ -31,7 +30,6 @@ from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.locks import OBSTACLES
-from lab.run.bench import Bench
 from lab.run.beside import standing
 from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
@@ -58,7 +56,7 @@ SUMMARY = message("Measure what the free-threaded build of CPython does to a thr
 def main(arguments: Sequence[str]) -> int:
     """Measure and report a run. Return the exit status.
 
-    0: every cell was measured, the report is complete, and --stress found nothing
+    0: every cell was measured, and the report is complete
     3: the last runtime is slower than the first by more than the plan allows
     1: otherwise
     """
@@ -90,8 +88,6 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
         _expect_end(plan)
         if not (given["quiet"] or plan.objectives):
             _announce(plan)
-        if asked["stress"]:
-            stress.with_two_arms(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
         profiles = _profiles(asked, spread)
         order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
@@ -146,7 +142,6 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     written = write(order.folder, run)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    found = _stress(order, sandbox, given) if given["stress"] else 0
     measured = {cell.runtime for cell in run.cells}
     absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
     if absent:
@@ -164,7 +159,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     failed = bool(run.failed_cells)
     if order.plan.objectives:  # then requests may fail because of the rate, but each arm must have a capacity
         failed = bool(written.view.failed_cells) or not all(one.crossing for one in written.view.capacities)
-    return slower or (1 if failed or missing or absent or found or not written.is_complete else 0)
+    return slower or (1 if failed or missing or absent or not written.is_complete else 0)
 
 
 def _report_slower(written: Written, share: float) -> int:
@@ -197,16 +192,6 @@ def _report_slower(written: Written, share: float) -> int:
     if slower:
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear or not compared else 0
-
-
-def _stress(order: Order, sandbox: Sandbox, given: Flags) -> int:
-    """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
-    plan = stress.with_two_arms(order.plan)
-    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
-    _, text, status = stress.run_stress(plan, stress.SECONDS, bench, order.folder, quiet=given["quiet"])
-    if not (given["quiet"] or given["json"]):
-        print(f"\n{text}")
-    return status
 
 
 def _epilog() -> str:

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     require_limits(asked.method)
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
-    asked = with_two_arms(asked, forced=True)
+    asked = with_two_arms(asked)
     plan, runtimes, _ = choose_runtimes(asked, given)
     plan = with_two_arms(without_absent(plan, runtimes))
     preflight(plan)
@@ -84,11 +84,10 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     }
 
 
-def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
+def with_two_arms(plan: Plan) -> Plan:
     """Return *plan* with only two runtimes: one without the GIL and one with the GIL. Raises BadInput.
 
     Python clients call a user's service, because only they send in bursts.
-    forced: if the plan has no runtime with a GIL, use the same binary with its GIL on
     """
     expect_no_hosts(plan, "stress")
     if sys.platform != "linux":
@@ -103,13 +102,13 @@ def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
             what=what,
         )
     method = replace(plan.method, client_runtime=ORCHESTRATOR) if service else plan.method
-    return replace(plan, runtimes=arms(plan.runtimes, forced=forced), aa=False, method=method)
+    return replace(plan, runtimes=arms(plan.runtimes), aa=False, method=method)
 
 
-def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ...]:
+def arms(names: Sequence[str]) -> tuple[RuntimeName, ...]:
     """Return the runtimes of a stress run: one without a GIL, and one of the same version with a GIL. Raises BadInput.
 
-    forced: if *names* has no runtime with a GIL, use the same binary with its GIL on
+    If *names* has no runtime with a GIL, the second is the same binary with its GIL on.
     """
     parsed = [RuntimeName(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
@@ -118,13 +117,8 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ..
             "stress needs a runtime without a GIL, but none is named. Add one, such as --runtime 3.14,3.14t."
         )
     beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
-    if not beside and not forced:
-        raise BadInput(
-            "There is no runtime with a GIL to compare with {name}. Add a runtime of the same version.",
-            name=without,
-        )
     same_binary = [name for name in beside if name.gil_forced]
-    return without, (same_binary or beside)[0] if beside else without.having(suffixes=(GIL,))
+    return without, (same_binary or beside or [without.having(suffixes=(GIL,))])[0]
 
 
 def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet: bool) -> tuple[Stress, str, int]:

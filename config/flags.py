@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,7 @@ VERSION_HELP = message("Show the version and exit.")
 MOST_USED = (
     *("app", "service_command", "target", "request", "experiment", "plan", "system"),
     *("runtime", "until", "blocks", "duration", "slo", "aa", "fail_if_slower"),
-    *("out", "resume", "profile", "stress", "json", "quiet"),
+    *("out", "resume", "profile", "json", "quiet"),
 )
 RARE = {
     *(one.name for one in (*OPTIONS, *CHOICE, *INTERPRETERS, *MEASURING, *OUTPUT, *OF_A_RUN, *hosts.OPTIONS)),
@@ -60,10 +60,7 @@ class Parser(argparse.ArgumentParser):
     """A command-line parser for declared options. It raises BadInput for errors.
 
     command: the word after runner.py; "" for a run
-    before_parsing: a function that is called with every parser before it parses
     """
-
-    before_parsing: Callable[["Parser"], None] = staticmethod(lambda parser: None)
 
     def __init__(self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = "") -> None:
         super().__init__(
@@ -142,7 +139,6 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """Return the values of all flags by name. The value of a missing flag is None. Raises BadInput."""
-        Parser.before_parsing(self)
         try:
             flags, unknown = self.parse_known_args(arguments)
         except argparse.ArgumentError as error:

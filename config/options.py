@@ -1,4 +1,4 @@
-"""Declare each option once. Its flag, YAML key, help, completion, checks and docs tables use the declaration."""
+"""Declare each option once. Its flag, YAML key, help, checks and docs tables use the declaration."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -162,7 +162,7 @@ class Option:
     field: the field that the option sets in the plan, its method, the service or the request; "" if it is the key
     repeated: the flag may be given several times
     several: the flag takes several words at once
-    choices: the accepted values, for shell completion and, if there is no *parse*, for parsing
+    choices: the accepted values, if there is no *parse*
     beside_resume: the option can be used with --resume, because it does not change the saved plan
     mask: returns the text that is saved and shown instead of a value that may contain secrets
     example: a YAML value that `init` shows in the plan of a service without this key; "" for a key that few need

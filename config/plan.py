@@ -50,11 +50,6 @@ def find_system(name: str, folder: Path = Path()) -> System:
     return system
 
 
-def system_names() -> list[str]:
-    """Return the names of the systems that come with gilscope."""
-    return [system.name for system in built_in()]
-
-
 def find_systems(names: str) -> list[System]:
     """Return the systems of a comma-separated list. "all" means the systems with a number. Raises BadInput."""
     systems: dict[str, System] = {}

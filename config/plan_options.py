@@ -235,7 +235,6 @@ PROFILE = Option(
     "Also take profiles: python or locks. Separate both kinds with a comma. At the end of the "
     "run, each measurement is repeated once per kind of profile.",
     _profiles,
-    choices=PROFILES,
     beside_resume=True,
 )
 JSON = Option("--json", "Print JSON instead of text.", beside_resume=True)
@@ -262,7 +261,6 @@ METHOD = (
         "verdict.",
         parse_steps,
         PYTHON,
-        choices=STEPS,
     ),
     FAIL_IF_SLOWER,
     WARMUP,
@@ -332,10 +330,6 @@ OF_A_RUN = (
         beside_resume=True,
     ),
     PROFILE,
-    Option(
-        "--stress",
-        "Also look for wrong answers, crashes and hangs. The check runs at the end for 60 s, with and without the GIL.",
-    ),
     JSON,
     QUIET,
 )

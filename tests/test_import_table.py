@@ -31,7 +31,7 @@ OWN = {
 LIBRARIES = {
     "config": "yaml",
     "lab": "msgspec",
-    "commands": "argcomplete rich",
+    "commands": "rich",
     "reports": "numpy scipy matplotlib resvg_py rich jinja2 markupsafe",
 }
 ONE_FILE = {

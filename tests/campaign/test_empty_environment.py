@@ -199,7 +199,7 @@ def line_of(words: Sequence[str], product: Product) -> tuple[str, int, str]:
 
 def without_output(words: Sequence[str]) -> list[str]:
     """Return the flags of a run that `plan` takes, too."""
-    kept = [word for word in words if word not in ("--quiet", "--stress")]
+    kept = [word for word in words if word != "--quiet"]
     for flag in ("--out", "--profile"):
         if flag in kept:
             place = kept.index(flag)

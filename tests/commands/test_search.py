@@ -22,7 +22,7 @@ def status_of(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, runtimes:
     plan = Namespace(objectives=run.plan["objectives"], fail_if_slower=0.0)
     order: Any = Namespace(plan=plan, folder=folder)
     sandbox: Any = None
-    return command._measured(order, run, sandbox, {"quiet": True, "json": False, "stress": False, "runtime": runtimes})
+    return command._measured(order, run, sandbox, {"quiet": True, "json": False, "runtime": runtimes})
 
 
 @pytest.mark.parametrize(

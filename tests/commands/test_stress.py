@@ -23,13 +23,13 @@ pytestmark = on_linux
     ],
 )
 def test_two_arms_of_one_version_take_part(names: str, chosen: tuple[str, ...]) -> None:
-    assert arms(names.split(","), forced=True) == chosen
+    assert arms(names.split(",")) == chosen
 
 
 @pytest.mark.parametrize("names", ["3.14", "3.11,3.14t+gil", "native"])
 def test_without_a_runtime_that_has_no_gil_there_is_nothing_to_compare(names: str) -> None:
     with pytest.raises(BadInput, match="needs a runtime without a GIL"):
-        arms(names.split(","), forced=True)
+        arms(names.split(","))
 
 
 @pytest.mark.parametrize(
