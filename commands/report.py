@@ -13,7 +13,7 @@ from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import NOTHING, Message
 from core.result import Run
-from core.result_file import keep_comparisons, load
+from core.result_file import load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
 from reports.exports import PAGE, names_in_folder
@@ -115,15 +115,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _write_again(path: Path, run: Run) -> Written:
-    """Write and return the report of the run at *path*. Save the comparisons of runtimes or services with the run."""
+    """Write and return the report of the run at *path*."""
     folder = path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)
     expect_no_foreign_files(folder, names_in_folder(VIEWS))
     with PrivateFolder(leftovers(folder)):
-        written = write(folder, run)
-        keep_comparisons(path, run)
-    return written
+        return write(folder, run)
 
 
 def _show_all(reports: Sequence[Written], flags: Flags) -> None:

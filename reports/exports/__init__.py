@@ -9,7 +9,6 @@ from core.errors import BadInput
 from core.files import write
 from core.messages import Message
 from core.result import PLOTS, PROFILES
-from core.result_file import COMPARISONS
 
 if TYPE_CHECKING:
     from reports.view import View
@@ -51,7 +50,7 @@ def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
     views: the values that a plan's `view` may have
     """
     stress = (STRESS, STRESS_TEXT, STRESS_PAGE)
-    return (PAGE, PLOTS, PROFILES, COMPARISONS, *stress, *TEXTS, *(f"{view}.md" for view in views))
+    return (PAGE, PLOTS, PROFILES, *stress, *TEXTS, *(f"{view}.md" for view in views))
 
 
 def formats() -> Mapping[str, Callable[["View", Path], Exported]]:
