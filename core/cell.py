@@ -140,7 +140,6 @@ class Cell:
         "epoll",
         "poll",
         "select",
-        "kqueue",
     )
     dispatch: str = _choice(
         "any",

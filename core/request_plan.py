@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import Enum
-from importlib import import_module
 from itertools import accumulate, chain
 from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.errors import BadInput
 from core.limits import MAX_BODY_BYTES, SWITCHING
 from core.messages import Json
 from core.secret import Secret, Text, revealed
@@ -56,11 +54,7 @@ SHOWN_BYTES = 200
 MOST_UNREADABLE = 10  # one in so many characters of a body that is shown may be no text, and two more
 _CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
 _MASK = (1 << 64) - 1
-LIBRARIES = {  # modules that decode a Content-Encoding; not every Python has them
-    **dict.fromkeys(("gzip", "x-gzip", "deflate"), ("zlib",)),
-    "br": ("brotli",),
-    "zstd": ("compression.zstd", "backports.zstd"),
-}
+CODINGS = ("gzip", "x-gzip", "deflate")
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
@@ -151,20 +145,6 @@ class Request:
             else revealed(self.body).encode(errors="surrogateescape")
         )
 
-    def params(self) -> dict[str, Any]:
-        """Return the params of a framed message. Raises OSError, or BadInput if the body is not a JSON object."""
-        params: Any = None
-        with suppress(ValueError, RecursionError):
-            params = json.loads(self.body_bytes() or b"{}")
-        if not isinstance(params, dict):
-            raise BadInput(
-                "The body of {request} is {body!r}. With --protocol framed, the body is sent as the value of "
-                "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
-                request=str(self),
-                body=str(self.body_file or self.body)[:80],
-            )
-        return params
-
 
 @dataclass(frozen=True, kw_only=True)
 class RequestPlan:
@@ -220,28 +200,14 @@ def decoded(head: bytes, body: bytes) -> bytes:
     coding = found[1].decode().lower() if found else "identity"
     if coding == "identity":
         return body
-    library = _library(coding)
-    with suppress(library.ZstdError if coding == "zstd" else library.error):
-        if coding == "br":
-            decoder = library.Decompressor()
-            plain: bytes = decoder.process(body, output_buffer_limit=MAX_BODY_BYTES)
-            is_whole = decoder.is_finished() and len(plain) <= MAX_BODY_BYTES  # its limit is not exact
-        else:
-            is_zstd = coding == "zstd"
-            decoder = library.ZstdDecompressor() if is_zstd else library.decompressobj(wbits=zlib.MAX_WBITS | 32)
-            plain = decoder.decompress(body, MAX_BODY_BYTES)
-            is_whole = decoder.eof and not decoder.unused_data
-        if is_whole:
+    if coding not in CODINGS:
+        raise ValueError(f"a body with Content-Encoding {coding}, which this client cannot decode")
+    decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+    with suppress(zlib.error):
+        plain = decoder.decompress(body, MAX_BODY_BYTES)
+        if decoder.eof and not decoder.unused_data:
             return plain
     raise ValueError(f"a body that is not valid {coding}, or too large")
-
-
-def _library(coding: str) -> Any:
-    """Return the module that decodes *coding*. Raises ValueError if none is installed."""
-    for name in LIBRARIES.get(coding, ()):
-        with suppress(ImportError):
-            return import_module(name)
-    raise ValueError(f"a body with Content-Encoding {coding}, which this client cannot decode")
 
 
 def _wrong_json(expected: Any, body: bytes, head: bytes) -> Wrong | None:

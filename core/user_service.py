@@ -12,7 +12,7 @@ from core.secret import Text, for_file, from_file
 START_DEADLINE_S = 30.0
 DEFAULT_NAME = "own"  # of a service without --name, in result.json and in the name of a run's folder
 MOST_TITLES = 2
-HTTP, HTTP2, FRAMED = "http", "http2", "framed"
+HTTP, HTTP2 = "http", "http2"
 HTTPS = "https"
 OF_SYSTEM = "of_system"  # key of a child's settings: a system's command, whose clients and requests the system declares
 

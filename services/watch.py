@@ -86,24 +86,6 @@ class BatchEpollWatch(SocketWatch):
         self._epoll.unregister(fd)
 
 
-if sys.platform != "linux" and hasattr(select, "kqueue"):
-
-    class KqueueWatch(SocketWatch):
-        """A socket watcher with one kqueue for all workers. EV_ONESHOT gives each readable socket to one worker."""
-
-        def __init__(self) -> None:
-            self._kqueue = select.kqueue()
-
-        def add(self, fd: int) -> None:
-            event = select.kevent(fd, select.KQ_FILTER_READ, select.KQ_EV_ADD | select.KQ_EV_ONESHOT)
-            self._kqueue.control([event], 0)
-
-        arm = add
-
-        def wait(self) -> list[int]:
-            return [event.ident for event in self._kqueue.control(None, 1)]
-
-
 def _poll_many(fds: set[int]) -> list[int]:
     poll = select.poll()
     for fd in fds:
@@ -248,8 +230,6 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
     watches: dict[str, Callable[[], SocketWatch]] = {}
     if hasattr(select, "epoll"):
         watches["epoll"] = EpollWatch
-    if sys.platform != "linux" and hasattr(select, "kqueue"):
-        watches["kqueue"] = KqueueWatch
     if hasattr(select, "poll"):
         watches["poll"] = lambda: LeaderWatch(_poll_many)
     watches["select"] = lambda: LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)

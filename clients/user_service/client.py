@@ -10,28 +10,17 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.tally import shared, time_at_edges
-from clients.user_service import framed, http
+from clients.user_service import http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method
-from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
-from core.user_service import FRAMED, HTTP, HTTP2
+from core.request_plan import ANSWER_DEADLINE_S, RequestPlan, order
+from core.user_service import HTTP2
 
 ORDER_LENGTH = 4096  # after about so many requests, the order repeats
 STRIDE = 1597  # between the beginnings of successive users, so that they do not send rare requests together
-
-
-ServiceConnection = http.HttpConnection | framed.FramedConnection
-Connect = Callable[..., ServiceConnection]
-
-
-PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = {
-    HTTP: (http.HttpConnection, http.message),
-    HTTP2: (http.HttpConnection, http.message),  # only to see whether the service accepts; the native client sends
-    FRAMED: (framed.FramedConnection, framed.message),
-}
 
 
 class PlanWorker:
@@ -39,14 +28,14 @@ class PlanWorker:
 
     def __init__(
         self,
-        connect: Callable[[], ServiceConnection],
+        connect: Callable[[], http.HttpConnection],
         requests: Sequence[PreparedRequest],
         picks: Sequence[int],
         tally: PlanTally,
     ) -> None:
         self._connect = connect
         self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
-        self._connection: ServiceConnection | None = None
+        self._connection: http.HttpConnection | None = None
         self.run_queue_ns = self.uncounted = 0
         self.has_starved = self._has_timed_out = False
         self.tally = tally
@@ -146,7 +135,7 @@ class PlanWorker:
             self._has_timed_out = True
             self.has_starved = not (connection and (connection.head or connection is self.tally.connection))
 
-    def _take(self) -> ServiceConnection:
+    def _take(self) -> http.HttpConnection:
         """Return the open connection, or a new one. Connect times go into a separate histogram. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
@@ -262,12 +251,15 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 
 def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
     """Return the plan's requests as bytes for the service at *address*."""
-    message = PROTOCOLS[service["protocol"]][1]
-    return [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
+    return [PreparedRequest(request, http.message(request, address, service["prefix"])) for request in plan.requests]
 
 
-def connector(service: Mapping[str, Any]) -> Connect:
-    """Return a function that opens a connection to the service."""
-    tls, protocol = service.get("tls"), service["protocol"]
-    connect = PROTOCOLS[protocol][0]
-    return partial(connect, tls=http.Tls(tls, http.H2 if protocol == HTTP2 else http.HTTP1)) if tls else connect
+def connector(service: Mapping[str, Any]) -> Callable[..., http.HttpConnection]:
+    """Return a function that opens a connection to the service.
+
+    With HTTP/2, the connection only shows whether the service accepts, because the native client sends the requests.
+    """
+    tls = service.get("tls")
+    if not tls:
+        return http.HttpConnection
+    return partial(http.HttpConnection, tls=http.Tls(tls, http.H2 if service["protocol"] == HTTP2 else http.HTTP1))

@@ -29,7 +29,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.runtime import NATIVE
 from core.secret import HIDDEN, Redactor, Text
-from core.user_service import FRAMED, HTTP, HTTP2, HTTPS
+from core.user_service import HTTP, HTTP2, HTTPS
 from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
@@ -167,9 +167,9 @@ SERVICE = (
     ARM,
     Option(
         "--protocol P",
-        "The protocol of the service: http (HTTP/1.1, default), http2 (HTTP/2), or framed (JSON frames).",
+        "The protocol of the service: http (HTTP/1.1, default) or http2 (HTTP/2).",
         applies_to=USER_SERVICE,
-        choices=(HTTP, HTTP2, FRAMED),
+        choices=(HTTP, HTTP2),
     ),
     Option(
         "--scheme S",

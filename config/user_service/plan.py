@@ -20,7 +20,7 @@ from core.method import Method, Warmup, cores_usable
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
-from core.user_service import DEFAULT_NAME, FRAMED, HTTP, HTTPS, App, Command, Target, UserService
+from core.user_service import DEFAULT_NAME, HTTP, HTTPS, App, Command, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
@@ -108,7 +108,7 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
     """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises BadInput."""
     scheme, _, rest = revealed(url).partition(":")
     address, prefix = "", ""
-    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS and protocol != FRAMED else None
+    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS else None
     if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
         address = rest
     elif (
@@ -120,8 +120,7 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
     if not address:
         raise BadInput(
             "The target URL of service {name} is {url} (protocol {protocol}). The URL must be http://HOST:PORT/PATH "
-            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to {last}. "
-            "--protocol framed needs unix: or tcp:.",
+            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to {last}.",
             name=name,
             url=str(url),
             protocol=protocol,

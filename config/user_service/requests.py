@@ -26,7 +26,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.request_plan import COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
 from core.secret import HIDDEN, Secret, Text, revealed
-from core.user_service import FRAMED, HTTP2
+from core.user_service import HTTP2
 
 MOST_WEIGHT = 10**6
 MOST_RATE = 10**8
@@ -341,18 +341,3 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 request=str(request),
                 names=refused,
             )
-    for request in plan.requests if protocol == FRAMED else ():
-        if request.needs_session:
-            raise BadInput(
-                "{request} uses the key `first`, the key `save` or a placeholder, which --protocol framed does not "
-                "support. Use --protocol http.",
-                request=str(request),
-            )
-        if request.headers:
-            raise BadInput(
-                "{request} has the headers {names}, but framed messages have no headers. "
-                "Remove the headers, or use --protocol http.",
-                request=str(request),
-                names=request.headers,
-            )
-        request.params()  # must be a JSON object

@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.messages import Json
 from core.runtime import NATIVE
 from core.system import NATIVE_CLIENT, SIZES, System
-from core.user_service import FRAMED, Start, Target, UserService
+from core.user_service import Start, Target, UserService
 
 GROUP = "own"
 PLACES = ("{python}", "{host}", "{port}", "{socket}", "{workers}", "{threads}")
@@ -43,7 +43,7 @@ def _system(service: UserService, start: Start, requests: Json) -> System:
         reads=(CONNECTIONS, "RATE", *([THREADS] if start.threaded else [])),
         child_config={"own": told},
         user_service=start,
-        native_client=NATIVE_CLIENT if told["protocol"] != FRAMED else None,
+        native_client=NATIVE_CLIENT,
     )
 
 

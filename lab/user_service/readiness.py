@@ -8,14 +8,15 @@ from typing import Any
 
 from clients.channel import CallFailed
 from clients.drive import CallerClient
-from clients.user_service.client import PROTOCOLS, connector, prepare
+from clients.user_service.client import connector, prepare
+from clients.user_service.http import message as http_message
 from core.cell import Cell
-from core.errors import BadInput, GilscopeError
+from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import NATIVE_CLIENT
-from core.user_service import HTTP2, OF_SYSTEM, only_native
+from core.user_service import HTTP, HTTP2, OF_SYSTEM, only_native
 from lab.native import programs
 from systems import system_of
 
@@ -27,13 +28,10 @@ class CommandFailed(GilscopeError):
 
 
 def check_requests(own: Mapping[str, Any]) -> None:
-    """Raise CommandFailed if a request cannot be sent: its body file is not readable, or too large for a frame."""
-    _, message_of = PROTOCOLS[own["protocol"]]
+    """Raise CommandFailed if a request cannot be sent, because its body file is not readable."""
     for request in RequestPlan.from_json(own["requests"]).requests:
         try:
-            message_of(request, "", own["prefix"])
-        except BadInput as error:
-            raise CommandFailed(error.message) from None
+            http_message(request, "", own["prefix"])
         except OSError as error:
             reason = message("{file}: {error}", file=str(request.body_file), error=error.strerror)
             raise CommandFailed(
@@ -101,7 +99,7 @@ def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
                 request=str(request),
                 protocol=own["protocol"],
                 answer=failed.reason,
-                protocols=listed(PROTOCOLS, last=AND),
+                protocols=listed((HTTP, HTTP2), last=AND),
             )
         code, in_protocol = SLOW if "timeout" in failed.code else "", f"{own['protocol']} ({failed.code})"
         return message("answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol)

@@ -96,7 +96,6 @@ CALLERS: list[tuple[Client, str, Mapping[str, Hostility]]] = [
     (python_client, "system 3", HTTP),
     (loadgen_client, "http", HTTP),
     (loadgen_client, "framed", FRAMED),
-    (python_client, "user framed FramedConnection", FRAMED),
     (python_client, "system 1", FRAMED),
     (python_client, "system 2", FRAMED),
 ]

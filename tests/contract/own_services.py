@@ -97,23 +97,6 @@ listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 for _ in range(int(sys.argv[2]) * int(sys.argv[3])):
     threading.Thread(target=serve, args=(listener,)).start()
 """,
-    "framed": """
-import json, sys
-from multiprocessing.connection import Listener
-import threading
-
-def serve(connection):
-    try:
-        while True:
-            request = json.loads(connection.recv_bytes())
-            connection.send_bytes(json.dumps({"code": 200, "msg": request["params"]["msg"]}).encode())
-    except EOFError:
-        pass
-
-with Listener(sys.argv[1], "AF_UNIX") as listener:
-    while True:
-        threading.Thread(target=serve, args=(listener.accept(),), daemon=True).start()
-""",
     "family": """
 import subprocess, sys, threading
 if "child" not in sys.argv:

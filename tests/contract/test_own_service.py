@@ -70,13 +70,6 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(any_runtime: Runtim
     assert result.services[0]["gil_enabled_ready"] is any_runtime.name.gil_enabled
 
 
-def test_a_service_on_a_unix_socket_speaks_frames(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    asked = [{"request": "GET /", "body": '{"msg": "hello"}', "expect_json": '{"msg": "hello"}'}]
-    given = {"command": "{python} framed.py {socket}", "protocol": "framed", "requests": asked}
-    result = measured(folder, bench, str(any_runtime.name), given)
-    check_ok(result)
-
-
 IMPATIENT = {"start_deadline": "1s"}
 # A command, what its service is asked or has time for, and what the reason has.
 FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [

@@ -124,7 +124,7 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     ],
 )
 def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str) -> None:
-    found = target("it", url, "http" if url.startswith("http") else "framed", {})
+    found = target("it", url, "http", {})
     assert (found.address, found.prefix) == (address, prefix)
 
 
@@ -190,9 +190,6 @@ REFUSED_WITH_A_COMMAND = {
     "--think-time 5ms --rate 50": "think_time is 0.005 s and RATE is 50",
     "--expect-json ''": "it must be JSON such as",
     "--expect-json '{'": "it must be JSON such as",
-    "--protocol framed --body hello": "it must be a JSON object",
-    "--protocol framed --body [1]": "it must be a JSON object",
-    "--protocol framed --header 'A: b'": "has the headers A, but framed messages have no headers",
     "--body abc --header 'Content-Length: 4'": "header content-length, which does not fit its body of 3 bytes",
     "--header 'Content-Length: x'": "does not fit its body of 0 bytes",
     "--body abc --header 'Transfer-Encoding: gzip'": "has the header transfer-encoding, which does not fit",
@@ -220,7 +217,6 @@ REFUSED = {
     "--app a:b --server waitress --interface asgi": "waitress does not support asgi",
     "--target ftp://x": "service target is ftp://x",
     "--target ''": "service target is ",
-    "--target http://x/ --protocol framed": "framed needs unix: or tcp:",
     "--target http://x/ --name a --arm a=http://y/": "--target and --arm have the same name, a",
     "--target http://x/ --runtime 3.14": "--runtime does not apply to a service that already runs",
     "--target http://x/ --topology 2x1": "--topology does not apply",
@@ -248,7 +244,6 @@ def test_what_cannot_be_measured_is_refused_with_a_reason(line: str, said: str) 
         f"{SHAPED_LINE} --service-port 65535 --num-api-services 2",
         f"{COMMAND_LINE} --think-time 5ms",
         f"{COMMAND_LINE} --expect-json null",
-        f"""{COMMAND_LINE} --protocol framed --body '{{"a": 1}}'""",
         f"{SHAPED_LINE} --topology 2x1,1x2",
         f"{COMMAND_LINE} --header 'A: b\tc'",
         f"{COMMAND_LINE} --request GET",
