@@ -16,7 +16,7 @@ SUMMARIES = {
     "hosts": message("Check the hosts of a run: access, runtimes and network links."),
     "plan": message("Print what a run would measure and how long it would take."),
     "serve": message("Run the services of one measurement until Ctrl-C or end of input."),
-    "report": message("Write the reports of saved runs again."),
+    "report": message("Write the report of a saved run again."),
     "list": message("List the saved runs and their verdicts, newest first."),
     "compare": message("Compare saved runs with the first: are they faster or slower?"),
     "export": message("Export a saved run to pyperf, Parquet, CSV or Markdown."),

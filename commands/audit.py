@@ -116,28 +116,14 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
 
 
 def summary(findings: Sequence[PackageFinding]) -> Message:
-    """Return a sentence that names the packages that are not ready for the free-threaded build."""
-    failing = [
-        message("{package} ({verdict})", package=finding.package, verdict=verdict(finding))
-        for finding in findings
-        if not finding.passes
-    ]
-    if failing:
-        return plural(
-            "{count} of {total} packages is not ready for the free-threaded build: {failing}.",
-            "{count} of {total} packages are not ready for the free-threaded build: {failing}.",
-            count=len(failing),
-            total=len(findings),
-            failing=listed(failing),
-        )
-    if len(findings) == 1:
-        return message(
-            "{package} is ready: it installs from a wheel and imports without the GIL and without a warning.",
-            package=findings[0].package,
-        )
-    return message(
-        "All {count} packages are ready: each installs from a wheel and imports without the GIL and without a warning.",
-        count=len(findings),
+    """Return a sentence on how many packages are not ready for the free-threaded build."""
+    return plural(
+        "{count} of {total} packages is not ready for the free-threaded build. A ready package installs from a wheel "
+        "and imports without the GIL and without a warning.",
+        "{count} of {total} packages are not ready for the free-threaded build. A ready package installs from a wheel "
+        "and imports without the GIL and without a warning.",
+        count=sum(not finding.passes for finding in findings),
+        total=len(findings),
     )
 
 

@@ -56,9 +56,7 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 
 
 def expect_search(plan: Plan, given: Flags) -> None:
-    """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
-    if plan.price and not plan.objectives:
-        raise BadInput("--price shows the cost of the capacity that --slo measures. Add --slo, or remove --price.")
+    """Raise BadInput for options that --slo would ignore."""
     is_profiled = given.get("profile") is not None
     ignored = {
         BLOCKS: given.get("blocks") is not None,

@@ -13,7 +13,6 @@ from config.plan import Plan
 from config.plan_options import JSON
 from core.cell import Cell
 from core.messages import NOTHING, SENTENCES, chained, message
-from core.method import placement
 from lab.machine import host
 
 if TYPE_CHECKING:
@@ -44,9 +43,6 @@ def _print(plan: Plan) -> None:
     print_table(cell_table(plan, cores), console, output.language)
     time = search_time(plan) if plan.objectives else run_time(plan, cores)
     console.print(f"\n{output.text(chained([time, no_verdict(plan, cores)], SENTENCES))}", highlight=False)
-    if plan.aa and not (plan.method.is_pinned or plan.layout or plan.user_service or plan.view):
-        advice = message("Process placement on {cores} cores: {advice}", cores=cores, advice=placement(cores))
-        console.print(output.text(advice), highlight=False, soft_wrap=True)
 
 
 def cell_table(plan: Plan, cores: int) -> "Table":

@@ -1,14 +1,12 @@
-"""The command report: write page, tables and plots of saved runs from their result.json."""
+"""The command report: write page, tables and plots of a saved run from its result.json."""
 
 import json
-import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commands.output import output, short
-from config.options import Flags, Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import NOTHING, Message
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from reports.view import View
 
 LABEL_WIDTH = 12  # width of a label in columns of the terminal
-OPEN = Option("--open", "Open the HTML page of the report in the browser.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,17 +59,13 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
     """Print the report for the terminal, or as JSON, or only its folder if *quiet* is true."""
     folder = written.folder
     if as_json:
-        print(json.dumps(_json(written)))
+        from reports.exports.texts import as_json as json_of
+
+        print(json.dumps(json_of(written.view)))
     elif quiet:
         print(short(folder))
     else:
         _print(written)
-
-
-def _json(written: Written) -> dict[str, Any]:
-    from reports.exports.texts import as_json
-
-    return as_json(written.view)
 
 
 def _print(written: Written) -> None:
@@ -99,38 +92,20 @@ def _print(written: Written) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
+    """Run the command report. Return its exit status: 0, or 1 if a part of the report could not be made."""
     parser = output.parser("report", arguments)
-    parser.add_names("run", "The folder of a run (default: the newest run).", "*")
-    parser.add_group("the HTML page", OPEN)
+    parser.add_names("run", "The folder of a run (default: the newest run).", "?")
     parser.add_group("what to print", JSON, QUIET, exclusive=True)
     flags = parser.parse(arguments)
-    paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
-    reports = [_write_again(path, run) for path, run in [(path, load(path)) for path in paths]]
-    _show_all(reports, flags)
-    for page in [(report.folder / PAGE).resolve() for report in reports if flags["open"]]:
-        if not webbrowser.open(page.as_uri()):
-            output.note("No browser could be started. Open {path} yourself.", path=page)
-    return 0 if all(report.is_complete for report in reports) else 1
-
-
-def _write_again(path: Path, run: Run) -> Written:
-    """Write and return the report of the run at *path*."""
-    folder = path if path.is_dir() else path.parent
+    path = Path(flags["run"]) if flags["run"] is not None else _newest_run()
+    run, folder = load(path), path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)
     expect_no_foreign_files(folder, names_in_folder(VIEWS))
     with PrivateFolder(leftovers(folder)):
-        return write(folder, run)
-
-
-def _show_all(reports: Sequence[Written], flags: Flags) -> None:
-    """Print the reports. With --json, print one JSON document: a list if there are several reports."""
-    if flags["json"] and len(reports) > 1:
-        print(json.dumps([_json(report) for report in reports]))
-        return
-    for report in reports:
-        show(report, as_json=flags["json"], quiet=flags["quiet"])
+        written = write(folder, run)
+    show(written, as_json=flags["json"], quiet=flags["quiet"])
+    return 0 if written.is_complete else 1
 
 
 def _newest_run() -> Path:

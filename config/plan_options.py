@@ -12,7 +12,7 @@ from config.options import PYTHON, SYSTEMS, TIMES_S, Given, Kind, Option, applyi
 from core.languages import LANGUAGES
 from core.messages import message
 from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
-from core.objective import Objective, Price
+from core.objective import Objective
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
@@ -306,11 +306,6 @@ METHOD = (
         "Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only).",
         parse_limit_memory,
         field="limit_memory_bytes",
-    ),
-    Option(
-        "--price PRICES",
-        "With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'.",
-        _named(Price.parse),
     ),
     WITH,
     PREPARE,

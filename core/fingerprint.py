@@ -10,7 +10,7 @@ packages' files) and `programs` {path: digest}. Each cell names one id of `code`
 
 from collections.abc import Mapping
 
-from core.messages import Json, Message, listed, message, plural, verbatim
+from core.messages import Json, Message, message, plural, verbatim
 
 CODE, ENVIRONMENTS = "code", "environments"
 MOST_NAMED = 6
@@ -40,36 +40,27 @@ def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -
 
 
 def _part_changes(old: Json, new: Json, runtime: str) -> list[Message]:
+    before, now = _versions(old, runtime), _versions(new, runtime)
     changes = [
-        *_interpreter_changes(old.get("interpreter", {}), new.get("interpreter", {}), runtime),
-        *_package_changes(old.get("packages", {}), new.get("packages", {}), runtime),
-        *code_changes(old.get("programs", {}), new.get("programs", {})),
+        message(
+            "{name} changed from {before} to {now} (under {runtime})",
+            name=name,
+            before=verbatim(before.get(name, "")) or NONE_INSTALLED,
+            now=verbatim(now.get(name, "")) or NONE_INSTALLED,
+            runtime=runtime,
+        )
+        for name in _changed(before, now)
     ]
+    changes += code_changes(old.get("programs", {}), new.get("programs", {}))
     if not changes and old.get("installed") != new.get("installed"):
         changes.append(message("files of the installed packages for {runtime} changed", runtime=runtime))
     return changes
 
 
-def _interpreter_changes(old: Json, new: Json, runtime: str) -> list[Message]:
-    before, now = (listed(part.get(key, "") for key in ("executable", "version", "build")) for part in (old, new))
-    if str(before) != str(now):
-        return [message("{runtime} changed from {before} to {now}", runtime=runtime, before=before, now=now)]
-    if old.get("digest") != new.get("digest"):
-        return [message("{file} changed", file=str(new.get("executable", "")))]
-    return []
-
-
-def _package_changes(old: Mapping[str, str], new: Mapping[str, str], runtime: str) -> list[Message]:
-    return [
-        message(
-            "{package} changed from {before} to {now} (packages for {runtime})",
-            package=name,
-            before=verbatim(old.get(name, "")) or NONE_INSTALLED,
-            now=verbatim(new.get(name, "")) or NONE_INSTALLED,
-            runtime=runtime,
-        )
-        for name in _changed(old, new)
-    ]
+def _versions(part: Json, runtime: str) -> dict[str, str]:
+    """Return the versions of a part's packages, and of its interpreter under the name of *runtime*."""
+    interpreter = part.get("interpreter", {})
+    return {**part.get("packages", {}), runtime: ", ".join(str(value) for value in interpreter.values())}
 
 
 def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

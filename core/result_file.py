@@ -170,11 +170,6 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
         raise BadInput(
             "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=path, error=error
         ) from error
-    if isinstance(stored, list):
-        raise BadInput(
-            "{path} contains a list, the output of --json for several runs. Save the output of --json for one run.",
-            path=path,
-        )
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if schema != SCHEMA:
         raise BadInput(

@@ -9,7 +9,7 @@ from core.decode import decoded
 from core.hosts import Layout
 from core.messages import NOTHING, Json, Message
 from core.method import Method
-from core.objective import Objective, Price
+from core.objective import Objective
 from core.record import Count, Number, Share
 from core.run_record import Link, RuntimeFacts
 from core.runtime import RuntimeName
@@ -94,7 +94,6 @@ class PlanFields:
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
     objectives: tuple[Objective, ...] = ()
-    price: Price | None = None
     picks: bool = False
     view: str = ""
     layout: Layout | None = None
@@ -125,7 +124,6 @@ class SavedPlan(PlanFields):
         measured in slices
     objectives: for a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
         it) and `latency_ns` (0 if only failures count)
-    price: what one `core` and one `byte` of memory cost for a `period`, if `--price` says it
     picks: whether the best of several topologies was chosen for each arm, and then judged by other probes
     view: the experiment whose section the report shows; empty for runtimes side by side
     absent: systems that could not be measured, such as a native program that is not built: `system`, `runtime` and

@@ -168,7 +168,6 @@ REFUSED = {
     "--target http://x/ --slo p99<50ms": "already runs",
     "--system 2 --runtime 3.11 --slo p99<50ms --blocks 3 --profile python": "Remove --blocks and --profile",
     "--system 2 --runtime 3.11 --slo p99<50ms --duration 0": "Remove --duration",
-    "--system 2 --runtime 3.11 --price core=25/month,gb=3/month": "the capacity that --slo measures. Add --slo",
     f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",
     f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
     f"plan --runtime {ABSENT}": f"None of the runtimes {ABSENT} was found",

@@ -23,7 +23,6 @@ PLACE = 11
 OF_SEARCHES = True
 TITLE = message("Capacity")
 MEGABYTE, GIB = 1e6, 2**30
-LOAD = 1000.0  # requests/s for which the cost is shown
 Reader = Callable[[Probed], float | None]
 Metric = tuple[Message, Reader, Form]  # label of an axis and a column, reader and format of the value
 
@@ -234,15 +233,6 @@ def _rate_datum(one: Capacity) -> Datum:
 
 
 def _columns(view: View) -> list[Col[Capacity]]:
-    price, method = view.plan.price, view.plan.method
-
-    def cost(one: Capacity) -> float | None:
-        near, cores, size = one.nearest, _near(one, _cores), _near(one, _bytes)
-        if not (price and one.crossing and near and cores and size):
-            return None
-        cores *= one.crossing.rate / near.rate
-        return price.cost(LOAD, one.crossing.rate, method.limit_cpus or cores, method.limit_memory_bytes or size)
-
     return [
         arm_col(lambda one: one.arm, view.looks),
         *([col("Topology", lambda one: topology(one.params))] if view.plan.picks else []),
@@ -253,7 +243,6 @@ def _columns(view: View) -> list[Col[Capacity]]:
         _near_col(MEMORY, brief=message("MB")),
         col("requests/s per core", lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
         col("requests/s per GiB", lambda one: _per(one, _bytes, GIB), whole, brief=message("rps/GiB"), rank=2),
-        *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
         col("load probes", lambda one: len(one.probes), whole, rank=3),
     ]
 

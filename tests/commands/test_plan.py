@@ -25,7 +25,6 @@ from core.cell import Cell
 from core.messages import message
 from core.runtime import RuntimeName
 from core.saved import Until
-from lab.machine import host
 from systems import find
 from tests.conftest import runtime_or_skip
 
@@ -44,21 +43,6 @@ def test_the_experiments_fit_80_columns_with_whole_numbers_and_runtimes(
     assert all(cell_len(line) <= 80 for line in lines)
     words = {word.strip(",") for line in lines for word in line.split()}
     assert {name for cell in plan.cells() for name in (cell.system, cell.runtime)} <= words
-
-
-@pytest.mark.parametrize(
-    ("cores", "advice"), [(2, "let the kernel place processes"), (8, "--pin services=0-5 clients=6-7 ")]
-)
-def test_the_plan_of_evidence_says_where_services_and_clients_should_run(
-    cores: int, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runtime_or_skip("3.14")
-    monkeypatch.setattr(host, "facts", lambda: {"cores_usable": cores})
-    given = ["--experiment", "evidence", "--runtime", "3.14"]
-    assert plan_command(given) == 0
-    assert advice in capsys.readouterr().out
-    assert plan_command([*given, "--pin", "services=0"]) == 0
-    assert "Process placement" not in capsys.readouterr().out
 
 
 def cell(system: str = "1", more: Mapping[str, int] = SMALL) -> Cell:

@@ -1,19 +1,16 @@
 """`runner.py report` on saved runs, in this process, without figures: tests/reports/test_write.py draws them."""
 
 import json
-import webbrowser
 from pathlib import Path
 from statistics import median
 
 import pytest
 
 from commands.report import main as report
-from core.errors import BadInput
 from core.result import FILE_NAME
 from core.result_file import load
 from reports.exports import texts
 from reports.render import apart
-from reports.terminal.listing import saved_runs
 from tests.commands.saved import saved
 
 
@@ -41,14 +38,6 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "Drawings", Undrawn)
 
 
-def test_several_runs_are_each_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folders = [saved(tmp_path / name) for name in ("a", "b")]
-    arguments = list(map(str, folders))
-    assert report([*arguments, "--quiet"]) == 0
-    assert capsys.readouterr().out.splitlines() == arguments
-    assert all((folder / "report.html").is_file() for folder in folders)
-
-
 def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = saved(tmp_path / "a")
     assert report([str(folder), "--lang", "zh"]) == 0
@@ -56,47 +45,11 @@ def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: p
     assert '<html lang="zh-Hans">' in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_no_run_is_written_where_one_of_them_cannot_be_read(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "a")
-    with pytest.raises(BadInput, match="nowhere"):
-        report([str(folder), str(tmp_path / "nowhere")])
-    assert not (folder / "report.html").exists()
-
-
-@pytest.mark.parametrize("found", [True, False])
-def test_open_opens_the_page_or_says_where_it_is(
-    found: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-
-    def fake(url: str) -> bool:
-        opened.append(url)
-        return found
-
-    monkeypatch.setattr(webbrowser, "open", fake)
-    folder = saved(tmp_path / "a b")
-    assert report([str(folder), "--open", "--quiet"]) == 0
-    assert opened == [(folder / "report.html").as_uri()]
-    assert (str(folder / "report.html") in capsys.readouterr().err) is not found
-
-
-def test_what_a_report_concludes_is_saved_so_that_the_list_has_it(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "a")
-    assert str(saved_runs(tmp_path)[0].verdict) == "no comparison is saved"
-    assert report([str(folder), "--quiet"]) == 0
-    assert str(saved_runs(tmp_path)[0].verdict).partition(":")[0].endswith("removing the GIL")
-
-
 def test_json_is_one_document_with_the_comparisons_of_the_file_that_was_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [str(saved(tmp_path / name)) for name in ("a", "b")]
-    assert report([*folders, "--json"]) == 0
-    both = capsys.readouterr().out
-    assert [len(one["comparisons"]) for one in json.loads(both)] == [1, 1]
-    (tmp_path / "list.json").write_text(both)
-    with pytest.raises(BadInput, match="contains a list"):
-        load(tmp_path / "list.json")
+    for name in ("a", "b"):
+        saved(tmp_path / name)
     old = (tmp_path / "a" / FILE_NAME).rename(tmp_path / "old.json")
     assert report([str(old), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -12,7 +12,6 @@ from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, MAX_BLOCKS, REQUI
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from core.messages import message
-from core.objective import Price
 from systems import built_in
 from tests.config import planning
 
@@ -100,7 +99,6 @@ BAD_FLAGS = {
     "--cpus 0": "--cpus is 0; it must be a number of cores from 0.01 to",
     "--cpus 99999": "--cpus is 99999",
     "--memory 512": "--memory is 512; it must be a size with one of the units GiB, GB, MiB, MB",
-    "--price core=25/month": "--price is 'core=25/month'",
     **{
         f"--system 2 --fail-if-slower={text}": f"--fail-if-slower is {text}; it must be"
         for text in ("", "5", "0.05", "0%", "-5%", "1001%", "five%", "5%%", "nan%", "1e1%", "٥%")
@@ -147,11 +145,10 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags_for_the_systems_tha
         planned("--plan", file, "--system", "2")
 
 
-def test_limits_and_prices_are_kept_with_the_plan() -> None:
-    plan = planned("--cpus", "0.5", "--memory", "1.5GiB", "--price", "core=25/month, gb=3/month")
+def test_limits_are_kept_with_the_plan() -> None:
+    plan = planned("--cpus", "0.5", "--memory", "1.5GiB")
     assert (plan.method.limit_cpus, plan.method.limit_memory_bytes) == (0.5, 1_610_612_736)
-    again = Plan.from_json(plan.to_json())
-    assert (again.method, again.price) == (plan.method, Price(core=25.0, byte=3e-9, period="month"))
+    assert Plan.from_json(plan.to_json()).method == plan.method
 
 
 def test_required_runtimes_and_interpreters_by_name_and_path_are_none_unless_given() -> None:

@@ -14,7 +14,7 @@ from core.result import Run
 from core.result_file import load
 from reports.document.model import Document
 from reports.terminal.stress import stress_document
-from tests.commands import test_audit_document as audit
+from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.facts.timed_cells import steady

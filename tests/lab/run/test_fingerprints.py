@@ -88,7 +88,7 @@ def test_packages_that_changed_are_named_with_both_versions() -> None:
     before = {"service": {"packages": {"tornado": "6.4", "old": "1"}, "installed": "a"}}
     now = {"service": {"packages": {"tornado": "6.5"}, "installed": "b"}}
     changes = str(listed(environment_changes(before, now, "3.14t")))
-    assert "tornado changed from 6.4 to 6.5 (packages for 3.14t)" in changes
+    assert "tornado changed from 6.4 to 6.5 (under 3.14t)" in changes
     assert "old changed from 1 to not installed" in changes
     same_versions = {"service": {**before["service"], "installed": "b"}}
     assert len(environment_changes(before, same_versions, "3.14t")) == 1
