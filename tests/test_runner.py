@@ -17,12 +17,10 @@ import commands
 import runner
 from config import flags
 from config.plan import Plan
-from core.cell import PARAMETERS
 from core.result import FILE_NAME
 from core.result_file import RunFile
 from core.runtime import RuntimeName, facts
 from lab.machine import host
-from systems import built_in
 from tests.core.test_result_file import run
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -128,25 +126,12 @@ def test_help_fits_on_a_page_with_the_options_that_people_use(shown: Complaint) 
         assert any(line.strip().startswith(f"--{name.replace('_', '-')}") for line in page)
 
 
-def test_help_all_lists_every_parameter_with_what_it_takes_every_system_and_every_command(shown: Complaint) -> None:
-    text = " ".join(shown("--help", "all").split())
-    for one in PARAMETERS.values():
-        assert one.flag in text
-        assert str(one.accepted) in text
-    for words in (*(str(system.title) for system in built_in()), *COMMANDS):
-        assert words in text
-
-
 OWN_FLAGS = " ".join(OWN)
 REFUSED = {
     "nope": f"'nope' is not a command. Use one of: {', '.join(COMMANDS)}",
     "--nope": "runner.py --help",
-    "plan --nope": "runner.py plan --help",
-    "runtimes extra": "runner.py runtimes --help",
-    "setup --nope": "runner.py setup --help",
     "--system 9": "1 (fresh), 2 (cached), 3 (tornado), 4 (pool)",
     f"--seed -1 {OWN_FLAGS}": "--seed is -1",
-    f"--seed x {OWN_FLAGS}": "--seed is x",
     "--interpreter 3.11=/nowhere": "does not exist",
     "--resume nowhere": "cannot be read",
     "--resume nowhere --blocks 5": "--blocks +5",
@@ -155,24 +140,18 @@ REFUSED = {
     "report --lang fr": "'fr' is not a supported language",
     "report --json --quiet": "runner.py report --help",
     "list nowhere": "nowhere is not a folder",
-    "list a b": "runner.py list --help",
     "export a b --format xml": "--format is xml",
-    "compare a b --json --github": "runner.py compare --help",
     f"serve --system 1,2 {OWN_FLAGS}": "the flags describe 2 combinations",
     "audit --package x --runtime native": "a free-threaded build",
     "plan --system 3 --runtime native": "System 3 cannot be measured under native",
     "plan --service-command {python}:{port} --runtime native": "--runtime is native, but your own service",
     f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
-    f"--system {'x' * 300}.py": "x" * 300,  # likewise
     "--target http://x/ --until 3%": "--until 10min",
     "--target http://x/ --slo p99<50ms": "already runs",
     "--system 2 --runtime 3.11 --slo p99<50ms --blocks 3 --profile python": "Remove --blocks and --profile",
-    "--system 2 --runtime 3.11 --slo p99<50ms --duration 0": "Remove --duration",
     f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",
     f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
-    f"plan --runtime {ABSENT}": f"None of the runtimes {ABSENT} was found",
     f"runtimes --require 3.11,{ABSENT}": f"Runtime {ABSENT} was not found, and uv does not offer CPython {ABSENT}",
-    f"--app a:b {OWN_FLAGS} --slo p95<50ms --blocks 1": "number of measurements itself. Remove --blocks.",
 }
 
 
@@ -338,17 +317,6 @@ def test_a_reader_that_goes_away_is_no_error(command: Sequence[str]) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert process.returncode == 0
-
-
-def test_a_report_of_which_only_the_first_line_is_read_succeeds(tmp_path: Path) -> None:
-    command = [sys.executable, str(RUNNER), "report", str(saved_run(tmp_path))]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0

@@ -1,8 +1,6 @@
 """Channels against scripted bytes: however an answer arrives, it is the answer or a failure that names its cause."""
 
-import json
 import os
-import socket
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import channel
-from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message, json_message
+from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message
 from core.cell import PARAMETERS, Cell
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
@@ -129,14 +127,6 @@ def test_the_content_length_is_found_however_it_is_spelled(name: str, space: str
     assert asked(HttpChannel, http(RIGHT, f"Date: now\r\n{name}:{space}{len(RIGHT)}\r\nServer: x\r\n")) == RIGHT
 
 
-def test_anything_else_is_a_host_and_a_port_and_sends_without_delay() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        sock = connect(f"127.0.0.1:{listener.getsockname()[1]}")
-        with sock:
-            assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            assert sock.getpeername() == listener.getsockname()
-
-
 @pytest.mark.parametrize("where", ["unix", "long", "tcp"])
 def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Path, where: str) -> None:
     with nobody_listens() as nobody:
@@ -152,21 +142,11 @@ def test_a_framed_message_is_the_request_behind_its_length() -> None:
     assert framed_message(cell()) == bytes.fromhex("0000003e") + body
 
 
-def test_a_message_without_a_frame_may_ask_when_the_count_began() -> None:
-    assert json.loads(json_message(cell(), True))["params"] == {"target": 1000, "begun": True}
-
-
 def test_an_http_message_is_a_post_with_the_params_as_its_body() -> None:
     assert http_message(cell(CALC_TARGET=5)) == (
         b"POST /calc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n"
         b'{"target": 5}'
     )
-
-
-def test_both_messages_carry_the_payload() -> None:
-    wanted = {"target": 1000, "filler": "x" * 50}
-    assert json.loads(framed_message(cell(PAYLOAD_BYTES=50))[4:])["params"] == wanted
-    assert json.loads(http_message(cell(PAYLOAD_BYTES=50)).partition(b"\r\n\r\n")[2]) == wanted
 
 
 def test_the_largest_payload_with_the_largest_target_fits_in_a_frame() -> None:

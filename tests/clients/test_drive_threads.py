@@ -16,17 +16,6 @@ from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says
 ALWAYS_RIGHT = says(frame(RIGHT))
 
 
-@pytest.mark.parametrize("threads", [1, 2, 25])
-def test_every_service_gets_all_its_requests_however_many_threads_there_are(threads: int) -> None:
-    with (
-        services(*[ALWAYS_RIGHT] * 3) as running,
-        client(cached, addresses_of(running), client_id=1, NUM_THREADS_PER_CLIENT=threads) as one,
-    ):
-        result = one.run()
-    assert (result["requests"], *counts(result)) == (15, 15, 0, {})
-    assert [service.connections for service in running] == [1, 1, 1]
-
-
 def test_errors_of_one_service_leave_the_others_answers_alone() -> None:
     with (
         services(ALWAYS_RIGHT, says(b"", keep=False), says(frame(WRONG))) as running,

@@ -4,10 +4,9 @@ from collections import Counter
 
 import pytest
 
-from clients.callers import CachedCaller, FreshCaller, PoolCaller, cached_caller
-from core.cell import Cell
+from clients.callers import CachedCaller, FreshCaller, PoolCaller
 from core.histogram import Histogram
-from core.system import COMMON, Caller
+from core.system import Caller
 from core.wire import frame
 
 MESSAGE = frame(b"{}")
@@ -56,18 +55,6 @@ def picks(seed: str, count: int) -> list[bytes]:
     return [ask(pool) for _ in range(count)]
 
 
-def test_a_kept_channel_is_one_to_the_first_address() -> None:
-    connector = Connector()
-    cell = Cell.build(system="2", runtime="3.14", reads=COMMON, values={})
-    caller = cached_caller(connector)(cell, 0, ["here", "there"], lambda taken_ns: None)
-    caller.open()
-    first = caller.take()
-    caller.give(first)
-    assert caller.take() is first
-    caller.drop(first)
-    assert [(one.address, one.closed) for one in connector.made] == [("here", True)]
-
-
 def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed() -> None:
     connector, connects = Connector(), Histogram()
     caller = CachedCaller(connector, "a", connects.record)
@@ -102,11 +89,6 @@ def test_a_pool_picks_every_socket_about_equally_often() -> None:
     counts = Counter(picks("seed", 4000))
     assert set(counts) == {b"a", b"b", b"c", b"d"}
     assert all(900 <= count <= 1100 for count in counts.values())
-
-
-def test_the_same_seed_picks_alike_and_another_does_not() -> None:
-    assert picks("0 /a", 50) == picks("0 /a", 50)
-    assert picks("0 /a", 50) != picks("1 /a", 50)
 
 
 @pytest.mark.parametrize("seed", "defghi")

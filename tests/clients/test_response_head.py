@@ -14,21 +14,6 @@ def head(*lines: str, status: str = "200 OK") -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("lines", "length", "is_chunked"),
-    [
-        ([], None, False),
-        (["Content-Length: 5"], 5, False),
-        (["content-length:5 ", "Content-Length: 5"], 5, False),
-        (["Transfer-Encoding: chunked"], None, True),
-        (["transfer-encoding: gzip, Chunked"], None, True),
-    ],
-)
-def test_a_head_says_how_long_the_body_is(lines: list[str], length: int | None, is_chunked: bool) -> None:
-    told = Head(head(*lines))
-    assert (told.status, told.length, told.is_chunked, told.keep) == (200, length, is_chunked, True)
-
-
-@pytest.mark.parametrize(
     "bad",
     [
         head("Content-Length: 5", "Content-Length: 6"),

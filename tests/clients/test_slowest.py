@@ -21,21 +21,6 @@ def test_the_slowest_are_kept_with_start_latency_and_service() -> None:
     assert slowest.to_json() == {"above_ns": 60, "requests": [[40, 60, 4], [10, 70, 4], [30, 90, 4]]}
 
 
-def test_all_are_kept_where_there_are_few() -> None:
-    assert noted([5, 3], 3).to_json() == {"above_ns": 0, "requests": [[10, 3, 0], [0, 5, 0]]}
-    assert noted([], 3).to_json() == {}
-
-
-def test_together_they_say_above_what_none_is_missing() -> None:
-    total = Slowest(4)
-    total.merge(noted([100, 200, 300], 2))  # 100 is missing: above 200 none is
-    assert total.to_json()["above_ns"] == 200
-    total.merge(noted([50, 40], 2))
-    assert (total.to_json()["above_ns"], len(total.to_json()["requests"])) == (200, 4)
-    total.merge(noted([400, 250], 2))
-    assert total.to_json() == {"above_ns": 250, "requests": [[10, 200, 0], [10, 250, 0], [20, 300, 0], [0, 400, 0]]}
-
-
 @pytest.mark.parametrize("tallies", [1, 3, 40])
 def test_every_request_above_what_it_says_is_there(tallies: int) -> None:
     pick = random.Random(tallies)

@@ -16,7 +16,6 @@ from commands.init import plan_text
 from config.load import load_plan
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES
-from config.user_service.options import KEYS
 from config.user_service.plan import user_service_plan
 from config.user_service.servers import SERVERS
 from core.errors import BadInput
@@ -62,16 +61,6 @@ def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
     assert {"Packages", "Application", "Server"} <= {line.split(":")[0] for line in capsys.readouterr().err.split("\n")}
 
 
-def test_an_application_in_a_package_is_found_with_the_server_of_its_interface(here: Path) -> None:
-    (here / "app.py").write_text("import app\n")
-    (here / "shop").mkdir()
-    (here / "shop" / "asgi.py").write_text(ASGI)
-    assert init(["shop.yaml"]) == 0
-    app = command_of(load_plan(here / "shop.yaml"))
-    assert isinstance(app, App)
-    assert (app.app, app.server) == ("shop.asgi:application", "uvicorn")
-
-
 def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
@@ -86,36 +75,6 @@ def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeyp
     with pytest.raises(BadInput, match=r"shop-requirements.txt exists. .* --force"):
         init(["plans/shop.yaml"])
     assert init(["plans/shop.yaml", "--force"]) == 0
-
-
-def test_flags_are_written_as_they_are(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert init(split(f"shop.yaml {FLAGS} --runtime 3.14,3.14t")) == 0
-    printed = capsys.readouterr()
-    assert printed.out == "shop.yaml\n"
-    assert "python runner.py --plan shop.yaml" in printed.err
-    plan = load_plan(here / "shop.yaml")
-    assert plan.user_service is not None
-    assert (plan.user_service.name, plan.runtimes) == ("shop", ("3.14", "3.14t"))
-    assert str(plan.user_service.requests.requests[0]) == "GET /items/3"
-
-
-@pytest.mark.parametrize("flags", ["--server granian", "--interface wsgi", "--topology 2x1"])
-def test_flags_that_say_a_part_leave_the_rest_to_the_project(here: Path, flags: str) -> None:
-    assert init(split(f"shop.yaml {flags}")) == 0
-    assert flags.split()[1] in (here / "shop.yaml").read_text()
-    assert load_plan(here / "shop.yaml").user_service is not None
-
-
-def test_services_that_run_need_no_project_and_no_request(here: Path) -> None:
-    (here / "app.py").unlink()
-    assert init(split("shop.yaml --arm old=http://127.0.0.1:1/shop --arm new=http://127.0.0.1:2/shop")) == 0
-    plan = load_plan(here / "shop.yaml")
-    assert plan.user_service is not None
-    assert [(target.name, target.prefix) for target in plan.user_service.targets] == [
-        ("old", "/shop"),
-        ("new", "/shop"),
-    ]
-    assert plan.user_service.requests.requests[0].path == ""
 
 
 def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> None:
@@ -149,19 +108,12 @@ def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
 WRONG = {
     "4x.yaml": "name is 4x",
     "shop.yaml --directory nowhere": "No application was found",
-    "shop.yaml --service-port 99999": "port is 99999",
-    "shop.yaml --interface asgi --server waitress": "waitress does not support asgi",
-    "shop.yaml --topology 2": "topology is 2",
-    "shop.yaml --target ftp://x": "service shop is ftp://x",
-    "shop.yaml --runtime ''": "Runtime ''",
     "shop.yaml --app app:none": "app:none cannot be imported",
     ".": "exists",
     f"pool.yaml {FLAGS}": "pool is a name that gilscope uses itself",
     f"shop.yaml {FLAGS} --runtime native": "--runtime is native",
     f"{'x' * 300}.yaml --name x {FLAGS}": "cannot be written: File name too long",
     f"shop.yaml {FLAGS} --requirements none.txt": "none.txt, which cannot be read",
-    "shop.yaml --service-command '{python} app.py' --request /": r"must contain \{port\} or \{socket\}",
-    "shop.yaml --nope": "--nope",
 }
 
 
@@ -231,15 +183,6 @@ def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: d
     assert (str(second), second.weight, second.expect_status) == ("POST /items", 3, 201)
     assert revealed(described.command.environment["LOG_LEVEL"]) == "warning"
     assert described.requests.think_time_s == 0.01
-
-
-def test_every_key_of_a_service_can_be_written(tmp_path: Path) -> None:
-    (tmp_path / "asked.yaml").write_text("- request: GET /\n")
-    service = {"name": "shop", "app": "a:b", "server": "granian", "interface": "wsgi", "protocol": "http"}
-    service |= {"directory": ".", "requests": "asked.yaml"}
-    text, asked = made(service, tmp_path)
-    assert loaded(text, tmp_path).user_service == asked.user_service
-    assert set(yaml.safe_load(text)["service"]) == set(service) <= set(KEYS)
 
 
 def test_the_plan_names_only_runtimes_that_the_project_accepts(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

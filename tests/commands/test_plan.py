@@ -5,7 +5,6 @@ from dataclasses import replace
 from math import ceil
 
 import pytest
-from rich.cells import cell_len
 
 from commands.estimate import (
     block_seconds,
@@ -13,36 +12,19 @@ from commands.estimate import (
     cell_seconds,
     fewest_blocks_of,
     no_verdict,
-    plan_seconds,
     run_time,
     with_end,
 )
-from commands.plan import main as plan_command
 from config.flags import Parser, add_run_flags, plan_from
-from config.load import BLOCKS, load_experiment
+from config.load import BLOCKS
 from config.plan import Plan, Row
 from core.cell import Cell
 from core.messages import message
 from core.runtime import RuntimeName
 from core.saved import Until
 from systems import find
-from tests.conftest import runtime_or_skip
 
 SMALL = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
-
-
-@pytest.mark.parametrize("name", ["record", "topology"])
-def test_the_experiments_fit_80_columns_with_whole_numbers_and_runtimes(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for runtime in ("3.14", "3.14t+gil"):
-        runtime_or_skip(runtime)
-    plan = replace(load_experiment(name), runtimes=(RuntimeName("3.14"), RuntimeName("3.14t+gil")))
-    assert plan_command(["--experiment", name, "--runtime", "3.14,3.14t+gil", "--scale", "0.5"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert all(cell_len(line) <= 80 for line in lines)
-    words = {word.strip(",") for line in lines for word in line.split()}
-    assert {name for cell in plan.cells() for name in (cell.system, cell.runtime)} <= words
 
 
 def cell(system: str = "1", more: Mapping[str, int] = SMALL) -> Cell:
@@ -57,19 +39,6 @@ def seconds(measured: Cell, cores: int) -> float:
 def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_processes() -> None:
     # 4000 requests of 110 us + 1000 turns of 0.025 us, on 2 cores; 0.4 s, and 4 processes of 0.03 s on 2 cores
     assert seconds(cell(), 2) == pytest.approx(4000 * 135e-6 / 2 + 0.4 + 4 * 0.03 / 2)
-
-
-def test_no_more_cores_count_than_there_are_processes() -> None:
-    requests_s = 4000 * 135e-6 / 4
-    assert seconds(cell(), 64) == pytest.approx(requests_s + 0.4 + 4 * 0.03 / 64)
-
-
-def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
-    rows = tuple(Row(system=find(key), values={name: (one,) for name, one in SMALL.items()}) for key in ("1", "3"))
-    plan = Plan(name="p", rows=rows, runtimes=(RuntimeName("3.11"), RuntimeName("3.14t")), blocks=1)
-    both = 2 * (seconds(cell("1"), 2) + seconds(cell("3"), 2))
-    assert plan_seconds(plan, 2) == pytest.approx(both)
-    assert plan_seconds(replace(plan, blocks=5), 2) == pytest.approx(5 * both)
 
 
 def planned(*words: str) -> Plan:

@@ -76,14 +76,3 @@ def test_a_file_that_cannot_be_made_is_named_and_the_rest_is_there(
     told = capsys.readouterr()
     assert told.err.startswith("error: cells.csv could not be created (KeyError: 'pgo', in test_report.py:")
     assert (folder / "report.html").is_file()
-
-
-def test_the_json_has_the_figures_where_the_documentation_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
-    (shown,) = json.loads(text.split("```json\n")[1].split("```")[0])["figures"]
-    assert report([str(saved(tmp_path)), "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)["figures"][0]
-    assert (made.keys(), made["figures"]["requests_per_s"].keys()) == (shown.keys(), {"value", "unit"})
-    assert shown["figures"].keys() <= made["figures"].keys()

@@ -119,12 +119,6 @@ def test_parameters_that_are_not_read_are_dropped_and_no_part_of_the_name_but_mu
         build({"NUM_MULTI_SOCKET": 0}, reads=COMMON)
 
 
-def test_other_work_has_another_name() -> None:
-    other_runtime = Cell.build(system="4", runtime="3.14t+gil", reads=ALL, values={})
-    cells = [build(), build(system="2"), build({"CALC_TARGET": 1001}), other_runtime]
-    assert len({cell.cell_id for cell in cells}) == len(cells)
-
-
 def test_a_cells_name_stays_what_it_was_when_results_were_saved() -> None:
     assert build({"NUM_API_SERVICES": 2}, reads=("NUM_API_SERVICES",)).cell_id == "4-3.14t-7eea7bf5"
 
@@ -137,10 +131,3 @@ def test_a_cell_comes_back_from_the_json_that_a_child_is_told(values: dict[str, 
     assert back.cell_id == cell.cell_id == cell.to_json()["cell_id"]
     turned = {**cell.to_json(), "params": dict(reversed(cell.params.items()))}
     assert Cell.from_json(turned).cell_id == cell.cell_id  # whose values were stored in another order
-
-
-@given(VALUES)
-def test_a_cells_values_are_those_it_was_built_from(values: dict[str, Value]) -> None:
-    defaults = {name: one.default for name, one in PARAMETERS.items()}
-    followed = {"NUM_CLIENTS": values.get("NUM_API_SERVICES", 20)}
-    assert build(values).params == defaults | followed | values

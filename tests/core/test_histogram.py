@@ -59,14 +59,6 @@ def test_buckets_follow_each_other_without_gap_or_overlap_and_are_narrow() -> No
     assert all(this[1] == following[0] for this, following in pairwise(bounds))
 
 
-@pytest.mark.parametrize(
-    ("share", "expected"),
-    [(0, 15), (0.05, 15), (0.2, 15), (0.30, 20), (0.40, 20), (0.50, 35), (0.8, 40), (0.81, 50), (1, 50)],
-)
-def test_quantiles_are_nearest_rank(share: float, expected: int) -> None:
-    assert histogram_of([40, 15, 50, 20, 35]).quantile(share) == expected
-
-
 @pytest.mark.parametrize("percent", [1, 7, 28, 29, 50, 55, 57, 58, 90, 99, 100])
 def test_a_rank_is_not_off_by_one_where_the_share_has_no_exact_float(percent: int) -> None:
     assert histogram_of(range(1, 101)).quantile(percent / 100) == percent

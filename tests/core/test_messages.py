@@ -8,7 +8,7 @@ import pytest
 
 from core.decode import Misfit, decoded, expect_words
 from core.errors import BadInput
-from core.languages import ENGLISH, Language, language
+from core.languages import ENGLISH, Language
 from core.messages import AND, LONGEST_TEXT, SEMICOLON, Message, listed, message, plural, verbatim
 
 
@@ -118,16 +118,3 @@ def test_a_message_comes_back_from_json_and_translates_as_before() -> None:
     back = Message.from_json(json.loads(json.dumps(made.to_json())))
     assert (str(back), back.code) == ("2 blocks and x, seed 7", "blocks")
     assert CHINESE.text(back) == "种子 7，2 个区组和x"
-
-
-def test_an_unknown_language_is_refused_by_name() -> None:
-    with pytest.raises(BadInput, match=r"'xx' is not a supported language\. Use one of: en, zh"):
-        language("xx")
-
-
-@pytest.mark.parametrize(
-    ("said", "text"),
-    [("Start it first.", "Why: Start it first."), ("cd ..", "Why: cd ..."), ("and so on...", "Why: and so on....")],
-)
-def test_a_sentence_at_the_end_of_a_sentence_ends_once(said: str, text: str) -> None:
-    assert str(message("Why: {why}.", why=said)) == text

@@ -1,6 +1,5 @@
 """How cells are measured: what its texts mean."""
 
-import json
 import os
 
 import pytest
@@ -69,11 +68,6 @@ def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     with pytest.raises(BadInput, match="does not support CPU affinity"):
         Method(pin_clients=(0,)).expect_cpus()
-
-
-def test_a_method_that_was_stored_is_the_same_method() -> None:
-    method = Method(warmup=Warmup(share=0.5), duration_s=1.5, pin_services=(0, 2))
-    assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -113,23 +113,6 @@ def test_a_file_name_that_is_not_utf8_is_saved_with_another_character(tmp_path: 
     assert load(tmp_path).command[-1] == "/tmp/?"
 
 
-def test_every_save_holds_all_cells_so_far_in_their_order_in_one_file(tmp_path: Path) -> None:
-    growing, file = run(), RunFile(tmp_path)
-    for number in range(1, 4):
-        growing.cells.append(cell(number))
-        file.save(growing)
-        assert [one.block for one in load(tmp_path).cells] == list(range(1, number + 1))
-    growing.finished_at = "2025-01-01T01:00:00+00:00"
-    growing.comparisons.append({"verdict": "equivalent"})
-    file.save(growing)
-    assert load(tmp_path) == growing
-    assert os.listdir(tmp_path) == [FILE_NAME]
-    resumed = load(tmp_path)
-    resumed.cells.append(cell(4))
-    RunFile(tmp_path).save(resumed)
-    assert [one.block for one in load(tmp_path).cells] == [1, 2, 3, 4]
-
-
 def test_a_rename_is_flushed_too_so_that_a_power_cut_does_not_undo_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,33 +133,6 @@ def test_a_process_that_is_killed_before_the_replace_leaves_the_old_file_whole(t
     killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, tmp_path, call], cwd=REPOSITORY, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert load(tmp_path) == old
-
-
-def test_a_disk_that_is_full_is_an_error_that_names_file_and_remedy_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*arguments: object) -> NoReturn:
-        raise OSError(28, "No space left on device")
-
-    growing, file = run(cell(1)), RunFile(tmp_path)
-    file.save(growing)
-    growing.cells.append(cell(2))
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "replace", full)
-        with pytest.raises(BadInput, match=r"result\.json cannot be written: No space left on device"):
-            file.save(growing)
-    assert [one.block for one in load(tmp_path).cells] == [1]
-    file.save(growing)
-    assert [one.block for one in load(tmp_path).cells] == [1, 2]
-
-
-def test_a_folder_that_cannot_be_made_or_holds_no_run_is_an_error_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match=r"file/result\.json cannot be written: "):
-        RunFile(tmp_path / "file").save(run())
-    for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(BadInput, match=f"{folder}.* cannot be read: No such file"):
-            load(folder)
 
 
 @pytest.mark.parametrize(

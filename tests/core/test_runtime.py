@@ -1,14 +1,11 @@
 """Runtime names and what an interpreter tells of itself."""
 
-import json
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.runtime import NATIVE, RuntimeName, facts, gil_enabled
+from core.runtime import NATIVE, RuntimeName
 from lab.run.runtimes import Runtime
 
 
@@ -60,13 +57,6 @@ def test_another_form_or_a_build_that_cannot_be_so_is_refused(text: str, refusal
         RuntimeName(text)
     assert repr(text) in str(caught.value)
     assert refusal in str(caught.value)
-
-
-def test_the_facts_describe_the_running_interpreter() -> None:
-    mine = json.loads(json.dumps(facts()))
-    assert tuple(map(int, mine["version"].split(".")[:2])) == sys.version_info[:2]
-    assert mine["gil_enabled"] is gil_enabled()
-    assert mine["compiler"] in sys.version
 
 
 def test_a_default_build_has_its_gil_and_a_free_threaded_one_has_none(runtime: Runtime) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.saved import Machine, SavedPlan
+from core.saved import SavedPlan
 from core.user_service import App, Command, Target, UserService
 
 SMALLEST: dict[str, Any] = {
@@ -21,7 +21,7 @@ SMALLEST: dict[str, Any] = {
     [
         Command(command="{python} -m shop {port} {threads}", packages=("a",), environment={"A": "b"}),
         App(command="{python} -m granian", app="shop:app", server="granian", interface="asgi"),
-        (Target(name="old", url="tcp:h:1", protocol="framed", address="h:1"),),
+        (Target(name="old", url="tcp:h:1", address="h:1"),),
     ],
     ids=["command", "app", "targets"],
 )
@@ -29,8 +29,3 @@ def test_a_user_service_comes_back_as_the_type_that_it_was(start: Any) -> None:
     service = UserService(name="shop", start=start)
     plan = SavedPlan.from_json({**SMALLEST, "own": json.loads(json.dumps(service.to_json()))})
     assert plan.user_service == service
-
-
-def test_available_cores_are_those_that_the_run_could_use() -> None:
-    known: list[dict[str, int]] = [{}, {"cores": 4}, {"cores": 4, "cores_usable": 2}]
-    assert [Machine.from_json(facts).available_cores for facts in known] == [0, 4, 2]

@@ -12,11 +12,6 @@ def found(*settings: Params, fixed: tuple[str, ...] = ()) -> list[tuple[str, lis
     return [(one.name, one.values, one.others) for one in sweeps({"4": settings}, fixed)]
 
 
-def test_the_values_of_one_parameter_are_a_sweep_in_the_order_of_the_plan() -> None:
-    settings = [{"NUM_MULTI_SOCKET": value, "CALC_TARGET": 1} for value in (10, 1, 5)]
-    assert found(*settings) == [("NUM_MULTI_SOCKET", [10, 1, 5], {"CALC_TARGET": 1})]
-
-
 def test_two_swept_parameters_have_a_sweep_for_each_value_of_the_other() -> None:
     settings = [{"SELECT_MODE": mode, "NUM_MULTI_SOCKET": count} for mode in ("all", "single") for count in (1, 5)]
     assert found(*settings) == [

@@ -10,15 +10,9 @@ import pytest
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.runtime import NATIVE
-from core.system import CLIENT, SERVICE, System
 from systems import built_in, find, readers
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-@pytest.mark.parametrize("system", built_in(), ids=lambda system: str(system.name))
-def test_a_system_is_found_by_its_number_and_by_its_name(system: System) -> None:
-    assert find(system.key) is find(system.name) is system
 
 
 @pytest.mark.parametrize("asked", ["", "0", "9", "s4_pool", "4 ", "__main__", "all"])
@@ -38,13 +32,6 @@ def test_the_four_systems_come_first_by_number_and_every_other_belongs_to_a_grou
     assert [system.key for system in built_in() if system.group == "systems"] == ["1", "2", "3", "4"]
     assert {system.group for system in built_in()[:4]} == {"systems"}
     assert {system.group for system in built_in()} == {"systems", "echo", "loadgen", "http-clients", "league"}
-
-
-@pytest.mark.parametrize(("name", "roles"), [("echo-uvloop", [True, False]), ("2", [True, True])])
-def test_a_role_is_pythons_where_there_is_python_code_for_it(name: str, roles: list[bool]) -> None:
-    """uvloop's echo server is Python, its client is the load generator; system 2 has both parts both ways."""
-    assert [find(name).has_python(role) for role in (SERVICE, CLIENT)] == roles
-    assert (find(name).program(SERVICE) is None) is (name == "echo-uvloop")
 
 
 def test_readers_are_the_four_by_number_and_the_others_by_their_experiment() -> None:

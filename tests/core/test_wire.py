@@ -48,15 +48,6 @@ def test_any_bodies_cut_into_any_pieces_come_back_in_order(bodies: list[bytes], 
     assert frames.refused_bytes is None
 
 
-def test_a_frame_byte_by_byte_is_complete_with_its_last_byte_and_not_before() -> None:
-    frames, stream = Frames(), frame(b"abc")
-    for byte in stream[:-1]:
-        assert frames.feed(bytes([byte])) == []
-        assert frames.partial
-    assert frames.feed(stream[-1:]) == [b"abc"]
-    assert not frames.partial
-
-
 def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not() -> None:
     body = b"x" * MAX_FRAME_BYTES
     assert fed(Frames(), cut(frame(body), [3, 5, 2**20])) == Frames().feed(frame(body)) == [body]

@@ -9,9 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core import work
-from core.wire import Frames
-from core.work import CALC_TARGET_LIMIT, answer, calc, calc_request, error_answer
-from tests.contract.dialects import Dialect
+from core.work import CALC_TARGET_LIMIT, answer, calc, calc_request
 
 CODES = {200, 400, 404, 405, 500}
 KEYS = ("method", "url", "params")
@@ -27,13 +25,6 @@ def answered(body: bytes) -> dict[str, Any]:
     assert {name: type(value) for name, value in said.items()} == {"code": int, "msg": str, "err": str, "calc_ns": int}
     assert (said["err"] == "") is (said["code"] == 200)
     return dict(said)
-
-
-@pytest.mark.parametrize(("sent", "expected"), Dialect.table.items(), ids=lambda value: repr(value)[:60])
-def test_a_request_is_answered_as_the_wire_table_says(sent: bytes, expected: tuple[int, str]) -> None:
-    (body,) = Frames().feed(sent)
-    said = answered(body)
-    assert (said["code"], said["msg"]) == expected
 
 
 @pytest.mark.parametrize(
@@ -96,12 +87,3 @@ JSON_VALUES = st.recursive(
 def test_no_json_request_makes_the_answer_raise(method: Any, url: Any, params: Any) -> None:
     body = json.dumps({"method": method, "url": url, "params": params}).encode()
     assert answered(body)["code"] in CODES - {500}
-
-
-def test_an_error_answer_holds_what_went_wrong_and_nothing_else() -> None:
-    assert json.loads(error_answer(413, "too much")) == {"code": 413, "msg": "", "err": "too much", "calc_ns": 0}
-
-
-def test_the_request_is_the_one_of_the_specification() -> None:
-    assert calc_request(1000) == {"method": "POST", "url": "/calc", "params": {"target": 1000}}
-    assert len(calc_request(1000, payload_bytes=99)["params"]["filler"]) == 99

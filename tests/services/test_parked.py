@@ -94,13 +94,6 @@ def later() -> float:
     return monotonic() + 10 * DEADLINE_S
 
 
-def test_a_connection_is_handed_back_when_its_peer_has_sent_something(parked: ParkedConnections, pair: Pair) -> None:
-    parked.wait_for_request(pair.connection, later(), pair.done)
-    pair.peer.send(b"request")
-    assert pair.wait_until_done() is pair.connection
-    assert pair.connection.sock.recv(100) == b"request"
-
-
 def test_a_connection_that_stays_silent_is_closed_at_its_deadline(parked: ParkedConnections, pair: Pair) -> None:
     silent, until = Pair(), soon()
     parked.wait_for_request(pair.connection, later(), pair.done)

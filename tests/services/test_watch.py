@@ -108,14 +108,6 @@ def test_a_readable_socket_is_handed_to_one_worker_only_until_it_is_armed_again(
     assert workers.taken() == watched.fileno()
 
 
-def test_each_of_many_readable_sockets_goes_to_one_of_many_workers(workers: Workers) -> None:
-    pairs = [workers.pair() for _ in range(20)]
-    workers.start(20)
-    for _, peer in pairs:
-        peer.send(b"x")
-    assert sorted(workers.taken() for _ in pairs) == sorted(watched.fileno() for watched, _ in pairs)
-
-
 def test_a_socket_that_is_closed_after_it_was_taken_disturbs_nobody(workers: Workers) -> None:
     *gone, (last, lasts_peer) = [workers.pair() for _ in range(5)]
     for watched, peer in gone:

@@ -115,14 +115,6 @@ def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
     assert LIMIT_S < took_s < 2 * LIMIT_S + 0.8
 
 
-def test_one_that_starves_in_a_slice_is_not_waited_for_in_the_next(starting: Any) -> None:
-    with threads(4) as server, starting(server.address) as say:
-        took_s, (first, second) = spent_s(say, "slice", "slice")
-    assert first["errors"] == second["errors"] == {"timeout": 2}
-    assert first["starved"] == second["starved"] == 2
-    assert LIMIT_S < took_s < 2 * LIMIT_S + 0.5
-
-
 def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> None:
     with threads(1) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=1) as say:
         server.stopped.set()  # so that threads leave at the end

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 
 from clients.user_service.client import connector
-from config.user_service.plan import target
 from core.request_plan import Request, RequestPlan
-from core.secret import revealed
 from lab.user_service.readiness import probe
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_both_clients import native, python
@@ -94,10 +92,3 @@ def test_tickets_that_come_unasked_leave_a_connection_usable(certificate: Path, 
         assert not connection.is_stale()
     connection.ask(b"GET /3 HTTP/1.1\r\nHost: x\r\n\r\n", "GET")
     connection.close()
-
-
-def test_the_target_of_an_https_url_has_tls() -> None:
-    tls = {"ca": "", "insecure": True}
-    one = target("shop", "https://example.org/a/", "http", tls)
-    assert (revealed(one.address), revealed(one.prefix), one.tls) == ("example.org:443", "/a", tls)
-    assert target("shop", "http://example.org/", "http", tls).tls is None

@@ -8,7 +8,7 @@ from clients.schedule import NEVER_NS
 from clients.workers import Quota, timed, turns, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
-from experiments.http_clients.workers import REQUEST_DEADLINE_S, TIMELINE_REQUESTS, HttpTally, summary
+from experiments.http_clients.workers import REQUEST_DEADLINE_S, HttpTally, summary
 
 READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
 
@@ -47,15 +47,6 @@ def test_connections_are_spread_evenly_over_the_services(clients: int, connectio
     assert max(counts) - min(counts) <= 1
 
 
-@pytest.mark.parametrize(("status", "wrong", "errors"), [(200, 1, {}), (500, 0, {"500": 1}), (404, 0, {"404": 1})])
-def test_an_answer_that_is_refused_is_wrong_or_counts_by_its_status(
-    status: int, wrong: int, errors: dict[str, int]
-) -> None:
-    tally = HttpTally()
-    tally.refuse(status)
-    assert (tally.wrong, dict(tally.errors)) == (wrong, errors)
-
-
 def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() -> None:
     first, second = HttpTally(), HttpTally()
     for tally, loop_ns in ((first, 30), (second, 50)):
@@ -70,13 +61,6 @@ def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() 
     assert counted["timeline"] == [[[5, 30]], [[5, 50]]]
     assert (counted["latency"]["min_ns"], counted["latency"]["max_ns"], counted["connect"]["count"]) == (25, 45, 2)
     assert counted["worker"] == "thread"
-
-
-def test_the_timeline_ends_after_the_first_requests() -> None:
-    tally = HttpTally()
-    tally.times_ns.extend(range(2 * TIMELINE_REQUESTS + 20))
-    counted = summary([tally], 0, 1000, "task")
-    assert (len(counted["timeline"][0]), counted["answered"]) == (TIMELINE_REQUESTS, TIMELINE_REQUESTS + 10)
 
 
 def test_an_answer_that_took_longer_than_the_deadline_is_a_timeout() -> None:
