@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.plan_options import JSON
-from core.messages import NOTHING, SENTENCES, Message, listed, message
+from core.messages import NOTHING, Message, message
 from lab.machine import quiet
 from lab.machine.doctor import Finding, judge_machine
 
@@ -52,17 +52,10 @@ def findings_section(findings: Sequence[Finding]) -> "Section":
 
 
 def _summary(findings: Sequence[Finding]) -> Message:
-    """Return the summary of all checks in one or two sentences."""
-    asking = [one.name for one in findings if one.good is False]
-    unknown = sum(one.good is None for one in findings)
-    verdict = message("No check found anything that disturbs a measurement.")
-    if asking:
-        verdict = message(
-            "Conditions on this machine can distort measurements: {names}. To see by how much, measure more blocks, "
-            "and measure one runtime twice (--aa).",
-            names=listed(asking),
-        )
-    hidden = message(
-        "{unknown} of {count} checks are not possible on this machine.", unknown=unknown, count=len(findings)
+    """Return what the checks say about measurements on this machine."""
+    if all(one.good is not False for one in findings):
+        return message("No check found anything that disturbs a measurement.")
+    return message(
+        "Conditions on this machine can distort measurements. To see by how much, measure more blocks, and measure one "
+        "runtime twice (--aa)."
     )
-    return listed([verdict, hidden], SENTENCES) if unknown else verdict

@@ -75,11 +75,6 @@ def _lines(
             "  machine   {cpu}, {cores} cores, {kernel}", **{key: known.get(key) for key in ("cpu", "cores", "kernel")}
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
-        yield message(
-            "  Python    version {python} runs gilscope's agent on this host; uv is installed: {uv}",
-            python=known.get("python"),
-            uv=message("yes") if known.get("uv") else message("no"),
-        )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
             yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=missing)
@@ -91,10 +86,6 @@ def _lines(
                     value=finding.value,
                     remedy=finding.remedy,
                 )
-        yield message(
-            "  clock     The offset from this machine's clock is known to within {error_us:.0f} us.",
-            error_us=known["clock_error_ns"] / 1e3,
-        )
         if link := known.get("link"):
             yield message(
                 "  network   The round trip to the host {services} takes {trip_us:.0f} us. "

@@ -21,14 +21,14 @@ def test_a_package_that_passes_exits_with_0(tmp_path: Path, capsys: pytest.Captu
     assert "0 of 1 packages are not ready" in capsys.readouterr().out
 
 
-def test_a_folder_may_be_named_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_of_a_project_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runtime_or_skip("3.14t")
     wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n'
         f'[[tool.uv.index]]\nurl = "{tmp_path.as_uri()}"\nformat = "flat"\ndefault = true\n'
     )
-    assert main([str(tmp_path)]) == 0
+    assert main(["-r", str(tmp_path)]) == 0
     assert "0 of 1 packages are not ready" in capsys.readouterr().out
 
 
