@@ -1,11 +1,10 @@
 """Rank systems that do the same work (the contestants) by requests per second, for the sections of experiments."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, itemgetter
-from statistics import median
 from typing import Any, TypeVar
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
@@ -26,7 +25,6 @@ KEY = "record"
 RATE = "requests_per_s"  # the figure's name on the page
 REQUESTS_S = message("requests/s")
 ANSWERED = message("answered requests/s")
-NOTHING_MEASURED = message("No system was measured.")
 CPU = message("CPU [us]")
 MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: head and other fields of its column
     "p50_ns": (message("p50 [us]"), {}),
@@ -108,15 +106,6 @@ def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
 
 def _median(key: str, standing: Standing) -> float | None:
     return (standing.row.figures or {}).get(key)
-
-
-def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
-    """Compute the mean latency of each block, and return the median of these means in ns.
-
-    histograms: one for each block, as result.json has them
-    """
-    means = [histogram["mean_ns"] for histogram in histograms if histogram.get("count")]
-    return median(means) if means else None
 
 
 def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
