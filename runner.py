@@ -162,28 +162,15 @@ def _find_signal(error: BaseException | None) -> Stopped | None:
 
 
 def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
-    """Return a message about a bug, with the path of the saved traceback, or the traceback if saving fails."""
-    import tempfile
+    """Return a message about a bug, with the command and the traceback, without secrets."""
     import traceback
 
-    cause = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    trace = (
-        f"{PROGRAM} {output.masked(arguments)!r}\n{output.redactor.text(''.join(traceback.format_exception(error)))}"
-    )
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="gilscope-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"
-        ) as file:
-            file.write(trace)
-    except OSError:
-        return message(
-            "this is a bug in gilscope, not in your input: {cause}.\n{trace}", cause=cause, trace=trace.rstrip()
-        )
     return message(
-        "this is a bug in gilscope, not in your input: {cause}. The traceback is in {file}. Please report the bug with "
-        "this file and the command.",
-        cause=cause,
-        file=file.name,
+        "this is a bug in gilscope, not in your input. Please report the bug with these lines.\n{program} {arguments}\n"
+        "{trace}",
+        program=PROGRAM,
+        arguments=repr(output.masked(arguments)),
+        trace=output.redactor.text("".join(traceback.format_exception(error)).rstrip()),
     )
 
 

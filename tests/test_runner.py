@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -167,23 +166,6 @@ def test_the_process_ends_with_2_and_one_line_and_no_traceback() -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_an_error_that_nobody_foresaw_is_one_line_with_the_place_of_its_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def broken(arguments: Sequence[str]) -> int:
-        return len(arguments) // 0
-
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(commands, "find", lambda name: broken)
-    assert runner.main(["doctor", "--json"]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    (kept,) = tmp_path.iterdir()
-    assert line.startswith("error: this is a bug in gilscope, not in your input: ZeroDivisionError: ")
-    assert f"The traceback is in {kept}. " in line
-    assert "return len(arguments) // 0" in kept.read_text()
-    assert kept.read_text().startswith("python runner.py ['doctor', '--json']")
-
-
 SECRET = "Sw0rdf1sh-Tr0mb0ne"
 PREPARE = ("--prepare", "sh -c 'echo $DB_PASSWORD $DB_URL; exit 4'")
 SERVED = ("--service-command", f"{{python}} -m none {{port}} --db=postgres://shop:p@{SECRET}/x@db", "--duration", "1")
@@ -219,27 +201,19 @@ def test_no_text_that_leaves_has_a_secret(arguments: Sequence[str], tmp_path: Pa
     assert SECRET[:9] not in done.stdout + done.stderr
 
 
-def test_a_traceback_that_is_kept_has_no_secret(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_an_error_that_nobody_foresaw_has_its_traceback_and_no_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(arguments: Sequence[str]) -> int:
         raise ValueError(f"no {SECRET}")
 
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(commands, "find", lambda name: broken)
     assert runner.main(["--env", f"DB_PASSWORD={SECRET}"]) == 1
-    (kept,) = tmp_path.iterdir()
-    assert SECRET not in kept.read_text() + capsys.readouterr().err
-    assert "ValueError: no ..." in kept.read_text()
-
-
-def test_a_traceback_that_cannot_be_kept_is_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    monkeypatch.setattr(commands, "find", lambda name: os.environ["GONE"])
-    assert runner.main(["doctor"]) == 1
-    assert "KeyError: 'GONE'" in capsys.readouterr().err.splitlines()[-1]
+    said = capsys.readouterr().err
+    assert said.startswith("error: this is a bug in gilscope, not in your input. ")
+    assert "python runner.py ['--env', " in said
+    assert said.endswith("ValueError: no ...\n")
+    assert SECRET not in said
 
 
 def test_a_broken_plan_ends_with_2_and_names_file_and_key(complaint: Complaint, tmp_path: Path) -> None:

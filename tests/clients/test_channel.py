@@ -121,12 +121,6 @@ def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
     assert failure(HttpChannel, http(b"12345", head)) == "garbled"
 
 
-@pytest.mark.parametrize("name", ["Content-Length", "content-length", "CONTENT-LENGTH"])
-@pytest.mark.parametrize("space", ["", " ", "   "])
-def test_the_content_length_is_found_however_it_is_spelled(name: str, space: str) -> None:
-    assert asked(HttpChannel, http(RIGHT, f"Date: now\r\n{name}:{space}{len(RIGHT)}\r\nServer: x\r\n")) == RIGHT
-
-
 @pytest.mark.parametrize("where", ["unix", "long", "tcp"])
 def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Path, where: str) -> None:
     with nobody_listens() as nobody:
