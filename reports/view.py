@@ -6,7 +6,6 @@ from functools import cached_property
 from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
-from reports.document.model import Section
 from reports.facts.capacity import Capacity, capacities, choices_of_arms, faulty_cells
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.choice import Choice, Choices, choices, compare_bests
@@ -20,14 +19,12 @@ from reports.facts.steps import OF_VALUES
 class View:
     """A saved run with facts that are derived from it and cached. Later changes of the run have no effect.
 
-    titles:   the titles of systems, by number or name
-    sections: the sections of the report that were already made (reports/topics)
+    titles: the titles of systems, by number or name
     """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
         self.run = run
         self.titles = dict(titles or {})
-        self.sections: dict[str, Section] = {}
 
     @cached_property
     def cells(self) -> Cells:

@@ -62,11 +62,6 @@ def ratio(value: float) -> str:
     return f"{value:.2f}" if value >= SMALL else f"{value:.2g}"
 
 
-def times(value: float) -> str:
-    """Return a ratio as a factor: '× 1.69'."""
-    return f"× {ratio(value)}"
-
-
 def size(value_bytes: float) -> str:
     """Return bytes with their unit: '512 B', '12.1 KiB', '24.3 MiB'."""
     if abs(value_bytes) < KIB:

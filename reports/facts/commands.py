@@ -5,9 +5,7 @@ from itertools import pairwise
 
 from core.program import PROGRAM, RUNS_FOLDER
 from core.result import Run
-from core.runtime import NATIVE
 
-ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
 SILENT = ("--quiet", "--json")  # a command that somebody copies must show its result
 
 
@@ -37,13 +35,3 @@ def resume_command(run: Run) -> str:
 def more_blocks_command(run: Run, blocks: int) -> str:
     """Return the command line that adds *blocks* blocks to the run. The measured blocks are kept."""
     return f"{resume_command(run)} --blocks +{blocks}"
-
-
-def all_runtimes_command(run: Run) -> str:
-    """Return the command line that repeats a run with all runtimes.
-
-    A run of only native programs cannot be repeated so; the result then starts the experiment `evidence`.
-    """
-    if set(run.plan["runtimes"]) <= {NATIVE}:
-        return f"{PROGRAM} --experiment evidence"
-    return f"{command_line(run, '--runtime')} --runtime {ALL_RUNTIMES}"

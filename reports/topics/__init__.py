@@ -7,19 +7,14 @@ If the topic belongs to one experiment, it also has
     VIEW: str                             the view of that experiment's plan
 If a search for the capacity shows it, too, it also has
     OF_SEARCHES: bool                     True
-If reports of runs without these facts should say how to measure them, it also has
-    WANTED: Message                       what the section would show
-    COMMAND: str | Callable[[Run], str]   the command that measures it; may depend on the run
-    is_measured(view: View) -> bool       whether the run has the facts; by default, whether the section is not empty
 """
 
 import pkgutil
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
 import experiments
-from core.messages import Message
 from reports.document.model import Section
 from reports.view import View
 
@@ -35,7 +30,7 @@ def topics() -> tuple[ModuleType, ...]:
 def sections(view: View) -> list[Section]:
     """Return the sections of a run's report: all sections that apply to the run and are not empty."""
     shown = [topic for topic in topics() if _belongs(topic, view)]
-    return [section for topic in shown if (section := _section(topic, view))]
+    return [section for section in (topic.section(view) for topic in shown) if section]
 
 
 def _belongs(topic: ModuleType, view: View) -> bool:
@@ -43,22 +38,3 @@ def _belongs(topic: ModuleType, view: View) -> bool:
     if view.plan.objectives:
         return getattr(topic, "OF_SEARCHES", False)
     return getattr(topic, "VIEW", view.plan.view) == view.plan.view
-
-
-def lacking(view: View) -> list[tuple[Message, str]]:
-    """Return what a report could also show if the run had measured it, each with the command that measures it."""
-    return [
-        (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view.run))
-        for topic in topics()
-        if hasattr(topic, "WANTED") and not getattr(topic, "is_measured", partial(_section, topic))(view)
-    ]
-
-
-def _section(topic: ModuleType, view: View) -> Section:
-    """Return the section of a report that the module *topic* builds.
-
-    The first call builds the section and keeps it in view.sections for later calls.
-    """
-    if topic.__name__ not in view.sections:
-        view.sections[topic.__name__] = topic.section(view)
-    return view.sections[topic.__name__]

@@ -8,7 +8,6 @@ from typing import Any
 
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, SEMICOLON, Message, listed, message, verbatim
-from core.program import PROGRAM
 from reports.document.model import Datum, Section, Table, estimate, number, traced, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import hundredths, percent, probability, ratio, whole
@@ -24,8 +23,6 @@ from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL,
 from reports.view import View
 
 PLACE = 42
-WANTED = message("The best setting under each runtime, and a comparison of the best settings")
-COMMAND = f"{PROGRAM} --experiment best"
 TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
 BEST_MARK = "* "  # before the figure of the best setting of a runtime
@@ -68,11 +65,6 @@ def section(view: View) -> Section:
         notes=(HOW,) if settings else (),
         terminal=(settings, *sentences) if not view.plan.judged_steps else (),
     )
-
-
-def is_measured(view: View) -> bool:
-    """Return whether the run has enough blocks to choose the best settings."""
-    return bool(view.choices)
 
 
 # ---- the table of settings by runtime --------------------------------------------------------------------------------

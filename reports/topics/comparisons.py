@@ -11,15 +11,12 @@ from reports.document.model import Datum, Form, Section, Strip, Table, number, w
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped
-from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison, answering
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MOST_DOZENS, WORDS
 from reports.view import View
 
 PLACE = 41
-WANTED = message("The effects of the Python version, the free-threaded build and the GIL on throughput")
-COMMAND = all_runtimes_command
 Item = TypeVar("Item")
 
 BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor

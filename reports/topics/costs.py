@@ -13,13 +13,10 @@ from reports.document.model import Datum, Form, Section, Strip, Table, plain_tab
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import megabytes, tenths
 from reports.facts.cells import Row
-from reports.facts.commands import command_line
 from reports.facts.figures import Reader, median_of
 from reports.view import View
 
 PLACE = 21
-WANTED = message("Where the time of a request goes")
-COMMAND = command_line  # the same run again: older versions did not measure this
 LEAST_US = 0.5  # smaller changes are not reported
 
 

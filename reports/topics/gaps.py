@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from core.messages import Message, message, plural
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
-from reports.document.model import Section, Table, plain_table, words
+from reports.document.model import Section, plain_table, words
 from reports.facts.commands import command_line, more_blocks_command, resume_command
-from reports.topics import lacking
 from reports.topics.comparisons import blocks_to_add
 from reports.topics.contest import by_reason
 from reports.view import View
@@ -21,22 +20,10 @@ def missing_section(view: View) -> Section:
     """Return a section that lists the parts of the plan that the run did not measure."""
     gaps = [*gaps_of(view)]
     none = message("Everything in the plan was measured.")
-    return Section("gaps", MISSING, sentences=() if gaps else (none,), tables=(_gap_table(gaps),))
-
-
-def elsewhere_section(view: View) -> Section:
-    """Return a collapsed section that lists what other runs could show in a report but this run did not measure."""
-    gaps = lacking(view)
-    title = message(
-        "Facts that this run did not measure, with the commands that measure them ({count})", count=len(gaps)
-    )
-    return Section("elsewhere", title, tables=(_gap_table(gaps),), folded=True)
-
-
-def _gap_table(gaps: list[Gap]) -> Table:
-    """Return a table of items that were not measured, with the command that measures each item."""
     heads = (message("Not measured"), message("Command for the measurement"))
-    return plain_table(MISSING, heads, [(what, words(command, code=True)) for what, command in gaps], kind="gaps")
+    lines = [(what, words(command, code=True)) for what, command in gaps]
+    table = plain_table(MISSING, heads, lines, kind="gaps")
+    return Section("gaps", MISSING, sentences=() if gaps else (none,), tables=(table,))
 
 
 def gaps_of(view: View) -> Iterator[Gap]:

@@ -10,7 +10,6 @@ from statistics import median
 import numpy as np
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
-from core.program import PROGRAM
 from core.result import CellResult
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
@@ -21,8 +20,6 @@ from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
 PLACE = 80
-WANTED = message("How memory grows with the number of clients")
-COMMAND = f"{PROGRAM} --experiment memory"
 NOTE = message(
     "Memory is the proportional set size (PSS) at the end of a measurement, while all connections are open. If the "
     "system does not report the PSS, memory is the peak resident set size. The memory per client is the slope of "
@@ -33,11 +30,6 @@ CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
-
-
-def is_measured(view: View) -> bool:
-    """Return whether the run measured enough numbers of clients to show how memory grows."""
-    return bool(growths(view))
 
 
 def section(view: View) -> Section:

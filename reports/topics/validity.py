@@ -34,7 +34,7 @@ from reports.facts.inside import (
 from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
 from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
-from reports.topics.gaps import elsewhere_section, missing_section
+from reports.topics.gaps import missing_section
 from reports.view import View
 
 PLACE = 60
@@ -69,7 +69,7 @@ def section(view: View) -> Section:
     if not view.plan.objectives:
         sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
         rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = rest, missing_section(view), elsewhere_section(view)
+        parts = rest, missing_section(view)
     return Section(
         "validity",
         TITLE,

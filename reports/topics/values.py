@@ -8,7 +8,6 @@ from operator import attrgetter
 
 from core.cell import PARAMETERS, Value
 from core.messages import SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
-from core.program import PROGRAM
 from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section, Table, traced, words
 from reports.document.shapes import Col, col, table, tip
 from reports.facts.cells import grouped, together
@@ -21,8 +20,6 @@ from reports.view import View
 
 PLACE = 45
 TITLE = message("Comparison of parameter values")
-WANTED = message("How throughput grows with the number of workers and clients")
-COMMAND = f"{PROGRAM} --experiment scaling"
 ROOM = 0.05
 READING = message(
     "Marks show throughput at each value divided by throughput at the first value, in the same blocks (rounds of "

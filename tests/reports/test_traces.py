@@ -181,17 +181,6 @@ def test_a_ratio_of_a_bar_is_that_of_its_cells() -> None:
         assert first_number(one.text) == pytest.approx(mean_ratio([groups[0], groups[-1]]), abs=0.0051)
 
 
-def test_the_first_bar_of_a_waterfall_ends_at_the_ratio_of_its_cells_and_the_last_at_that_of_all_steps() -> None:
-    speeds = in_table("speed")[:4]  # of system 1, which has one setting: three steps and the whole way
-    steps = [named_cells(one.attributes["data-cells"], cells()) for one in speeds]
-    assert [len(groups) for groups in steps] == [2, 3, 4, 2]
-    assert float(speeds[0].text) == pytest.approx(mean_ratio(steps[0]), abs=0.0051)
-    before, *_ = steps[1]
-    product = mean_ratio(steps[0]) * mean_ratio(steps[1][1:])
-    assert float(speeds[1].text) == pytest.approx(product, abs=0.0051)
-    assert before == steps[0][0]
-
-
 def test_the_line_of_a_cell_has_its_own_figures() -> None:
     cell = record_with_aa().cells[7]
     start = found().index(with_attribute(found(), "id", line_id(cell))[0])
