@@ -36,23 +36,20 @@ def write(folder: Path, run: Run) -> Written:
 
     A file that cannot be made is named on standard error. The other files are written.
     """
-    from reports.render.apart import Drawings
+    from reports.view import View
+    from reports.write import PartsLost, write_all
 
-    with Drawings() as drawings:  # its process imports matplotlib while this process does the imports below
-        from reports.view import View
-        from reports.write import PartsLost, write_all
-
-        view = View(run, titles(run))
-        every = (*view.comparisons, *view.of_values, *view.between_bests)
-        run.comparisons = [comparison.to_json() for comparison in every]
-        reasons: Sequence[Message] = ()
-        try:
-            write_all(view, folder, output.language, drawings)
-        except PartsLost as lost:
-            reasons = lost.reasons
-        for reason in reasons:
-            output.error(reason)
-        return Written(folder=folder, view=view, is_complete=not reasons)
+    view = View(run, titles(run))
+    every = (*view.comparisons, *view.of_values, *view.between_bests)
+    run.comparisons = [comparison.to_json() for comparison in every]
+    reasons: Sequence[Message] = ()
+    try:
+        write_all(view, folder, output.language)
+    except PartsLost as lost:
+        reasons = lost.reasons
+    for reason in reasons:
+        output.error(reason)
+    return Written(folder=folder, view=view, is_complete=not reasons)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:

@@ -7,10 +7,9 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.facts.capacity import Capacity, capacities, choices_of_arms, faulty_cells
-from reports.facts.cells import Cells, Row, alike, groups
+from reports.facts.cells import Cells, Row, groups
 from reports.facts.choice import Choice, Choices, choices, compare_bests
 from reports.facts.comparisons import Comparison, compare
-from reports.facts.measures import COMPLETION, THROUGHPUT, Measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings, service_names
 from reports.facts.steps import OF_VALUES
@@ -125,20 +124,6 @@ class View:
     def is_timed(self) -> bool:
         """Return whether cells ran for a fixed duration instead of a fixed number of requests."""
         return bool(self.plan.method.duration_s)
-
-    @cached_property
-    def measure(self) -> Measure:
-        """Return what the result rows show: throughput if cells ran for a duration, else completion time."""
-        return THROUGHPUT if self.is_timed else COMPLETION
-
-    @cached_property
-    def scales(self) -> dict[int, float]:
-        """Return the upper end of the bar scale of each result row, by id(row).
-
-        It is the largest value of all result rows that are drawn to the same scale, because their work is comparable.
-        """
-        parts = [self.rows] if self.is_timed else alike(self.rows)
-        return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
 
     @cached_property
     def beside(self) -> Message:

@@ -1,7 +1,7 @@
 """Write the files of a report into the folder of the run, beside result.json."""
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
@@ -9,9 +9,9 @@ from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
 from core.result import PLOTS
+from reports.document.model import Figure
 from reports.exports import PAGE
 from reports.exports.texts import csv_files, markdown_files
-from reports.render.apart import Drawings, failure
 from reports.render.html import page
 from reports.report import figures, report
 from reports.view import View
@@ -31,22 +31,32 @@ class PartsLost(GilscopeError):
         self.reasons = list(reasons)
 
 
-def write_all(view: View, folder: Path, language: Language = ENGLISH, drawings: Drawings | None = None) -> list[Path]:
-    """Write all files of the report into *folder* and return their paths: page, tables, findings, plots, record.md.
+def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Path]:
+    """Write all files of the report into *folder* and return their paths: page, tables, findings and plots.
 
-    record.md is written only if the run has the seed's rows.
-    drawings: the process that draws, if it is already started
     Raises BadInput if *folder* cannot be written. Raises PartsLost if a bug prevented some files; all others are
     written.
     """
-    with drawings or Drawings() as drawn:
-        document = report(view)
-        shown = figures(document.sections)
-        drawn.ask(shown, language)
-        parts: dict[str, Callable[[], str | Files]] = {**markdown_files(view, document, language), **csv_files(view)}
-        parts[PAGE] = lambda: page(document, language, panels=drawn.panels)
-        parts |= {f"{PLOTS}/{figure.key}": partial(drawn.files, figure) for figure in shown}
-        return _written(parts, folder)
+    from reports.render import figures as drawing  # matplotlib is slow to import
+
+    document, drawn = report(view), dict[str, list[str]]()
+
+    def panels(figure: Figure) -> list[str]:
+        """Return the panels of a figure as SVG. They are drawn once, for the page and for the plots."""
+        if figure.key not in drawn:
+            drawn[figure.key] = drawing.page_panels(figure, language)
+        return drawn[figure.key]
+
+    def plots() -> Files:
+        files: dict[str, bytes] = {}
+        for figure in figures(document.sections):
+            files |= drawing.files(figure, panels(figure), language)
+        return files
+
+    parts: dict[str, Callable[[], str | Files]] = {**markdown_files(view, document, language), **csv_files(view)}
+    parts[PAGE] = lambda: page(document, language, panels)
+    parts[PLOTS] = plots
+    return _written(parts, folder)
 
 
 def _written(parts: Mapping[str, Callable[[], str | Files]], folder: Path) -> list[Path]:
@@ -80,9 +90,11 @@ def _put(path: Path, content: str | bytes) -> Path:
 
 def _lost(name: str, error: Exception) -> Message:
     """Return a message that a part of the report could not be created, with the error and its place in the code."""
-    why = failure(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
     return message(
         "{name} could not be created ({kind}: {cause}, in {where}). Please report this bug.",
         name=name,
-        **vars(why),
+        kind=type(error).__name__,
+        cause=str(error),
+        where=f"{Path(last.filename).name}:{last.lineno}",
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
-TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
+TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from reports.exports import Exported, written
 from reports.facts.cells import Row
 from reports.facts.figures import FIGURES, ROW_COLUMNS, SHOWN
 from reports.facts.settings import parameter_names, value_text
-from reports.record import covers_the_seed, record
 from reports.render.markdown import markdown as rendered
 from reports.report import report
 from reports.view import View
@@ -76,8 +75,6 @@ def markdown_files(view: View, document: Document, language: Language) -> Texts:
     files: Texts = {"findings.md": lambda: rendered(document, language), "table.md": lambda: topic("results")}
     if view.plan.view:
         files[f"{view.plan.view}.md"] = lambda: topic("record")
-    if view.plan.name == "record" or covers_the_seed(view.rows):
-        files["record.md"] = lambda: rendered(record(view), language)
     return files
 
 

@@ -258,13 +258,6 @@ def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
     return [*grouped(all_rows, attrgetter("system")).items()]
 
 
-def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Group the rows so that completion times in a group are comparable: all rows, or those of a system or setting."""
-    if has_same_work(all_rows):
-        return [all_rows]
-    return [part for _, rows in by_system(all_rows) for part in ([rows] if has_same_work(rows) else groups(rows))]
-
-
 def has_same_work(all_rows: Iterable[Row]) -> bool:
     """Return whether all cells had the same number of requests, which makes their completion times comparable."""
     return len({cell.requests for row in all_rows for cell in row.cells}) <= 1

@@ -1,4 +1,4 @@
-"""Define the measures completion time and throughput, and explain latency in closed and open loops."""
+"""Define the measure throughput, and explain latency in closed and open loops."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import Any
 from core.messages import Message, message
 from core.result import CellResult
 from reports.document.model import COUNT, Form, Strip
-from reports.document.values import seconds, whole
+from reports.document.values import whole
 from reports.facts.cells import Row
-from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
+from reports.facts.figures import MORE, requests_per_s
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure that table rows show: completion time or throughput.
+    """A measure that table rows show, such as throughput.
 
     label:  the name with its unit
     read:   returns the value of a cell, in the unit of *label*
@@ -31,15 +31,15 @@ class Measure:
     better: Message
 
     def blocks(self, row: Row) -> list[float]:
-        """Return the completion time or throughput of each measurement in *row* that is ok."""
+        """Return the value of each measurement in *row* that is ok."""
         return [self.read(cell) for cell in row.good]
 
     def median(self, row: Row) -> float:
-        """Return the median of the completion times or throughputs of those measurements in *row* that are ok."""
+        """Return the median of the values of those measurements in *row* that are ok."""
         return median(self.blocks(row))
 
     def most(self, rows: Iterable[Row]) -> float:
-        """Return the largest completion time or throughput of the measurements in *rows* that are ok and had clients.
+        """Return the largest value of the measurements in *rows* that are ok and had clients.
 
         Returns 1 if there is no such measurement.
         """
@@ -57,13 +57,6 @@ class Measure:
         )
 
 
-COMPLETION = Measure(
-    label=message("completion time [s]"),
-    read=lambda cell: (completion_ns(cell) or 0) / 1e9,
-    form=lambda value_s: seconds(value_s * 1e9),
-    figure="completion_s",
-    better=LESS,
-)
 THROUGHPUT = Measure(
     label=message("requests/s"),
     read=requests_per_s,

@@ -1,31 +1,24 @@
 """Draw panels of figures with matplotlib as SVG for the page, and join them to the SVG and PNG files in plots/."""
 
-import os
-import pickle
 import re
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from html import escape
 from io import StringIO
 from math import ceil
 from textwrap import wrap
-from typing import TypeVar
 from urllib.parse import unquote
 
 import matplotlib
 import resvg_py
 from matplotlib.figure import Figure as Drawing
 
-from core.languages import ENGLISH, Language, Printable, language
+from core.languages import ENGLISH, Language, Printable
 from core.messages import Message
 from core.result import PLOTS
 from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
-from reports.render.apart import Drawn, Failure, failure
 from reports.render.panels import BARS, COLOURS, LINK
 
-T = TypeVar("T")
 _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
 
 
@@ -158,49 +151,3 @@ def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
 def _lines(words: Message, width: float, character: float, language: Language) -> list[str]:
     """Return the text, split into lines that fit into *width* points."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
-
-
-def _made(draw: Callable[..., T], *args: object) -> T | Failure:
-    try:
-        return draw(*args)
-    except Exception as error:
-        return failure(error)
-
-
-def _drawn(figures: Sequence[Figure], language: Language) -> dict[str, Drawn]:
-    """Draw all figures. A forked process draws every second panel."""
-    named = [panel for figure in figures for panel in _named(figure)]
-    reading, writing = os.pipe()
-    with panels.style():
-        if not os.fork():
-            os.close(reading)  # or this process could wait for a reader after its parent has ended
-            with open(writing, "wb") as answer:
-                pickle.dump([_made(_panel_svg, *panel, language) for panel in named[1::2]], answer)
-            os._exit(0)
-        os.close(writing)
-        svgs = {key: _made(_panel_svg, key, panel, language) for key, panel in named[::2]}
-    with open(reading, "rb") as answer:
-        svgs.update(zip((key for key, _ in named[1::2]), pickle.load(answer), strict=True))
-    return {figure.key: _joined(figure, [svgs[key] for key, _ in _named(figure)], language) for figure in figures}
-
-
-def _joined(figure: Figure, drawn: Sequence[str | Failure], language: Language) -> Drawn:
-    svgs = [svg for svg in drawn if isinstance(svg, str)]
-    for failed in drawn:
-        if isinstance(failed, Failure):
-            return Drawn(panels=failed, files=failed)
-    return Drawn(panels=svgs, files=_made(files, figure, svgs, language))
-
-
-def main() -> None:
-    """Draw the figures that the parent process sends on stdin. Exit if stdin is empty, because the parent has ended."""
-    if asked := sys.stdin.buffer.read():
-        figures, name = pickle.loads(asked)
-        drawn = _drawn(figures, language(name))
-        with suppress(BrokenPipeError):
-            sys.stdout.buffer.write(pickle.dumps(drawn))
-            sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()

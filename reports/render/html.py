@@ -52,7 +52,7 @@ def page(document: Document, language: Language, panels: Callable[[Figure], list
         )
     )
     if panels is None:
-        from reports.render import figures  # matplotlib is slow to import, and a second process may draw instead
+        from reports.render import figures  # matplotlib is slow to import
 
         panels = partial(figures.page_panels, language=words.language)
     drawn = {figure.key: panels(figure) for figure in words.figures}

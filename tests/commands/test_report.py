@@ -10,32 +10,14 @@ from commands.report import main as report
 from core.result import FILE_NAME
 from core.result_file import load
 from reports.exports import texts
-from reports.render import apart
+from reports.render import figures
 from tests.commands.saved import saved
-
-
-class Undrawn:
-    """In place of the process that draws, which takes a second to import matplotlib."""
-
-    def __enter__(self) -> "Undrawn":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def ask(self, *_: object) -> None:
-        pass
-
-    def panels(self, *_: object) -> list[str]:
-        return [""]
-
-    def files(self, *_: object) -> dict[str, bytes]:
-        return {}
 
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "Drawings", Undrawn)
+    monkeypatch.setattr(figures, "page_panels", lambda *_: [""])
+    monkeypatch.setattr(figures, "files", lambda *_: {})
 
 
 def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

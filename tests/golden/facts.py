@@ -161,7 +161,7 @@ def _axis(axis: Axis) -> str:
 
 def _curve(curve: Curve, place: str) -> Iterator[str]:
     marks = [(mark.x, mark.y, mark.low, mark.high, mark.left, mark.right) for mark in curve.marks]
-    spans = [(span.y, span.start, span.end, span.height, span.faint) for span in curve.spans]
+    spans = [(span.y, span.start, span.end, span.faint) for span in curve.spans]
     told = {"line": curve.line, "marks": marks, "spans": spans}
     sources = digest(*(mark.cells for mark in curve.marks), *(span.cells for span in curve.spans))
     shapes = " ".join(f"{name}={plain(points)}" for name, points in told.items() if points)
