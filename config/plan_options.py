@@ -21,7 +21,7 @@ from experiments import plans
 MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
-VIEWS = (*(path.stem for path in plans()), "targets")
+VIEWS = tuple(path.stem for path in plans())
 MOST_SEED = 10**18 - 1
 PROFILES = ("python", "locks")
 MOST_MARGIN = 0.5

@@ -31,7 +31,6 @@ DEFAULTS: dict[str, int] = {
     "NUM_REQUESTS_PER_CLIENT": 1000,
 }
 DEFAULT_THREADS = 8
-VIEW = "targets"
 MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
 _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
@@ -67,7 +66,6 @@ def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None
         runtimes=(RuntimeName(NATIVE),) if service.targets else DEFAULT_RUNTIMES,
         blocks=BLOCKS,
         method=METHOD,
-        view=VIEW if service.targets else "",
         user_service=service,
     )
 

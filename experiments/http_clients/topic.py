@@ -114,7 +114,7 @@ def _timelines(ranked: Sequence[Contest], view: View) -> Iterator[Figure]:
     for row in chosen:
         numbered = list(enumerate(workers.timeline(row), 1))
         spans = tuple(
-            Span(y=float(place), start=start / 1e6, end=end / 1e6, height=0.8, faint=bool(turn % 2))
+            Span(y=float(place), start=start / 1e6, end=end / 1e6, faint=bool(turn % 2))
             for place, requests in numbered
             for turn, (start, end) in enumerate(requests)
         )

@@ -55,19 +55,12 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A horizontal bar of a plot from x = *start* to x = *end*. By default, bars whose *y* differs by 1 do not touch.
-
-    text: text beside the plot, at the height of the bar
-    """
+    """A horizontal bar of a plot from x = *start* to x = *end*. Bars whose *y* differs by 1 do not touch."""
 
     y: float
     start: float
     end: float
-    tip: str | Message = ""
-    cells: str = ""
-    height: float = 0.62
     faint: bool = False
-    text: str | Message = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Build tables, line charts and bar charts for the topics of a report. These functions have no side effects."""
+"""Build tables and line charts for the topics of a report. These functions have no side effects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from operator import attrgetter
 from statistics import median
 from typing import Any, Generic, TypeVar
 
-from core.messages import NOTHING, Message, message
-from reports.document.model import Axis, Column, Curve, Datum, Form, Mark, Span, Table, arm, number, words
+from core.messages import Message, message
+from reports.document.model import Column, Curve, Datum, Form, Mark, Table, arm, number, words
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
@@ -121,25 +121,6 @@ def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> C
             for value in spot.values
         ],
     )
-
-
-def bar(look: int, spot: Spot, form: Form) -> Curve:
-    """Return one bar of a bar chart, from 0 to the median, with a mark for the value of each round of measurements."""
-    middle = median(spot.values)
-    marks = [Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values]
-    span = Span(
-        y=spot.place, start=0.0, end=middle, tip=tip(spot.name, form(middle)), cells=spot.cells, text=form(middle)
-    )
-    return Curve(name="", look=look, marks=marks, spans=(span,))
-
-
-def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: float = 0.5) -> Axis:
-    """Return the vertical axis of a bar chart, with the first name at the top.
-
-    room: margin at both ends
-    """
-    ticks = [(float(place), name) for place, name in enumerate(names)]
-    return Axis(label, low=len(names) - 1 + room, high=-room, ticks=ticks)
 
 
 def tip(name: str | Message, value: str) -> Message:

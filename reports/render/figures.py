@@ -17,14 +17,9 @@ from core.messages import Message
 from core.result import PLOTS
 from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
-from reports.render.panels import BARS, COLOURS, LINK
+from reports.render.panels import COLOURS, LINK
 
 _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
-
-
-def _patterned(bars: re.Match[str]) -> str:
-    look = bars[1]
-    return re.sub(r'style="[^"]*"', f'class="bar r{look}" fill="url(#p{look})"', bars[2])
 
 
 def _short(places: re.Match[str]) -> str:
@@ -40,7 +35,6 @@ def _link(start: re.Match[str]) -> str:
 
 
 _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (rf'(?s)<g id="{BARS}(\d)">(.*?)</g>', _patterned),
     (r"(?s)<metadata>.*?</metadata>|<!--.*?-->", ""),
     (r" font-family: [^;\"]*;|font: [^;\"]*?(?=\d+px)| transform=\"rotate\(-0 [^\"]*\"", ""),
     (r'<g id="[^"]*">', "<g>"),
@@ -56,16 +50,9 @@ MOST_COLUMNS = 3
 LEAST_WIDTH, EDGE, LINE, TITLE_GAP = 468.0, 7, 12.6, 18  # in points, as all lengths of a file in plots/
 TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
-DEFINITIONS = panels.CSS.with_name("definitions.svg").read_text()
-RULES = """
-.mark.{look} {{ fill: {colour}; stroke: {ground}; }}
-.bar.{look} {{ stroke: {colour}; }}
-.{look} .ground {{ fill: {colour}; fill-opacity: .22; }}
-.{look} .full {{ fill-opacity: .6; }}
-.{look} path {{ stroke: {colour}; stroke-width: 1.2; fill: none; }}
-.{look} circle {{ fill: {colour}; }}
-"""  # as in page.css, but without variables, which resvg does not know
-STYLE = "".join(RULES.format(look=f"r{place}", colour=COLOURS[f"r{place}"], **COLOURS) for place in range(COUNT))
+STYLE = "".join(
+    f".mark.r{place} {{ fill: {COLOURS[f'r{place}']}; stroke: {COLOURS['ground']}; }}" for place in range(COUNT)
+)  # as in page.css, but without variables, which resvg does not know
 
 
 def page_panels(figure: Figure, language: Language) -> list[str]:
@@ -135,7 +122,7 @@ def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width:g}pt" '
         f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" font-family="{", ".join(panels.fonts())}">'
-        f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>{DEFINITIONS}"
+        f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>"
         f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
     )
     svg = re.sub(r"<(/?)a\b[^>]*>", r"<\1g>", svg)  # their links lead to places of the page

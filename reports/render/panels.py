@@ -29,11 +29,11 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
+BAR_HEIGHT = 0.8  # of the distance between bars whose y differs by 1
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
 NAME_GAP = 0.062
 ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # the second leaves room for the label of the scale
 LINK = "#cells:"
-BARS = "bars-"  # prefix of the ids of bars, which are filled with the patterns of templates/definitions.svg
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
 STYLE = CSS.with_name("plots.mplstyle")
@@ -106,10 +106,9 @@ def _has_rows(panel: Panel) -> bool:
 
 
 def margins(panel: Panel, language: Language) -> tuple[float, float]:
-    """Return a panel's margins in inches: left for tick labels, right for names and for texts beside bars."""
+    """Return a panel's margins in inches: left for tick labels, right for names of curves."""
     ticks = [language.text(text) for _, text in panel.up.ticks]
     beside = [language.text(curve.name) for curve in panel.curves]
-    beside += [language.text(span.text) for curve in panel.curves for span in curve.spans]
     left = max(LEFT_INCHES, 0.15 + CHARACTER_INCHES * max(map(cell_len, ticks), default=0))
     return left, max(RIGHT_INCHES, 0.25 + CHARACTER_INCHES * max(map(cell_len, beside), default=0))
 
@@ -141,7 +140,7 @@ def draw(axes: Axes, panel: Panel, language: Language) -> None:
     if panel.level is not None:
         (axes.axvline if panel.upright else axes.axhline)(panel.level, color=SOFT, linestyle=":", linewidth=1)
     for curve in panel.curves:
-        _spans(axes, curve, language)
+        _spans(axes, curve)
         if len(curve.line) > 1:
             sign = arm_style(curve.look)
             axes.plot(*zip(*curve.line, strict=True), color=sign.colour, linestyle=sign.dash, clip_on=False, zorder=2)
@@ -181,28 +180,15 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
     return LogLocator(subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0))
 
 
-def _spans(axes: Axes, curve: Curve, language: Language) -> None:
-    """Draw the bars of a curve. Bars with the same link are drawn as one shape."""
-    sign = arm_style(curve.look)
-    alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
-    for span in curve.spans:
-        url = _url(span.cells, language.text(span.tip))
-        alike.setdefault((span.faint, span.height > 0.3 and bool(span.cells), url), []).append(span)
-    for (faint, is_hatched, url), spans in alike.items():
-        has_pattern = is_hatched and not faint
-        patch = PathPatch(
-            Outline.make_compound_path(*map(_rectangle, spans)), facecolor=sign.colour, edgecolor=sign.colour,
-            alpha=0.28 if faint else 0.6, linewidth=0.8 if url else 0, zorder=1,
-            gid=f"{BARS}{curve.look % COUNT}" if has_pattern else None,
-        )  # fmt: skip
-        patch.set_url(url)
-        axes.add_patch(patch)
-    for span in curve.spans:
-        if span.text:
-            axes.annotate(
-                language.text(span.text), (1, span.y), (5, 0), xycoords=("axes fraction", "data"),
-                textcoords="offset points", va="center", annotation_clip=False,
-            )  # fmt: skip
+def _spans(axes: Axes, curve: Curve) -> None:
+    """Draw the bars of a curve: one shape for the faint bars, and one for the others."""
+    colour = arm_style(curve.look).colour
+    for is_faint, alpha in ((False, 0.6), (True, 0.28)):
+        bars = [_rectangle(span) for span in curve.spans if span.faint is is_faint]
+        if bars:
+            outline = Outline.make_compound_path(*bars)
+            patch = PathPatch(outline, facecolor=colour, edgecolor=colour, alpha=alpha, linewidth=0, zorder=1)
+            axes.add_patch(patch)
 
 
 def _url(cells: str, tip: str) -> str | None:
@@ -211,7 +197,7 @@ def _url(cells: str, tip: str) -> str | None:
 
 
 def _rectangle(span: Span) -> Outline:
-    low, high = span.y - span.height / 2, span.y + span.height / 2
+    low, high = span.y - BAR_HEIGHT / 2, span.y + BAR_HEIGHT / 2
     corners = [(span.start, low), (span.end, low), (span.end, high), (span.start, high), (span.start, low)]
     return Outline(corners, closed=True)
 

@@ -1,15 +1,13 @@
 """Answer for the terminal: the steps between runtimes, why they differ, what to heed and what to do next."""
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import log
 from operator import attrgetter
 from typing import Any
 
 from core.messages import (
-    AND,
-    COMMA,
     NOTHING,
     SENTENCES,
     Message,
@@ -23,14 +21,13 @@ from core.user_service import UserService
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import duration, latency_unit, ratio, whole_percent
-from reports.facts.cells import grouped, runtimes
+from reports.facts.cells import grouped
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, confounds_of
 from reports.facts.figures import pooled
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.others import on_busy
 from reports.facts.pairs import SIDES
-from reports.facts.steps import NAMES, steps
 from reports.statistics.verdict import WORDS, amount
 from reports.topics import values
 from reports.topics.comparisons import blocks_to_add, lacks_verdict
@@ -44,6 +41,7 @@ from reports.topics.headline import (
     ratio_text,
     tails_text,
 )
+from reports.topics.results import missing_runtimes
 from reports.view import View
 
 MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
@@ -92,7 +90,7 @@ def answer(view: View) -> list[Message | Table]:
         (LATENCY, chained(latency, SENTENCES)),
         (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
-        *((message("Missing"), text) for text in _missing(view)),
+        *((message("Missing"), reason) for reason in missing_runtimes(view)),
         (message("Next"), _next(view)),
     )
     return [
@@ -253,22 +251,6 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
         *(message("Disturbances: {reason}.", reason=reason) for reason in disturbed),
     ]
     return chained(cautions, SENTENCES)
-
-
-def _missing(view: View) -> Iterator[Message]:
-    """Yield a sentence for each missing runtime: which comparisons it would add, and how to install it."""
-    present, facts = runtimes(view.run), view.run.runtimes
-    shown = {step.name for step in steps(present, {}, facts)}
-    for name, reason in view.run.missing.items():
-        more = {step.name for step in steps([*present, name], {}, facts)} - shown
-        added = listed((text for step, text in NAMES.items() if step in more), COMMA, AND)
-        text = message(
-            "With the runtime {runtime}, the report could also show these comparisons: {added}. {reason}",
-            runtime=name,
-            added=added,
-            reason=reason,
-        )
-        yield text if more else reason
 
 
 def _next(view: View) -> Message:

@@ -9,9 +9,9 @@ from itertools import accumulate, pairwise
 
 from core.messages import AND, NOTHING, Message, listed, message
 from core.result import CellResult
-from reports.document.model import Datum, Form, Section, Strip, Table, plain_table, words
+from reports.document.model import Datum, Section, Strip, Table, plain_table, words
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import megabytes, tenths
+from reports.document.values import tenths
 from reports.facts.cells import Row
 from reports.facts.figures import Reader, median_of
 from reports.view import View
@@ -22,20 +22,18 @@ LEAST_US = 0.5  # smaller changes are not reported
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost: microseconds or context switches per request, or the memory of all service or all client processes.
+    """A cost: microseconds or context switches per request.
 
     name: the name in the page's data-figure attributes
     head: the head of its column, in English
     read: returns the value of a cell; None if unknown
     time: its name in sentences, if it is a part of the time of a request
-    form: formats the value as text
     """
 
     name: str
     head: str
     read: Reader
     time: Message = NOTHING
-    form: Form = tenths
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
         """Return the cost's median over the measurements (cells) where it is known; None if it is unknown in all."""
@@ -46,12 +44,12 @@ def _counted(side: str, key: str) -> Reader:
     """Return a function that sums the counter *key* over all services, or over all clients, of a cell.
 
     side: the field of CellResult with the processes
-    key:  the counter; its suffix is its unit: ns become us per request, switches are per request, bytes stay
+    key:  the counter; its suffix is its unit: ns become us per request, switches are per request
     """
 
     def read(cell: CellResult) -> float | None:
         counts = [process.get(key) for process in getattr(cell, side)]
-        divisor = {"ns": cell.answered * 1e3, "switches": cell.answered, "bytes": 1}[key.rpartition("_")[2]]
+        divisor = cell.answered * (1e3 if key.endswith("_ns") else 1)
         return None if not counts or None in counts or not divisor else sum(counts) / divisor
 
     return read
@@ -81,7 +79,6 @@ TIMES = (
     Cost("client_system", "client kernel time", _counted("clients", "cpu_system_ns"),
          message("the clients' kernel time")),
 )  # fmt: skip
-SERVICE_PSS = Cost("service_pss", "service PSS MB", _counted("services", "pss_bytes"), form=megabytes)
 MORE = (
     Cost("service_run_queue", "core wait", _counted("services", "run_queue_ns"),
          message("the service's wait for a core")),
@@ -89,9 +86,6 @@ MORE = (
          message("the clients' wait for a core")),
     Cost("service_voluntary", "voluntary switches", _counted("services", "voluntary_switches")),
     Cost("service_involuntary", "involuntary switches", _counted("services", "involuntary_switches")),
-    Cost("service_rss", "service peak MB", _counted("services", "max_rss_bytes"), form=megabytes),
-    SERVICE_PSS,
-    Cost("client_rss", "client peak MB", _counted("clients", "max_rss_bytes"), form=megabytes),
 )  # fmt: skip
 
 
@@ -99,14 +93,14 @@ def section(view: View) -> Section:
     """Return the report's section on the time per request: all runtimes and the largest changes."""
     arm: Col[Row] = arm_col("runtime", view.looks)
     more = table(
-        message("Waiting for a core, context switches and memory"),
+        message("Waiting for a core and context switches"),
         [arm, *map(_col, MORE)],
         [(head, [row for row in rows if row.good]) for head, rows in view.named_groups],
         folded=True,
         caption=message(
             "Core wait is the time in which threads were ready to run but had no core, in us per request. Switches are "
-            "voluntary and involuntary context switches of the service, per request. Memory is the sum over all "
-            "service, or all client, processes. All figures are medians over the blocks (rounds of measurement)."
+            "voluntary and involuntary context switches of the service, per request. All figures are medians over "
+            "the blocks (rounds of measurement)."
         ),
     )
     return Section(
@@ -118,7 +112,7 @@ def section(view: View) -> Section:
 
 def _col(cost: Cost) -> Col[Row]:
     """Return the table column of a cost, such as CPU time per request."""
-    return col(cost.head, lambda row: cost.of(row.good), cost.form, cost.name)
+    return col(cost.head, lambda row: cost.of(row.good), tenths, cost.name)
 
 
 def _times(arm: Col[Row], view: View) -> Table:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
+from core.messages import NOTHING, Message, message, verbatim
 from core.result import Run
 from reports.document.model import ABSENT, Section, Table
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, percent
-from reports.facts.causes import LEAST_GAIN, bound_of_lock, gain_words
 from reports.view import View
 
 PLACE = 23
@@ -25,7 +24,9 @@ Profile = Mapping[str, Any]
 
 def section(view: View) -> Section:
     """Return the report's section on contended locks: totals per lock profile, and the lines of code that wait."""
-    sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
+    sentences = tuple(
+        view.settings.profiled(profile) for profile in view.run.profiles if profile.get("kind") == "locks"
+    )
     profiles = profiles_of(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
     return Section(
@@ -80,16 +81,6 @@ def stops_per_request(profile: Profile) -> float:
 def share_of_time(profile: Profile, name: str) -> float:
     """Return the share of the total request time that a profile's field, such as waiting_ns, accounts for."""
     return float(min(1.0, profile[name] / max(1, profile["in_flight_ns"])))
-
-
-def _sentence(profile: Profile, view: View) -> Message:
-    """Return a lock profile as text. If removing all lock waits would gain little, the text says how little."""
-    said = view.settings.profiled(profile)
-    if "contended" not in profile:
-        return said
-    owners = [line["owner"] for line in profile["contended"]]
-    gain = bound_of_lock(view.run, view.rows, profile, share_of_time(profile, "waiting_ns"), owners)
-    return chained([said, gain_words(gain, LEAST_GAIN)], SENTENCES)
 
 
 def _lines(profile: Profile) -> list[Profile]:

@@ -1,20 +1,20 @@
-"""The section "Memory" of a report: the memory of services and clients, and how it grows with the number of clients."""
+"""The section "Memory" of a report: the memory of services and clients, and how that of services grows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby, product
+from itertools import chain
 from operator import attrgetter, methodcaller
 from statistics import median
 
 import numpy as np
 
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, Message, message, plural, verbatim
 from core.result import CellResult
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size
-from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells, together
+from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells
 from reports.facts.settings import about, labels
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
@@ -29,20 +29,18 @@ NOTE = message(
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 
 
 def section(view: View) -> Section:
     """Return the report's section on memory: the memory of each setting and runtime, and what each client adds."""
     swept = growths(view)
-    subjects = groupby(swept, attrgetter("label", "arm"))
-    sentences = tuple(_growth_sentence(*subject, [*sides]) for subject, sides in subjects)
+    sentences = tuple(map(_growth_sentence, swept))
     return Section(
         key="memory",
         folded=True,
         title=message("Memory"),
         sentences=sentences,
-        figures=tuple(_figure(side, mine, view) for side, mine in grouped(swept, attrgetter("side")).items()),
+        figures=(_figure(swept, view),) if swept else (),
         tables=(_size_table(view),),
         notes=(NOTE,) if swept else (),
         terminal=sentences,
@@ -91,21 +89,19 @@ def _size_table(view: View) -> Table:
 
 @dataclass(frozen=True)
 class MemoryGrowth:
-    """The memory of all services, or of all clients, under one runtime in a sweep of the number of clients.
+    """The memory of all services under one runtime in a sweep of the number of clients.
 
-    side: "services" or "clients"
     cells: by number of clients
     """
 
     label: Message
     arm: str
-    side: str
     cells: Mapping[int, Sequence[CellResult]]
 
     @cached_property
     def points(self) -> list[tuple[int, int]]:
         """Return the number of clients and the memory in bytes of each cell (measurement) with known memory, sorted."""
-        known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
+        known = [(count, memory_bytes(cell.services)) for count, mine in self.cells.items() for cell in mine]
         return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
 
     @cached_property
@@ -121,7 +117,7 @@ class MemoryGrowth:
         are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
         """
         clients, sizes = np.array(self.points, dtype=np.float64).T
-        has_shares = all(is_proportional(getattr(cell, self.side)) for mine in self.cells.values() for cell in mine)
+        has_shares = all(is_proportional(cell.services) for mine in self.cells.values() for cell in mine)
         shares = [1 / (clients + self.services)] if has_shares else []
         return least_squares([np.ones_like(clients), clients, *shares], sizes)
 
@@ -150,34 +146,27 @@ class MemoryGrowth:
 
 
 def growths(view: View) -> list[MemoryGrowth]:
-    """Return how the memory of services and clients grows in each sweep of at least three numbers of clients."""
+    """Return how the memory of services grows in each sweep of at least three numbers of clients."""
     every = [swept for swept in view.cells.series((CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
-        MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
+        MemoryGrowth(label, arm, swept.by_value(CLIENTS, arm))
         for swept, label in zip(every, labels(every), strict=True)
-        for arm, side in product(swept.arms, SIDES)
+        for arm in swept.arms
     )
     return [
         growth for growth in made if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
     ]
 
 
-def _growth_sentence(label: Message, arm: str, sides: Sequence[MemoryGrowth]) -> Message:
-    """Return a sentence on memory under one runtime: how services' memory grows per client, and what a client uses."""
-    sentence = message("{sizes}.", sizes=listed(map(_side_clause, sides), SEMICOLON))
-    return traced(about(sentence, label, arm), together(map(_cells, sides)))
-
-
 def _cells(growth: MemoryGrowth) -> str:
     return of_cells(chain.from_iterable(growth.cells.values()))
 
 
-def _side_clause(growth: MemoryGrowth) -> Message:
+def _growth_sentence(growth: MemoryGrowth) -> Message:
+    """Return a sentence on the memory of the services under one runtime, and what each client adds."""
     slope = estimate(growth.slope, size)
-    if growth.side == "clients":
-        return message("each client uses {slope} of memory", slope=slope)
     few, many = growth.ends
-    taken = message(
+    sizes = message(
         "the memory of {who} is {least} with {few} and {most} with {many}",
         who=plural("the service", "the {count} services together", count=growth.services),
         least=size(growth.measured(0)),
@@ -185,22 +174,22 @@ def _side_clause(growth: MemoryGrowth) -> Message:
         most=size(growth.measured(1)),
         many=plural("{count} client", "{count} clients", count=many),
     )
+    adds = message("each additional client adds {slope} of memory", slope=slope)
     if growth.slope.low <= 0 <= growth.slope.high:
-        return message(
-            "{taken}: the memory does not grow significantly ({slope} per additional client)", taken=taken, slope=slope
-        )
-    return message("{taken}: each additional client adds {slope} of memory", taken=taken, slope=slope)
+        adds = message("the memory does not grow significantly ({slope} per additional client)", slope=slope)
+    sentence = message("{sizes}: {growth}.", sizes=sizes, growth=adds)
+    return traced(about(sentence, growth.label, growth.arm), _cells(growth))
 
 
-def _figure(side: str, mine: Sequence[MemoryGrowth], view: View) -> Figure:
-    """Return a chart of the memory of services or clients by number of clients, with a panel per setting."""
+def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
+    """Return a chart of the memory of services by number of clients, with a panel per setting."""
     most = max(size_bytes for growth in mine for _, size_bytes in growth.points) / MIB
     counts = [count for growth in mine for count in growth.ends]
     room = 0.04 * (max(counts) - min(counts))
     heads = (message("memory with the fewest clients [MiB]"), message("memory with the most clients [MiB]"))
     return Figure(
-        key=f"memory-{side}",
-        title=message("Memory of all {side} by number of clients", side=SIDES[side]),
+        key="memory-services",
+        title=message("Memory of all services by number of clients"),
         caption=message(
             "Marks show single measurements. The line is fitted to all marks, and the table shows the line's slope."
         ),
@@ -214,7 +203,7 @@ def _figure(side: str, mine: Sequence[MemoryGrowth], view: View) -> Figure:
             for label, of_setting in grouped(mine, attrgetter("label")).items()
         ),
         table=table(
-            message("Memory of {side}", side=SIDES[side]),
+            message("Memory of services"),
             [
                 arm_col("arm", view.looks, _cells),
                 col("Setting", "label"),
@@ -223,7 +212,7 @@ def _figure(side: str, mine: Sequence[MemoryGrowth], view: View) -> Figure:
                         head,
                         methodcaller("measured", end),
                         mib,
-                        f"memory {side} at one count",
+                        "memory services at one count",
                         trace=methodcaller("traces", end),
                     )
                     for end, head in enumerate(heads)

@@ -365,27 +365,13 @@ OF_PROBES = (_check_cells, _check_code, _check_gil, _check_quiet)
 
 
 def verdict_basis(view: View) -> Iterator[Message]:
-    """Yield sentences on the measurement behind the verdicts: blocks, order, noise floor, clients and pinning."""
+    """Yield sentences on the measurement behind the verdicts: the number of blocks, clients and pinning."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
-    blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
-    yield message(
-        "The run has {blocks}. A block measures all settings and runtimes in balanced random order (seed {seed}).",
-        blocks=blocks,
-        seed=run.seed,
-    )
     if looks_at(run).is_anytime:
         yield message(
             "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
             "the results were checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
-    if floors := _noise_floors(view)[1]:
-        yield message(
-            "Noise floor: with the same runtime measured twice, the interval of the ratio extends up to {floor} "
-            "from 1.",
-            floor=_noise_range(floors),
-        )
-    elif not any(one.step == "aa" for one in view.comparisons):
-        yield message("The noise floor is not known, because no runtime was measured twice. Use --aa to measure it.")
     if (client := plan.method.client_runtime) == SAME:
         yield message(
             "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "

@@ -13,7 +13,6 @@ from reports.document.shapes import Col, col, table, tip
 from reports.facts.cells import grouped, together
 from reports.facts.comparisons import Comparison
 from reports.facts.settings import about, parameter_values, value_text, varying
-from reports.topics.axes import places_of, swept_axis
 from reports.topics.comparisons import STEP_COL, ends_words, forest
 from reports.topics.headline import ratio_text, tails_text
 from reports.view import View
@@ -21,6 +20,9 @@ from reports.view import View
 PLACE = 45
 TITLE = message("Comparison of parameter values")
 ROOM = 0.05
+LOG_FROM_RATIO = 8
+MARGIN = 0.04
+MOST_TICKS = 9
 READING = message(
     "Marks show throughput at each value divided by throughput at the first value, in the same blocks (rounds of "
     "measurement)."
@@ -148,11 +150,11 @@ def _figure(number: int, label: Message, compared: Sequence[Comparison], view: V
     """
     by_arm = grouped((one for one in compared if one.step == "value" and one.ratio), attrgetter("numerator"))
     name, first, _ = compared[0].change
-    places = places_of([first, *(one.change[2] for ones in by_arm.values() for one in ones)])
+    places = _places_of([first, *(one.change[2] for ones in by_arm.values() for one in ones)])
     curves = [_curve(arm, ones, first, places, view) for arm, ones in by_arm.items()]
     ends = [1.0, *chain.from_iterable(_ends(one) for ones in by_arm.values() for one in ones)]
     label_of = PARAMETERS[name].label if name in PARAMETERS else name
-    across = swept_axis(places, verbatim(label_of))
+    across = _swept_axis(places, verbatim(label_of))
     up = Axis(
         message("Throughput relative to {name} {first}", name=name, first=value_text(first)),
         low=min(ends) * (1 - ROOM),
@@ -179,3 +181,25 @@ def _curve(arm: str, compared: Sequence[Comparison], first: Value, places: Mappi
 def _ends(one: Comparison) -> list[float]:
     """Return the ratio of a comparison, and the finite ends of its interval."""
     return [end for end in (one.ratio, one.low, one.high) if end is not None and isfinite(end)]
+
+
+def _places_of(values: Iterable[Value]) -> dict[Value, float]:
+    """Return each parameter value's x position: the value itself, or its index if one of the values is no number."""
+    different = [*dict.fromkeys(values)]
+    numbers = sorted(value for value in different if type(value) is int)
+    if len(numbers) == len(different):
+        return {value: float(value) for value in numbers}
+    others = [value for value in different if value not in numbers]
+    return {value: float(place) for place, value in enumerate([*numbers, *others])}
+
+
+def _swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
+    """Return the x axis of a swept parameter: logarithmic for a wide range, with a tick per value for few values."""
+    low, high = min(places.values()), max(places.values())
+    ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
+    is_number = all(type(value) is int for value in places)
+    if is_number and low > 0 and high >= LOG_FROM_RATIO * low:
+        room = (high / low) ** MARGIN
+        return Axis(label, low=low / room, high=high * room, is_log=True, ticks=ticks)
+    room = (high - low) * MARGIN
+    return Axis(label, low=low - room, high=high + room, ticks=ticks)

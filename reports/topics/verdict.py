@@ -1,39 +1,34 @@
 """The section "Verdict" of a report's page: the headline, differences between settings, why verdicts are missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from core.messages import (
     NOTHING,
     SEMICOLON,
-    SENTENCES,
     Message,
     listed,
     message,
-    plural,
-    verbatim,
 )
-from reports.document.model import COUNT, Datum, Section, Strip, Table, traced
+from reports.document.model import Datum, Section, Table, traced
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import ratio, whole
-from reports.facts.cells import Row, grouped, together
+from reports.document.values import whole
+from reports.facts.cells import Row, together
 from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
-from reports.facts.figures import MORE
 from reports.facts.gates import FAILED
 from reports.facts.measures import THROUGHPUT
 from reports.statistics.verdict import amount
 from reports.topics import values
 from reports.topics.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
-from reports.topics.comparisons import blocks_to_add, forest, more_blocks, ratio_datum, ratio_head
-from reports.topics.headline import by_setting, gains, main_comparison, main_headline, rank, ratio_text
+from reports.topics.comparisons import blocks_to_add, forest, more_blocks
+from reports.topics.headline import by_setting, gains, main_comparison, main_headline
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
 from reports.view import View
 
 PLACE = 10
 TITLE = message("Verdict")
-MOST_BARS = 8
 OPEN = ("inconclusive", "invalid")
 
 
@@ -83,11 +78,8 @@ def _steps_plot(view: View) -> Table:
 
 
 def _bars(view: View) -> Table:
-    """Return a table with bars: the throughput of each runtime, or the throughput ratio of each setting if several."""
-    settings = by_setting(view.compared)
-    if len(settings) > 1:
-        return _ratio_bars([min(setting, key=rank) for setting in settings], view)
-    rows = [row for row in view.rows if row.figures]
+    """Return a table with a bar for the throughput of each runtime in the only setting; no table if there are more."""
+    rows = [row for row in view.rows if row.figures and len(view.groups) == 1]
     most = ROOM * THROUGHPUT.most(rows)
 
     def bar(row: Row) -> Datum:
@@ -99,34 +91,6 @@ def _bars(view: View) -> Table:
         col(THROUGHPUT.label, THROUGHPUT.median, whole, THROUGHPUT.figure),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
-
-
-def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
-    """Return a table with a bar for the ratio of each comparison. It shows only the first MOST_BARS comparisons."""
-    shown = compared[:MOST_BARS]
-    most = ROOM * max([1.0, *(one.ratio for one in shown if one.ratio)])
-
-    def bar(one: Comparison) -> Datum:
-        look = view.looks.get(one.numerator, 0) % COUNT
-        bars = ((0.0, one.ratio or 0.0, f"bar r{look} p{look}"),)
-        return Datum(strip=Strip(high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
-
-    cols: list[Col[Comparison]] = [
-        col("Setting", view.settings.short, leads=True),
-        col(NOTHING, bar, is_strip=True),
-        col(ratio_head(shown), ratio_datum, ratio),
-    ]
-    caption = message(
-        "Bars show the throughput of the newer runtime divided by that of the older runtime. The dashed line marks 1."
-    )
-    left = plural(
-        "{count} more setting is in the section All comparisons.",
-        "{count} more settings are in the section All comparisons.",
-        count=len(compared) - len(shown),
-    )
-    caption = listed([caption, MORE, *[left] * (len(compared) > len(shown))], SENTENCES)
-    arms = grouped(shown, lambda one: verbatim(f"{one.denominator} → {one.numerator}"))
-    return table(message("Throughput ratio of each setting"), cols, arms.items(), kind="bars settings", caption=caption)
 
 
 # ---- notes of the page -----------------------------------------------------------------------------------------------

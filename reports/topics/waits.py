@@ -5,13 +5,12 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from core.messages import SENTENCES, Message, chained, listed, message, verbatim
+from core.messages import Message, listed, message, verbatim
 from core.result import Run
 from core.runtime import RuntimeName
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
-from reports.facts.causes import LEAST_GAIN, bound_of_lock, gain_words
 from reports.facts.cells import grouped
 from reports.facts.settings import setting_of
 from reports.statistics.stats import Estimate, difference, share
@@ -52,7 +51,7 @@ def section(view: View) -> Section:
     """Return the report's section on what threads wait for, by line of code and runtime."""
     profiled = settings(view.run)
     sentences = (
-        *(sentence for profiles in profiled for sentence in _sentences(profiles, view)),
+        *(sentence for profiles in profiled for sentence in _sentences(profiles)),
         *(
             view.settings.profiled(profile)
             for profile in view.run.profiles
@@ -140,7 +139,7 @@ def _place(line: Profile) -> str:
     return f"{line['file']}:{line['line']}" if line["line"] else str(line["file"])
 
 
-def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
+def _sentences(profiles: Sequence[Profile]) -> Iterator[Message]:
     """Yield sentences on lines of code that wait for locks: changes between runtimes, then the longest waits."""
     found = _changes(profiles)[:MOST_SENTENCES]
     named = {wait[:3] for wait, _ in found}
@@ -149,10 +148,7 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
         yield message("No line of code waits significantly for a lock.")
-    for wait, sentence in found:
-        profile = next(one for one in profiles if one["runtime"] == wait.runtime)
-        gain = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high))
-        yield chained([sentence, gain_words(gain, LEAST_GAIN)], SENTENCES)
+    yield from (sentence for _, sentence in found)
 
 
 def _changes(profiles: Sequence[Profile]) -> list[tuple[WaitingLine, Message]]:

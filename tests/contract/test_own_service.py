@@ -112,4 +112,3 @@ def test_arms_that_do_not_start_leave_the_others_alone(any_runtime: Runtime, fol
     assert by_arm["here"]["status"] == "ok", by_arm["here"]["reason"]
     assert run.status() == 1
     assert "Traceback" not in run.complained()
-    assert (folder / "run" / "targets.md").exists()

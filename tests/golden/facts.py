@@ -163,7 +163,7 @@ def _curve(curve: Curve, place: str) -> Iterator[str]:
     marks = [(mark.x, mark.y, mark.low, mark.high, mark.left, mark.right) for mark in curve.marks]
     spans = [(span.y, span.start, span.end, span.faint) for span in curve.spans]
     told = {"line": curve.line, "marks": marks, "spans": spans}
-    sources = digest(*(mark.cells for mark in curve.marks), *(span.cells for span in curve.spans))
+    sources = digest(*(mark.cells for mark in curve.marks))
     shapes = " ".join(f"{name}={plain(points)}" for name, points in told.items() if points)
     yield f"{place} curve {plain(curve.name)} look={curve.look} {shapes} cells={sources}"
 

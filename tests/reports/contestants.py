@@ -56,8 +56,7 @@ def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:
 
 def sentences(run: Run, titles: Mapping[str, str] = TITLES) -> list[str]:
     """What it says of all contestants."""
-    record = record_of(run, titles)
-    return [str(sentence) for part in (record, *record.parts[:1]) for sentence in part.sentences]
+    return [str(sentence) for sentence in record_of(run, titles).sentences]
 
 
 def figures_of(run: Run) -> dict[str, Figure]:
@@ -68,8 +67,7 @@ def figures_of(run: Run) -> dict[str, Figure]:
 
 def table_of(run: Run) -> Table:
     """The table of all contestants."""
-    record = record_of(run)
-    (table,) = [table for part in (record, *record.parts[:1]) for table in part.tables if str(table.name)[:4] == "All "]
+    (table,) = record_of(run).tables
     return table
 
 

@@ -108,7 +108,6 @@ def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
 def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     plan = planned("--arm", "old=http://127.0.0.1:1/v1/", "--arm", "new=unix:/run/x.sock")
     assert [(cell.system, cell.runtime) for cell in plan.cells()] == [("old", NATIVE), ("new", NATIVE)]
-    assert plan.view == "targets"
     assert plan.systems["old"].child_config["own"]["prefix"] == "/v1"
 
 

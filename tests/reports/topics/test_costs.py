@@ -22,8 +22,6 @@ def process(**more: Any) -> dict[str, Any]:
         "run_queue_ns": 5 * MS,
         "voluntary_switches": 1000,
         "involuntary_switches": 500,
-        "max_rss_bytes": 3_000_000,
-        "pss_bytes": 2_000_000,
         **more,
     }
 
@@ -37,9 +35,9 @@ def result(**more: Any) -> CellResult:
 
 
 def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
-    silent = {name: value for name, value in process().items() if name not in ("run_queue_ns", "pss_bytes")}
+    silent = {name: value for name, value in process().items() if name != "run_queue_ns"}
     costs = {cost.name: cost.read(result(services=[silent])) for cost in (*TIMES, *MORE)}
-    assert [costs[name] for name in ("calc", "waiting", "service_run_queue", "service_pss")] == [None] * 4
+    assert [costs[name] for name in ("calc", "waiting", "service_run_queue")] == [None] * 3
     assert (costs["service_user"], costs["client_run_queue"]) == (20.0, 10.0)
 
 

@@ -22,13 +22,12 @@ from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison
 from reports.render.html import page
 from reports.report import report
-from reports.topics.answer import answer
 from reports.topics.capacity import verdict_text
 from reports.topics.comparisons import _caption
 from reports.topics.headline import gains, headline, main_headline
 from reports.topics.verdict import section
 from reports.view import View
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of
 
 BELOW = message(
     "p is {p} after correction for {count} comparisons, which is above {alpha}", p=0.054, count=6, alpha=0.05
@@ -144,17 +143,6 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
     assert said.startswith("web:app GET /items: 3.14t serves 0.86x")
     assert "(2x1) to 1.99x" in said
     assert "mean" not in said
-
-
-def test_after_failures_only_the_next_step_is_a_request_by_hand() -> None:
-    cells = [
-        replace(faulty(cell_of("2", arm), block, "failed", "500"), system="own")
-        for arm in ("3.14", "3.14t")
-        for block in (1, 2)
-    ]
-    text = notes_of(answer(View(own_run(*cells))))
-    assert "curl -i http://127.0.0.1:8000/items" in text
-    assert "change in throughput" not in text
 
 
 def test_terminal_and_page_name_the_same_number_of_blocks() -> None:
