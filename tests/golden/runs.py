@@ -22,6 +22,7 @@ from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.sweeps import peaked_run
 from tests.reports.terminal import test_stress as stress
+from tests.reports.topics import test_answer as answers
 from tests.reports.topics import test_pauses as pauses
 from tests.reports.topics import test_waits as waits
 
@@ -164,6 +165,8 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "failed-and-invalid": _failed_and_invalid,
     "again": lambda: replace(record_with_aa(3), cells=[one for one in record_with_aa(3).cells if one.system in "12"]),
     "every-chapter": every_chapter,
+    "several-systems": answers.several,
+    "few-runtimes": answers.few_runtimes,
     "sweep": lambda: peaked_run(blocks=6),
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,

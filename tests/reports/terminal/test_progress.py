@@ -92,32 +92,20 @@ def test_cells_of_one_system_are_told_apart_by_what_differs() -> None:
     assert "NUM_MULTI_SOCKET" not in out.getvalue()
 
 
-def test_a_cell_without_clients_is_idle() -> None:
-    result = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
-    assert str(cell_line(result)) == "block 3  system 4  3.14t     idle: no clients"
-
-
 def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:
-    assert plain([failed(), ok()], 12).splitlines() == [
+    idle = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
+    assert plain([failed(), ok(), idle], 12).splitlines() == [
         f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  cells not ok: 1",
         "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  cells not ok: 1",
+        "[ 3/12] block 3  system 4  3.14t     idle: no clients  2 min left  cells not ok: 1",
     ]
-
-
-def test_a_live_line_shows_the_cell_and_how_many_are_done() -> None:
-    shown = live([ok(), ok()])
-    assert "block 2, system 4, 3.14t" in shown
-    assert "2/2" in shown
-    assert "5,000/s" in shown
-    assert "0 s left" in shown
-    assert "not ok" not in shown
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_live_line_is_one_line_however_wide_the_terminal(width: int) -> None:
-    lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", live([ok(), failed(), ok()], width=width)))
-    bars = [line for line in lines if "/3" in line]
-    assert bars
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", live([ok(), failed(), ok()], width=width))
+    assert all(part in shown for part in ("block 2, system", "3/3", "5,000/s", "0 s left", REASON[:40]))
+    bars = [line for line in re.split(r"[\r\n]", shown) if "/3" in line]
     assert all(len(line) <= width and "\u2026" not in line for line in bars)
 
 
@@ -128,15 +116,6 @@ def test_quiet_means_only_what_is_not_ok() -> None:
             shown.cell_started(CELL, 1, 0, 3)
             shown.cell_ended(result, 1, 3)
     assert out.getvalue() == f"{cell_line(failed())}\n"
-
-
-def test_no_color_leaves_the_live_line_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    out = Terminal()
-    with LiveDisplay(Console(file=out, force_terminal=True, width=120)) as shown:
-        shown.cell_ended(failed(), 1, 2)
-    assert REASON in out.getvalue()
-    assert re.search(r"\x1b\[(?:\d+;)*3[0-7]m", out.getvalue()) is None
 
 
 def test_the_display_suits_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,18 +163,12 @@ def test_the_time_left_does_not_jump_when_measurements_that_alternate_in_slices_
     assert seen == [""] * 4 + [f"{left} s left" for left in (80, 60, 40, 20, 0) for _ in range(4)]
 
 
-def test_a_run_with_a_limit_says_how_long_it_lasts_at_most() -> None:
-    shown = QuietDisplay(terminal(io.StringIO()), limit_s=180.0, clock=iter([0.0, 100.0]).__next__)
+@pytest.mark.parametrize(("limit_s", "left"), [(180.0, "at most 80 s left"), (inf, "")])
+def test_a_run_with_a_limit_or_without_an_end_has_no_total(limit_s: float, left: str) -> None:
+    shown = QuietDisplay(terminal(io.StringIO()), limit_s=limit_s, clock=iter([0.0, 100.0]).__next__)
     shown.cell_started(CELL, 1, 0, 40_000)
-    assert str(shown.left()) == "at most 80 s left"
-
-
-def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
-    shown = QuietDisplay(terminal(io.StringIO()), limit_s=inf, clock=ticking().__next__)
-    shown.cell_started(CELL, 1, 0, 10_000)
-    shown.cell_ended(ok(), 1, 10_000)
-    assert not shown.left()
-    assert str(shown.place()) == "cells done: 1"
+    assert str(shown.left()) == left
+    assert str(shown.place()) == "cells done: 0"
 
 
 @pytest.mark.parametrize(

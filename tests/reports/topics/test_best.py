@@ -105,14 +105,6 @@ def test_the_topologies_of_a_users_service_are_compared_although_there_is_one_ru
     assert [line[1] for line in lines_of(shown)] == ["1,000", "1,300", "* 1,500"]
 
 
-def test_too_few_blocks_are_said_as_nothing_can_be_chosen() -> None:
-    (said,) = sentences(of_service({("3.14t", 2, 1): 2000, ("3.14t", 1, 2): 1000}, blocks=(1, 2, 3)))
-    assert said == (
-        "To choose the best numbers of processes and threads and then check the choice, a run needs at least 5 blocks. "
-        "Use --blocks 5."
-    )
-
-
 def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
     cells = load_experiment("topology").cells()
     assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)
@@ -127,11 +119,3 @@ def test_a_topology_that_ran_as_another_shape_is_said() -> None:
     assert "3.14t: the service was configured as 2 x 1 (processes x threads) but ran as 1 x 2." in sentences(
         topology_run(*cells)
     )
-
-
-def test_a_topology_whose_threads_vary_counts_as_it_was_configured() -> None:
-    cells = []
-    for cell in measured_cells(RATES):
-        served_by: Any = [{"connections": 8, "threads": 3 * cell.block, "cpu_ns": []}]
-        cells.append(replace(cell, services=[{**cell.services[0], "workers": served_by}]))
-    assert not any("but ran as" in sentence for sentence in sentences(topology_run(*cells)))
