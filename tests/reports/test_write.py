@@ -1,14 +1,10 @@
 """What a run's folder holds beside result.json: all of it for the record, and all but what cannot be made."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from config.load import load_experiment
-from core.messages import message
-from core.result import Run
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import NATIVE
 from lab.run.runtimes import Native
 from reports import write
 from reports.exports import texts
@@ -19,20 +15,12 @@ from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 FILES = {"report.html", "table.md", "findings.md", "table.csv", "cells.csv"}
 
 
-def record_run() -> Run:
-    """A block of two rows of the record's plan under a runtime and natively, as an experiment keeps it."""
-    plan = load_experiment("record")
-    few = tuple(map(RuntimeName, ("3.14t", NATIVE)))
-    rows = tuple(row for row in plan.rows if row.system.number in ("1", "3"))
-    plan = replace(plan, blocks=1, rows=rows, runtimes=few, absent={("3", NATIVE): message("no native service")})
-    made = run_of([measured(cell, 1, [2000 * MS], [MS] * 100) for cell in plan.cells()], runtimes=few)
-    made.plan = plan.to_json()
-    made.runtimes[NATIVE] = Native().to_json()
-    return made
-
-
-def test_the_record_with_its_native_runtime_has_every_file(tmp_path: Path) -> None:
-    paths = write_all(View(record_run(), TITLES), tmp_path)
+def test_a_run_with_the_native_runtime_has_every_file(tmp_path: Path) -> None:
+    """Nothing is known of the native runtime's build."""
+    runtimes = ("3.14t", NATIVE)
+    run = run_of([measured(cell_of("1", name), 1, [2000 * MS], [MS] * 100) for name in runtimes], runtimes=runtimes)
+    run.runtimes[NATIVE] = Native().to_json()
+    paths = write_all(View(run, TITLES), tmp_path)
     assert {path.name for path in paths if path.parent == tmp_path} == FILES
     found = (tmp_path / "findings.md").read_text(encoding="utf-8")
     lines = [line.split("|") for line in found.splitlines() if line.startswith("| native ")]

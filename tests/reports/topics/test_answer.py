@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.messages import message
 from core.result import CellResult, Run
 from reports.topics.verdict import section
 from reports.view import View
@@ -51,21 +50,6 @@ def several(runtimes: Sequence[str] = RUNTIMES) -> Run:
     ]
     run.plan["judged_steps"] = ["lock", "whole"]
     run.machine["cores_usable"] = 2
-    return run
-
-
-def few_runtimes() -> Run:
-    """A run of two runtimes of four, with a higher p99 under 3.14t."""
-    run = several(runtimes=("3.14", "3.14t"))
-    run.missing = {
-        "3.11": message("Install it with: uv python install 3.11"),
-        "3.14t+gil": message("Install it with: uv python install 3.14t"),
-    }
-    latencies = {
-        runtime: measured(cell_of("2", runtime), 1, [MS], [*[600 * MS] * 980, *[slow_ms * MS] * 20]).latency
-        for runtime, slow_ms in {"3.14": 600, "3.14t": 900}.items()
-    }
-    run.cells = [replace(cell, latency=latencies[cell.runtime]) for cell in run.cells]
     return run
 
 

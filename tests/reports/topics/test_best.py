@@ -60,23 +60,6 @@ def of_service(rates: Rates, blocks: Sequence[int] = BLOCKS) -> Run:
     return run
 
 
-def test_each_runtime_has_its_best_topology_and_they_are_compared_by_throughput_and_memory() -> None:
-    """2000 / 1000, 3000 / 1800, 3000 / 2000, and 60 MiB of one process over 2 x 50 MiB."""
-    old, new, step = sentences(topology_run(*measured_cells(RATES)))
-    assert old == (
-        "3.14: 2x1 was chosen from 2 settings, and has 2.00 [2.00, 2.00] times the throughput of 1x2 (the second; "
-        "the best under 3.14t)."
-    )
-    assert new == (
-        "3.14t: 1x2 was chosen from 2 settings, and has 1.67 [1.67, 1.67] times the throughput of 2x1 (the second; "
-        "the best under 3.14)."
-    )
-    assert step == (
-        "The best setting on 3.14t (1x2) has 1.50 [1.50, 1.50] times the throughput and 0.60 [0.60, 0.60] times "
-        "the memory of the best setting on 3.14 (2x1): faster."
-    )
-
-
 def test_topologies_are_compared_at_the_same_load_only() -> None:
     every = [cell for load in (0, 1000) for cell in measured_cells(RATES, load=load)]
     said = sentences(topology_run(*every))

@@ -1,6 +1,5 @@
 """Where the time of a request goes, with figures that one can divide in one's head."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from core.result import CellResult
 from reports.facts.gates import saturation
-from reports.topics.costs import CALC, MORE, TIMES, USER
+from reports.topics.costs import MORE, TIMES
 from tests.reports.sample import MS, cell_of, measured
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})
@@ -39,12 +38,6 @@ def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
     costs = {cost.name: cost.read(result(services=[silent])) for cost in (*TIMES, *MORE)}
     assert [costs[name] for name in ("calc", "waiting", "service_run_queue")] == [None] * 3
     assert (costs["service_user"], costs["client_run_queue"]) == (20.0, 10.0)
-
-
-def test_a_block_that_does_not_say_is_left_out_of_that_median_alone() -> None:
-    spent: Sequence[tuple[int, Mapping[str, int]]] = ((10, {"calc_ns": 10 * MS}), (30, {}), (90, {"calc_ns": 20 * MS}))
-    cells = [result(services=[process(cpu_user_ns=one * MS)], **more) for one, more in spent]
-    assert (CALC.of(cells), USER.of(cells)) == (15.0, 30.0)
 
 
 # ---- saturation ----------------------------------------------------------------------------------------------------

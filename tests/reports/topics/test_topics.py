@@ -1,4 +1,4 @@
-"""Rows of a run that ended by its --until, checks without facts, the cause in a verdict, and what every topic has."""
+"""Rows of a run that ended by its --until, checks without facts, and latencies of blocks and of all blocks together."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,12 +7,10 @@ import pytest
 
 from core.languages import ENGLISH
 from core.messages import Message
-from reports import topics
 from reports.document.model import Table
 from reports.topics import answer, comparisons, factors, gaps, latency, results, validity, verdict
-from reports.topics.headline import headline
 from reports.view import View
-from tests.reports.facts.timed_cells import compared, steady
+from tests.reports.facts.timed_cells import steady
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -39,12 +37,6 @@ def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) ->
     (table,) = validity.section(View(run)).tables
     states = {str(what.words): state.state for what, state, _ in table.lines}
     assert states["Compared builds have no unintended differences"] == "state unknown"
-
-
-def test_a_sentence_names_the_cause_and_both_arms() -> None:
-    (one,) = compared(steady("3.15", 2000) + steady("3.15+jit", 2000), ("3.15", "3.15+jit"))
-    said = "System 2, enabling the JIT: 3.15+jit and 3.15 have equivalent throughput: 1.00x [1.00, 1.00]."
-    assert str(headline(one, {})) == said
 
 
 def texts(shown: Iterable[Table | Message]) -> str:
@@ -95,8 +87,3 @@ def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     assert "1,000*" in [datum.text(ENGLISH) for datum in line]
     said = texts(answer.answer(view))
     assert "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)." in said
-
-
-def test_every_topic_has_what_the_protocol_asks() -> None:
-    for one in topics.topics():
-        assert isinstance(one.PLACE, int), one
