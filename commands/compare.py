@@ -22,8 +22,7 @@ SLOWER = Option(
     "the tolerated increase in time, such as 5%.",
     parse_slower,
 )
-ANYWAY = Option("--anyway", "Compare the runs even if their machines, methods or parameters differ.")
-JUNIT = Option("--junit FILE", "Write JUnit XML, with one test case for each measured setting.")
+ANYWAY = Option("--anyway", "Compare the runs even if their machines or methods differ.")
 PAGE = Option("--out FILE", "Also write the comparison as an HTML page.")
 GITHUB = Option("--github", "In GitHub Actions, print annotations and add the table to the job summary.")
 
@@ -33,25 +32,21 @@ def main(arguments: Sequence[str]) -> int:
 
     The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if that is unclear.
     """
-    from reports.compare.ci import junit
     from reports.compare.members import members
     from reports.compare.runs import compare_runs
-    from reports.exports import written
     from reports.view import View
 
     parser = output.parser("compare", arguments)
     parser.add_names(
         "run", "The folder of a saved run, or its result.json. The others are compared with the first.", "+"
     )
-    parser.add_group("how to compare", SLOWER, ANYWAY, JUNIT)
+    parser.add_group("how to compare", SLOWER, ANYWAY)
     parser.add_group("the HTML page", PAGE)
     parser.add_group("what to print", JSON, GITHUB, exclusive=True)
     flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(load, map(Path, flags["run"]))]
     compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
     _show(compared, flags)
-    if flags["junit"]:
-        written({Path(flags["junit"]): junit(compared, output.language)})
     return _exit_status(compared)
 
 

@@ -13,9 +13,8 @@ from core.method import Warmup
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
 from reports.facts.builds import UNKNOWN, build_facts, by_label, packages, unlike
-from reports.facts.cells import Row
+from reports.facts.cells import Row, request_ns
 from reports.facts.settings import Settings
-from reports.topics.machine import runtime_table
 from reports.view import View
 
 # Runs with another machine or method cannot be compared: a difference may not be due to the services.
@@ -40,7 +39,6 @@ METHOD = {
     "limit_cpus": message("the services' CPU limit in cores"),
     "limit_memory_bytes": message("the services' memory limit in bytes"),
 }
-FS_PER_NS = 1_000_000
 LEAST, MOST = 2, len(ascii_uppercase)
 NONE = message("none")
 DIFFERENT = message("Permitted differences between the runs")
@@ -86,18 +84,11 @@ class Member:
     @cached_property
     def timed(self) -> list[Row]:
         """The rows of the run that have times or that failed. Rows of services without clients are left out."""
-        return [row for row in self.view.rows if row.bad or times_fs(row)]
+        return [row for row in self.view.rows if row.bad or request_ns(row.good)]
 
     def cells(self, groups: str) -> str:
         """Put this run's letter before the names of *groups* of measurements: 'A/3.14t-4-3.14t-1a2b3c4d'."""
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
-
-
-def times_fs(row: Row) -> dict[int, int]:
-    """Return a table row's time per request in each block, in whole femtoseconds: nanoseconds are too coarse."""
-    return {
-        cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
-    }
 
 
 def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:
@@ -140,7 +131,7 @@ def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
 
 
 def runs_section(runs: Sequence[Member]) -> Section:
-    """Return a section with a line for each run, and a folded table of the runs' runtimes."""
+    """Return a section with a line for each run."""
     cols: list[Col[Member]] = [
         col("Run", lambda one: arm(one.name, one.look)),
         col("Time (UTC)", lambda one: one.view.run.started_at[:16].replace("T", " ")),
@@ -153,12 +144,7 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col("Commit", lambda one: one.view.machine.commit or ABSENT),
     ]
     name = message("Runs")
-    builds = [
-        Section(f"runtimes-{one.letter}", verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
-        for one in runs
-    ]
-    folded = Section("builds", message("Runtimes of each run, with versions and builds"), parts=builds, folded=True)
-    return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,))
+    return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),))
 
 
 def _fact(value: Any) -> str:

@@ -9,25 +9,26 @@ from typing import Any, Literal, NamedTuple
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.result import CellResult
-from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences, obstacles, runs_section, times_fs
+from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences, obstacles, runs_section
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
-from reports.facts.cells import Row, grouped, groups
+from reports.facts.cells import Row, grouped, groups, request_ns
 from reports.facts.comparisons import Comparison, robust
 from reports.facts.decisions import regressions
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.others import others
 from reports.facts.pairs import free_times_ns
-from reports.facts.settings import Settings, value_text
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, judge_runs
 from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")
 OTHER = message("the other run")
-PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
+PER_REQUEST = message(
+    "Time per request: wall time divided by the number of requests. A time is the median of a run's blocks."
+)
 SHOWN_CELLS = 8
-UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
+UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
 Outcome = Literal["passed", "slower", "open"]
 
 
@@ -68,9 +69,10 @@ class ComparedCell:
     open_why: Message
 
     @property
-    def medians_fs(self) -> list[float | None]:
-        """The median times per request in both runs, in femtoseconds; None for a run without a block that is ok."""
-        return [median(times.values()) if (times := times_fs(row)) else None for row in self.pair.rows]
+    def medians_ns(self) -> list[float | None]:
+        """The median times per request in both runs, in ns; None for a run without a block that is ok."""
+        times = _of_both(self.pair, _times_ns)
+        return [median(of_run) if of_run else None for of_run in times]
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison in the form of result.json, with the name of the measured runtime.
@@ -99,8 +101,7 @@ class Compared:
 def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float | None = None) -> Compared:
     """Compare every measurement (cell) that a run shares with the first run, A, which is the baseline.
 
-    anyway: compare runs of different machines and methods, too. Also compare cells with different parameters, if each
-            run has only one such cell of the system and arm
+    anyway: compare runs of different machines and methods, too
     share:  the threshold, 0.05 for 5 %. A cell fails if a run takes more additional time than this. It also limits
             which differences are equivalent
     Raises BadInput if the runs must not be compared, or if a run has no cell in common with A.
@@ -115,14 +116,14 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
         )
     pairs = []
     for other in others:
-        shared = _pairs(base, other, loose=anyway)
+        shared = _pairs(base, other)
         if not shared:
             raise BadInput(_nothing_in_common(base, other))
         pairs += shared
     cells = _judged(pairs, share)
     overruled = [
         message("The runs are compared only because of --anyway: {obstacle}.", obstacle=obstacle)
-        for obstacle in (*against, *_differing_cells(pairs, base.settings))
+        for obstacle in against
     ]
     used = {id(row) for pair in pairs for row in pair.rows}
     unused = [line for run in runs for line in _unused(run, used)]
@@ -130,42 +131,17 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     return Compared(runs=runs, cells=cells, troubles=[*overruled, *unused], notes=[*differing, *_readings(runs, cells)])
 
 
-def _pairs(a: Member, b: Member, *, loose: bool) -> list[Pair]:
-    """Return pairs of table rows of two runs with the same system, parameters and runtime, in the order of run *a*.
-
-    loose: pair cells with different parameters, too, if each run has only one unpaired cell of the system and arm
-    """
-    found: dict[int, tuple[Row, Row]] = {}  # by id of the row of A
-    for key in [attrgetter("key", "runtime"), attrgetter("system", "runtime")][: 1 + loose]:
-        paired = {id(row) for pair in found.values() for row in pair}
-        in_a, in_b = (grouped((row for row in run.timed if id(row) not in paired), key) for run in (a, b))
-        for kind in in_a.keys() & in_b.keys():
-            if len(in_a[kind]) == len(in_b[kind]) == 1:
-                found[id(in_a[kind][0])] = (in_a[kind][0], in_b[kind][0])
-    return [Pair(found[id(row)], (a, b)) for row in a.timed if id(row) in found]
-
-
-def _differences(pair: Pair) -> Message:
-    """Return the parameters that differ between two rows; NOTHING if none differ."""
-    of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in pair.rows)
-    return listed(
-        message(
-            "{name} is {a} in run A and {b} in run {run}",
-            name=name,
-            a=of_a.get(name, "unset"),
-            b=of_b.get(name, "unset"),
-            run=pair.letter,
-        )
-        for name in dict.fromkeys([*of_a, *of_b])
-        if of_a.get(name) != of_b.get(name)
-    )
+def _pairs(a: Member, b: Member) -> list[Pair]:
+    """Return pairs of table rows of two runs with the same system, parameters and runtime, in the order of run *a*."""
+    of_b = {(row.key, row.runtime): row for row in b.timed}
+    shared = [row for row in a.timed if (row.key, row.runtime) in of_b]
+    return [Pair((row, of_b[row.key, row.runtime]), (a, b)) for row in shared]
 
 
 def _judged(pairs: Sequence[Pair], share: float | None) -> list[ComparedCell]:
     """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold *share*."""
-    times = {place: _of_both(pair, times_fs) for place, pair in enumerate(pairs)}
+    times = {place: _of_both(pair, _times_ns) for place, pair in enumerate(pairs)}
     gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(pair, map(_obstacle, pair.rows)))}
-    # The unit of the times does not matter, because only ratios count.
     margin = MARGIN if share is None else min(MARGIN, share)
     verdicts = judge_runs(times, margin=margin, gates=gates)
     lasting = verdicts
@@ -177,7 +153,7 @@ def _judged(pairs: Sequence[Pair], share: float | None) -> list[ComparedCell]:
         (a, b), (base, other), seen = *pair[:2], others(pair.good)
         verdict = robust(verdicts[place], lasting[place], pair.good)
         comparison = Comparison(
-            **vars(verdict) | {"why": chained([verdict.why, _differences(pair)])},
+            **vars(verdict),
             system=a.system, params=dict(a.params),
             denominator=base.title, numerator=other.title, step="other", blocks=min(map(len, times[place])),
             others=seen.share if seen else None, between_services=True,
@@ -197,6 +173,10 @@ def _of_both(pair: Pair, times: Callable[[Row], Mapping[int, float]]) -> tuple[l
     """Return the times of all blocks of the two runs."""
     a, b = (list(times(row).values()) for row in pair.rows)
     return a, b
+
+
+def _times_ns(row: Row) -> Mapping[int, float]:
+    return request_ns(row.good)
 
 
 def _free_times(row: Row) -> Mapping[int, float]:
@@ -234,19 +214,11 @@ def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
 
 def _nothing_in_common(a: Member, b: Member) -> Message:
     """Return the error for two runs that have no measurement in common: the reason, and what to do."""
-    unlike = _differing_cells(_pairs(a, b, loose=True), a.settings)
-    named = {"a": f"{a.title} ({a.letter})", "b": f"{b.title} ({b.letter})"}
-    if unlike:
-        return message(
-            "{a} and {b} have no measurement in common: {unlike}. Measure the same settings in both runs, or compare "
-            "the runs with --anyway.",
-            unlike=unlike[0],
-            **named,
-        )
     return message(
         "{a} and {b} have no measurement in common: {first} has {in_a}; {second} has {in_b}. Measure the same settings "
         "in both runs.",
-        first=a.letter, second=b.letter, in_a=_first_cells(a), in_b=_first_cells(b), **named,
+        a=f"{a.title} ({a.letter})", b=f"{b.title} ({b.letter})",
+        first=a.letter, second=b.letter, in_a=_first_cells(a), in_b=_first_cells(b),
     )  # fmt: skip
 
 
@@ -258,22 +230,6 @@ def _first_cells(run: Member) -> Message:
     return plural(
         "{cells} and {count} more measurement", "{cells} and {count} more measurements", count=more, cells=cells
     )
-
-
-def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
-    """Return how the parameters of paired table rows differ.
-
-    An example: 'the parameters of System 1 (3.11, 3.14) differ (NUM_CLIENTS is 2 in run A and 4 in run B)'.
-    """
-    return [
-        message(
-            "the parameters of {cells} differ ({unlike})",
-            unlike=unlike,
-            cells=_cell_names([pair.rows[0] for pair in some], lambda row: settings.number(row.system)),
-        )
-        for unlike, some in grouped(pairs, _differences).items()
-        if unlike
-    ]
 
 
 def _unused(run: Member, used: Container[int]) -> Iterator[Message]:
@@ -293,17 +249,8 @@ def _unused(run: Member, used: Container[int]) -> Iterator[Message]:
 
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
-    """Return sentences that explain the comparison: the times, the number of blocks, and the direction of the ratio."""
-    letters = [run.letter for run in runs]
-    counts: dict[str, list[int]] = {letter: [] for letter in letters}
-    for one in cells:
-        for run, row in zip(one.pair.runs, one.pair.rows, strict=True):
-            counts[run.letter].append(len(times_fs(row)))
-    medians = message(
-        "Each time of runs {runs} is the median of {blocks}.",
-        runs=listed(letters, last=AND), blocks=listed(dict.fromkeys(map(_blocks, counts.values())), last=AND),
-    )  # fmt: skip
-    other = verbatim(letters[1]) if len(runs) == LEAST else OTHER
+    """Return sentences that explain the comparison: the times, and the direction of the ratio."""
+    other = verbatim(runs[1].letter) if len(runs) == LEAST else OTHER
     ratio = message(
         "Ratio: time of A / time of {other}, with its 95 % interval if both runs have at least {fewest} blocks. Above "
         "1, {other} is faster. Below 1, {other} is slower.",
@@ -311,25 +258,18 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
     )  # fmt: skip
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} comparison.", "p is adjusted for {count} comparisons.", count=judged)]
-    return [PER_REQUEST, medians, ratio, *(adjusted if judged > 1 else [])]
-
-
-def _blocks(counts: Sequence[int]) -> Message:
-    """Return the number of blocks as text, or its range if it varies, such as '6 to 8 blocks'."""
-    if min(counts) == max(counts):
-        return plural("{count} block", "{count} blocks", count=counts[0])
-    return message("{least} to {most} blocks", least=min(counts), most=max(counts))
+    return [PER_REQUEST, ratio, *(adjusted if judged > 1 else [])]
 
 
 # ---- what it looks like ----------------------------------------------------------------------------------------------
 
 
-def time_text(time_fs: float | None) -> str:
+def time_text(time_ns: float | None) -> str:
     """Return a time with four digits and a unit, such as '1.600 s' or '84.21 us'; '-' for None."""
-    if time_fs is None:
+    if time_ns is None:
         return ABSENT
-    unit, size = next((unit for unit in UNITS if time_fs >= unit[1]), UNITS[-1])
-    return f"{f'{time_fs / size:#.4g}'.rstrip('.')} {unit}"
+    unit, size = next((unit for unit in UNITS if time_ns >= unit[1]), UNITS[-1])
+    return f"{f'{time_ns / size:#.4g}'.rstrip('.')} {unit}"
 
 
 def document(compared: Compared) -> Document:
@@ -353,7 +293,7 @@ def _table(compared: Compared) -> Table:
         def cells(one: ComparedCell) -> str:
             return one.pair.runs[side].cells(one.pair.rows[side].trace)
 
-        return col(head, lambda one: one.medians_fs[side], time_text, trace=cells)
+        return col(head, lambda one: one.medians_ns[side], time_text, trace=cells)
 
     before: list[Col[ComparedCell]] = [col("Runtime", lambda one: one.pair.rows[0].runtime)]
     head = verbatim(others[0].letter)

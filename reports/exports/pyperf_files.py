@@ -14,10 +14,9 @@ from typing import Any
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from reports.compare.members import times_fs
 from reports.compare.runs import PER_REQUEST
 from reports.exports import Exported, written
-from reports.facts.cells import Row
+from reports.facts.cells import Row, request_ns
 from reports.facts.settings import value_text
 from reports.view import View
 
@@ -29,7 +28,6 @@ OF_RUNTIME = {
     "python_compiler": "compiler",
     "python_executable": "executable",
 }
-FS_PER_S = 10**15
 
 
 def export(view: View, to: Path) -> Exported:
@@ -38,7 +36,7 @@ def export(view: View, to: Path) -> Exported:
     to: a folder, in which ARM.json is written for each arm; or NAME.json, which becomes NAME-ARM.json for several arms
     Raises BadInput if no block is ok or a file cannot be written.
     """
-    arms = dict.fromkeys(row.runtime for row in view.rows if times_fs(row))
+    arms = dict.fromkeys(row.runtime for row in view.rows if request_ns(row.good))
     if not arms:
         raise BadInput(
             "Run {run} has no successful block, so there is nothing to export. The run's report says what failed.",
@@ -62,7 +60,7 @@ def _path_of(arm: str, path: Path, arms: int) -> Path:
 
 
 def _document(view: View, arm: str) -> dict[str, Any]:
-    rows = [row for row in view.rows if row.runtime == arm and times_fs(row)]
+    rows = [row for row in view.rows if row.runtime == arm and request_ns(row.good)]
     return {
         "version": VERSION,
         "metadata": _one_line(_common(view, rows[0])),
@@ -97,8 +95,8 @@ def _benchmark(row: Row) -> dict[str, Any]:
         "gilscope_left_out": str(row.trouble),
     }
     runs = [
-        {"metadata": {"gilscope_block": block}, "values": [time_fs / FS_PER_S]}
-        for block, time_fs in times_fs(row).items()
+        {"metadata": {"gilscope_block": block}, "values": [time_ns / 1e9]}
+        for block, time_ns in request_ns(row.good).items()
     ]
     return {"metadata": _one_line(metadata), "runs": runs}
 

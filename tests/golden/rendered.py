@@ -19,7 +19,7 @@ from core.languages import Language, Printable, language
 from core.program import VERSION
 from core.result import CellResult, Run
 from lab.run.runs import titles
-from reports.compare.ci import annotations, junit
+from reports.compare.ci import annotations
 from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.compare.runs import document as comparison_document
@@ -203,7 +203,7 @@ def printed(document: Document, spoken: Language, width: int) -> str:
 
 
 def compared(run: Run) -> Files:
-    """Return how the run compares with itself a tenth slower: terminal, annotations and JUnit."""
+    """Return how the run compares with itself a tenth slower: terminal and annotations."""
     runs = (run, replace(run, cells=[_slower(cell) for cell in run.cells]))
     try:
         both = compare_runs(members([View(one, titles(one)) for one in runs], "AB"), share=0.05)
@@ -213,7 +213,7 @@ def compared(run: Run) -> Files:
     files = {}
     for name in LANGUAGES:
         spoken = language(name)
-        shown = [printed(page, spoken, WIDTHS[1]), *annotations(both.cells, spoken), junit(both, spoken)]
+        shown = [printed(page, spoken, WIDTHS[1]), *annotations(both.cells, spoken)]
         files[f"compare.{name}.txt"] = "\n".join(_first("\n".join(shown).splitlines()))
     return files
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -13,12 +12,10 @@ from core.errors import BadInput
 from core.languages import ENGLISH
 from core.messages import verbatim
 from core.result import CellResult
-from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, junit, sentence
-from reports.compare.members import members
-from reports.compare.runs import Compared, compare_runs, document
+from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, sentence
+from reports.compare.runs import Compared, document
 from reports.render.markdown import markdown
 from tests.reports.compare.test_runs import BEFORE_MS, ONE, compared, run
-from tests.reports.compare.trio import trio
 from tests.reports.sample import MS, cell_of, faulty, measured
 
 CELL = cell_of("1", "3.14t", ONE)
@@ -72,33 +69,12 @@ def example() -> Compared:
     return compared(a, b, share=0.05)
 
 
-def test_a_case_is_named_after_its_run_if_there_are_several() -> None:
-    found = compare_runs(members(trio(), ("first", "second", "third")), anyway=True, share=0.05)
-    names = [str(case.get("name")) for case in ET.fromstring(junit(found, ENGLISH)).iter("testcase")]
-    assert [name[-1] for name in names] == ["B", "B", "C", "C"]
-    assert len({*names}) == 4
-    assert [one.outcome for one in found.cells] == ["passed", "slower", "slower", "slower"]
-
-
-def test_junit_has_a_case_for_each_cell_and_no_signs_that_xml_cannot_hold(example: Compared) -> None:
-    suites = ET.fromstring(junit(example, ENGLISH).encode())
-    (suite,) = suites
-    assert [suite.get(key) for key in ("tests", "failures", "errors", "skipped")] == ["3", "1", "1", "0"]
-    found = {case.get("name"): [child.tag for child in case] for case in suite.iter("testcase")}
-    assert found == {
-        "System 1 (3.14)": ["system-out"],
-        "System 1 (3.14t)": ["failure"],
-        "System 1 (odd)": ["error"],
-    }
-    assert next(suite.iter("testcase")).get("time") == "0.002402"
-    error = next(suite.iter("error")).get("message", "")
-    assert "<50 % &" in error
-    assert "\x1b" not in error
-
-
 def test_annotations_are_workflow_commands_with_their_signs_escaped(example: Compared) -> None:
     lines = annotations(example.cells, ENGLISH)
-    assert lines[2].startswith("::error title=No verdict%3A System 1 (odd)::")
+    assert [line.partition("%3A")[0] for line in lines] == [
+        "::error title=Slower", "::notice title=Compared", "::error title=No verdict"
+    ]  # fmt: skip
+    assert "System 1 (odd)::" in lines[2]
     assert "<50 %25 &" in lines[2]
     assert all("\n" not in line for line in lines)
 
