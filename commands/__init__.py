@@ -19,7 +19,7 @@ SUMMARIES = {
     "report": message("Write the report of a saved run again."),
     "list": message("List the saved runs and their verdicts, newest first."),
     "compare": message("Compare saved runs with the first: are they faster or slower?"),
-    "export": message("Export a saved run to pyperf, Parquet, CSV or Markdown."),
+    "export": message("Export a saved run to files for pyperf."),
     "doctor": message("Show what disturbs measurements on this machine, and the fixes."),
     "audit": message("Find packages that are not ready for the free-threaded build."),
     "stress": message("Find wrong answers, crashes and hangs of services without the GIL."),

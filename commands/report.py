@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.output import output, short
-from config.plan_options import JSON, QUIET, VIEWS
+from config.plan_options import JSON, QUIET
 from core.errors import BadInput
 from core.messages import NOTHING, Message
 from core.result import Run
 from core.result_file import load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
-from reports.exports import PAGE, names_in_folder
+from reports.exports import IN_FOLDER, PAGE
 
 if TYPE_CHECKING:
     from reports.view import View
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
     run, folder = load(path), path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)
-    expect_no_foreign_files(folder, names_in_folder(VIEWS))
+    expect_no_foreign_files(folder, IN_FOLDER)
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run)
     show(written, as_json=flags["json"], quiet=flags["quiet"])

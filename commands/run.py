@@ -48,7 +48,7 @@ from lab.run.runs import (
     run_folder,
     run_lock,
 )
-from reports.exports import names_in_folder
+from reports.exports import IN_FOLDER
 
 SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")
 
@@ -96,7 +96,7 @@ def _begin(given: Flags, arguments: Sequence[str]) -> int:
         run = new_run(order, seed, [SCRIPT, *arguments], missing, **hosts)
         with run_lock(folder) as sandbox:
             expect_no_run(folder)
-            expect_no_foreign_files(folder, names_in_folder(options.VIEWS))
+            expect_no_foreign_files(folder, IN_FOLDER)
             return _measured(order, run, sandbox, given)
 
 

@@ -11,7 +11,7 @@ from core.messages import SENTENCES, Message, listed, message
 from core.result import PLOTS
 from reports.document.model import Figure
 from reports.exports import PAGE
-from reports.exports.texts import csv_files, markdown_files
+from reports.exports.texts import text_files
 from reports.render.html import page
 from reports.report import figures, report
 from reports.view import View
@@ -53,7 +53,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Pa
             files |= drawing.files(figure, panels(figure), language)
         return files
 
-    parts: dict[str, Callable[[], str | Files]] = {**markdown_files(view, document, language), **csv_files(view)}
+    parts: dict[str, Callable[[], str | Files]] = {**text_files(view, document, language)}
     parts[PAGE] = lambda: page(document, language, panels)
     parts[PLOTS] = plots
     return _written(parts, folder)

@@ -43,7 +43,6 @@ ONE_FILE = {
     "core/result.py": "msgspec",
     "core/result_file.py": "msgspec",
     "core/run_record.py": "msgspec",
-    "reports/exports/parquet.py": "pyarrow",
     "reports/frame.py": "pandas",
     "services/tornado_app.py": "tornado",
     "experiments/echo/loop.py": "uvloop",

@@ -139,7 +139,6 @@ REFUSED = {
     "report --lang fr": "'fr' is not a supported language",
     "report --json --quiet": "runner.py report --help",
     "list nowhere": "nowhere is not a folder",
-    "export a b --format xml": "--format is xml",
     f"serve --system 1,2 {OWN_FLAGS}": "the flags describe 2 combinations",
     "audit --package x --runtime native": "a free-threaded build",
     "plan --system 3 --runtime native": "System 3 cannot be measured under native",

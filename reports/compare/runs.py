@@ -24,9 +24,8 @@ from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")
 OTHER = message("the other run")
-PER_REQUEST = message(
-    "Time per request: wall time divided by the number of requests. A time is the median of a run's blocks."
-)
+PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
+MEDIANS = message("Each time is the median of the run's blocks.")
 SHOWN_CELLS = 8
 UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
 Outcome = Literal["passed", "slower", "open"]
@@ -258,7 +257,7 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
     )  # fmt: skip
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} comparison.", "p is adjusted for {count} comparisons.", count=judged)]
-    return [PER_REQUEST, ratio, *(adjusted if judged > 1 else [])]
+    return [PER_REQUEST, MEDIANS, ratio, *(adjusted if judged > 1 else [])]
 
 
 # ---- what it looks like ----------------------------------------------------------------------------------------------

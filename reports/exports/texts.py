@@ -1,39 +1,22 @@
-"""Exports of a run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each measurement."""
+"""A run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each measurement."""
 
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from csv import writer as csv_writer
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from core.languages import ENGLISH, Language, printable
+from core.languages import Language, printable
 from core.result import Run
 from core.result_file import to_json
 from reports.document.model import Document
-from reports.exports import Exported, written
 from reports.facts.cells import Row
 from reports.facts.figures import FIGURES, ROW_COLUMNS, SHOWN
 from reports.facts.settings import parameter_names, value_text
 from reports.render.markdown import markdown as rendered
-from reports.report import report
 from reports.view import View
 
 Texts = dict[str, Callable[[], str]]
-
-
-def csv(view: View, to: Path) -> Exported:
-    """Write cells.csv and table.csv into the folder *to*. Raises BadInput if they cannot be written."""
-    return written({to / name: make() for name, make in csv_files(view).items()})
-
-
-def markdown(view: View, to: Path) -> Exported:
-    """Write table.md, findings.md and other Markdown files of the run into the folder *to*.
-
-    Raises BadInput if they cannot be written.
-    """
-    return written({to / name: make() for name, make in markdown_files(view, report(view), ENGLISH).items()})
 
 
 def as_json(view: View) -> dict[str, Any]:
@@ -55,26 +38,16 @@ def as_json(view: View) -> dict[str, Any]:
     return {**to_json(view.run), "figures": rows}
 
 
-def csv_files(view: View) -> Texts:
-    """Return {file name: function that makes the content of the file} for the CSV files of a run."""
-    return {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
-
-
-def markdown_files(view: View, document: Document, language: Language) -> Texts:
-    """Return {file name: function that makes the content of the file} for the Markdown files of a run.
+def text_files(view: View, document: Document, language: Language) -> Texts:
+    """Return {file name: function that makes the content of the file} for the CSV and Markdown files of a run.
 
     document: the report of the run
-
-    findings.md is the whole report; table.md and VIEW.md (such as echo.md) are single sections of it.
     """
-
-    def topic(key: str) -> str:
-        sections = tuple(section for section in document.sections if section.key == key)
-        return rendered(replace(document, sections=sections), language)
-
-    files: Texts = {"findings.md": lambda: rendered(document, language), "table.md": lambda: topic("results")}
-    if view.plan.view:
-        files[f"{view.plan.view}.md"] = lambda: topic("record")
+    return {
+        "findings.md": lambda: rendered(document, language),
+        "table.csv": lambda: rows_sheet(view.rows),
+        "cells.csv": lambda: cells_sheet(view.run),
+    }
     return files
 
 

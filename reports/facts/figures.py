@@ -1,4 +1,4 @@
-"""Declarations of the figures of a measurement (cell) and of a table row, which tables, CSV and Parquet show.
+"""Declarations of the figures of a measurement (cell) and of a table row, which tables and CSV files show.
 
 To add a figure, add an entry to FIGURES. CPU time per request is always divided by the answered requests.
 """
@@ -51,7 +51,7 @@ class Shown:
 class Figure:
     """A figure: a number that can be read from each measurement (cell).
 
-    name:    the name with its unit, which is also the column's name in cells.csv and cells.parquet
+    name:    the name with its unit, which is also the column's name in cells.csv
     meaning: one line for docs/report.md
     read:    returns the figure of a cell; None if unknown
     better:  whether LESS or MORE is better, or NOTHING

@@ -23,7 +23,7 @@ from core.result_file import load
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
-from tests.campaign.sizes import IS_LARGE, campaign_only
+from tests.campaign.sizes import IS_LARGE
 from tests.conftest import runtime_or_skip
 from tests.contract.packages import index_answers, not_installed
 from tests.docs.pages import DOCS
@@ -48,7 +48,6 @@ ASGI = ("fa", "pool_app", "shop")
 WRONG = re.compile(r"Traceback|bug in gilscope|installation is incomplete|is missing\. Install gilscope again")
 NOBODY, INSTALLER = 65534, 12345
 SHORT = ("--blocks", "1", "--duration", "0.2", "--warmup", "0", "--runtime", "3.14t", "--num-clients", "1")
-NO_EXTRA = "error: The format parquet needs the package pyarrow"
 
 # A project with packages of its own that are called like ours, and one that is called like a library of ours
 FLASK = {
@@ -220,9 +219,7 @@ def test_each_command_of_the_docs_answers(product: Product) -> None:
     for words in drawn():
         how, status, first = line_of(words, product)
         assert status in (0, 1, 2, 3)
-        if "parquet" in words:
-            assert (status, first[: len(NO_EXTRA)]) == (2, NO_EXTRA)
-        elif status not in (0, 1, 3):
+        if status not in (0, 1, 3):
             assert first.startswith("error: "), first
         shown, said = " ".join(words) or "(no flags)", " ".join(first.split())[:LONGEST]
         lines.append(f"| `{shown}` | {how} | {status} | {said} |\n")
@@ -277,10 +274,3 @@ def test_another_user_runs_a_script_from_an_installation_that_he_cannot_write_to
     assert [cell.status for cell in run.cells] == ["ok"]
     assert "has no pyproject.toml or requirements.txt" in output
     assert state(product.environment) == before
-
-
-@campaign_only
-def test_the_extra_parquet_adds_that_format() -> None:
-    with place() as folder:
-        status, output = Product(folder, "[parquet]").answer(["export", "run-base", "to", "--format", "parquet"])
-    assert (status, output) == (0, "to/cells.parquet\n")

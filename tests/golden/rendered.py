@@ -11,7 +11,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from rich.console import Console
 
 from core.errors import BadInput
@@ -24,8 +23,8 @@ from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.compare.runs import document as comparison_document
 from reports.document.model import Document, Figure
-from reports.exports import formats
-from reports.exports.texts import markdown_files
+from reports.exports.pyperf_files import export
+from reports.exports.texts import cells_sheet, rows_sheet, text_files
 from reports.render import html
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
@@ -74,10 +73,8 @@ def _of_run(run: Run) -> Files:
     document = report(view)
     files = _of_document(document, is_large=len(run.cells) > LARGE)
     for name in LANGUAGES[:1] if len(run.cells) > LARGE else LANGUAGES:
-        made = markdown_files(view, document, language(name))
-        findings = files[f"findings.{name}.txt"]
-        parts = [f"{file}\n{new_parts(make(), findings)}" for file, make in made.items() if file != "findings.md"]
-        files[f"markdown.{name}.txt"] = "\n".join(parts)
+        if make := text_files(view, document, language(name)).get("record.md"):
+            files[f"record.{name}.txt"] = new_parts(make(), files[f"findings.{name}.txt"])
     if len(run.cells) <= LARGE:
         files |= compared(run)
     files["exports.txt"] = "\n".join(exported(view))
@@ -85,7 +82,7 @@ def _of_run(run: Run) -> Files:
 
 
 def new_parts(text: str, findings: str) -> str:
-    """Return *text* without the paragraphs that the findings have, too: table.md is a part of them."""
+    """Return *text* without the paragraphs that the findings have, too."""
     known = set(findings.split("\n\n"))
     parts = short_tables(text).split("\n\n")
     return "\n\n".join("(as in the findings)" if part in known and len(part) > 80 else part for part in parts)
@@ -228,40 +225,32 @@ def _slower(cell: CellResult) -> CellResult:
 
 
 def exported(view: View) -> Iterator[str]:
-    """Yield what each format writes: a line for each column of a table, the beginning of a text."""
-    for name, export in formats().items():
-        if name == "markdown":
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                made = export(view, Path(folder))
-            except BadInput as refusal:
-                yield f"{name}: refused: {refusal}"
-                continue
-            yield from (f"{name} left out: {line}" for line in made.left_out)
-            for number, path in enumerate(sorted(map(Path, made.paths))):
-                lines = list(_content(path))
-                start = f"{name} {path.name}"
-                yield f"{start}: {len(lines)} lines {digest(*lines)}"
-                if number < 2:
-                    yield from (f"{start}: {line}" for line in _first(lines))
+    """Yield what the CSV files and the files for pyperf have: a line for each column, or the beginning of a text."""
+    yield from _of_files("csv", {"cells.csv": cells_sheet(view.run), "table.csv": rows_sheet(view.rows)})
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            made = export(view, Path(folder))
+        except BadInput as refusal:
+            yield f"pyperf: refused: {refusal}"
+            return
+        yield from (f"pyperf left out: {line}" for line in made.left_out)
+        yield from _of_files("pyperf", {path.name: path.read_text() for path in sorted(made.paths)})
 
 
-def _content(path: Path) -> Iterator[str]:
-    if path.suffix == ".parquet":
-        table = pq.read_table(path)
-        for one in table.schema:
-            yield _column(f"{one.name} ({one.type})", table[one.name].to_pylist())
-        yield from (
-            f"metadata {key.decode()}: {digest(value)}" for key, value in sorted((table.schema.metadata or {}).items())
-        )
-    elif path.suffix == ".csv":
-        heads, *rows = list(csv.reader(path.read_text().splitlines())) or [[]]
+def _of_files(kind: str, texts: Mapping[str, str]) -> Iterator[str]:
+    for number, (name, text) in enumerate(texts.items()):
+        lines = list(_content(name, text))
+        yield f"{kind} {name}: {len(lines)} lines {digest(*lines)}"
+        if number < 2:
+            yield from (f"{kind} {name}: {line}" for line in _first(lines))
+
+
+def _content(name: str, text: str) -> Iterator[str]:
+    if name.endswith(".csv"):
+        heads, *rows = list(csv.reader(text.splitlines())) or [[]]
         yield from (_column(head, [row[place] for row in rows if place < len(row)]) for place, head in enumerate(heads))
-    elif path.suffix == ".json":
-        yield from _flat(json.loads(path.read_text()), "")
     else:
-        yield from path.read_text().splitlines()
+        yield from _flat(json.loads(text), "")
 
 
 def _column(name: str, values: Sequence[object]) -> str:

@@ -12,7 +12,7 @@ from reports.view import View
 from reports.write import PartsLost, write_all
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
-FILES = {"report.html", "table.md", "findings.md", "table.csv", "cells.csv"}
+FILES = {"report.html", "findings.md", "table.csv", "cells.csv"}
 
 
 def test_a_run_with_the_native_runtime_has_every_file(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pyperf  # type: ignore[import-untyped]
 import pytest
 
+from core.errors import BadInput
 from core.result import Run
 from reports.exports.pyperf_files import export
 from reports.view import View
@@ -21,6 +22,12 @@ def test_a_file_name_is_kept_for_one_arm_and_gets_the_arm_for_several(tmp_path: 
     assert exported(run(cells(TIMES_MS)), tmp_path / "out.json") == (tmp_path / "out.json",)
     several = exported(run(cells(TIMES_MS), cells(TIMES_MS, "3.14t+gil")), tmp_path / "out.json")
     assert [path.name for path in several] == ["out-3.14t.json", "out-3.14t+gil.json"]
+
+
+def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match="cannot be written"):
+        exported(run(cells(TIMES_MS)), tmp_path / "file" / "deep")
 
 
 def test_pyperf_reads_a_benchmark_per_setting_with_a_value_per_block(tmp_path: Path) -> None:
