@@ -99,17 +99,6 @@ def run_of(*flags: str, folder: Path = REPOSITORY) -> Run:
         return load(out)
 
 
-@contextmanager
-def gunicorn_service(source: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield a folder with a WSGI application, and the fields of its service in a plan. It has 8 threads on gunicorn."""
-    with TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "busy.py").write_text(source)
-        (folder / "needs.txt").write_text("gunicorn")
-        command = "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8"
-        yield folder, {"command": command, "requirements": "needs.txt"}
-
-
 def in_turns(repeats: int, measures: Mapping[str, Callable[[], Item]]) -> dict[str, list[Item]]:
     """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the results by name."""
     results: dict[str, list[Item]] = {name: [] for name in measures}

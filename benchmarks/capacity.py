@@ -1,36 +1,28 @@
 """Search for the capacity of services whose capacity is known, and compare the result and time with theory.
 
 Usage: python -m benchmarks.capacity [--only mmc,mmc-500,mmc-1000,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t]
-       python -m benchmarks.capacity --beside-oha [--only mdc,mmc] [--pairs 5] [--seconds 30] [--runtimes 3.14t]
 
 A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
 times an M/D/8 queue. mmc-500 and mmc-1000 are M/M/8 with objectives of 500 ms and 1 s. `bucket` answers requests above
 a rate with status 503. `stall` is an M/M/8 queue that pauses for 0.15 s every 5 s. The true capacity comes from
 Erlang's C formula (M/M/8), or a simulation of two million requests (the other cases; the bucket answers fewer requests
 than it has tokens for, because it is full at times).
-
---beside-oha compares load generators: native/bin/loadgen and oha send evenly spaced requests at half the capacity to
-the same service in turns. It prints the ratio of their 99th percentiles from the time at which a request was due. Both
-generators must be installed: `make native` and `make native-peers`.
 """
 
 import heapq
 import json
 import random
-import re
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import exp, factorial
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
-from benchmarks.bench import RUNNER, gunicorn_service, in_turns, options, print_table, run_of
-from core.errors import ChildFailed
-from lab.places import REPOSITORY
+from benchmarks.bench import in_turns, options, print_table, run_of
 from reports.document.model import interval
 from reports.facts.capacity import capacities, ratios
 
@@ -44,7 +36,6 @@ OBJECTIVES = {
     "bucket": "errors<1%",
     "stall": "p99<180ms",
 }
-LOADGEN, CONNECTIONS = str(REPOSITORY / "native/bin/loadgen"), 16
 BUCKET_RATE, BUCKET_SIZE, STALL_S, STALL_EVERY_S = 200.0, 20.0, 0.15, 5.0
 SIMULATED = 2_000_000
 APP = f"""import os, random, threading, time
@@ -76,15 +67,9 @@ def app(environ, start_response):
 
 def main() -> None:
     """Repeat the searches of all cases in turn. Then print how far the results are from theory."""
-    given = options(
-        __doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", beside_oha=False, pairs=5, seconds=30
-    )
-    cases = given.only.split(",")
-    if given.beside_oha:
-        rows = (_beside_oha(case, given.runtimes, given.pairs, given.seconds) for case in cases)
-        print_table("service | rate [1/s] | p99 of gilscope / p99 of oha, median | in each pair", rows)
-        return
-    searches = in_turns(given.searches, {case: partial(_search, case, given.runtimes) for case in cases})
+    given = options(__doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t")
+    asked = {case: partial(_search, case, given.runtimes) for case in given.only.split(",")}
+    searches = in_turns(given.searches, asked)
     print_table(
         "service | theory [1/s] | found, median | within 5 % | two in a row within 5 % | probes | time [s]",
         [_row(case, lines) for case, lines in searches.items()],
@@ -192,51 +177,17 @@ QUEUES: dict[str, Callable[[float], float]] = {
 }
 
 
-def _beside_oha(case: str, runtime: str, pairs: int, seconds: int) -> list[str]:
-    """Return the row of a case: the ratios of p99 at half the capacity."""
-    rate = round(theory(case) / 2)
-    with _served(case, runtime) as url:
-        size = ["-c", str(CONNECTIONS), url]
-        commands = {
-            "gilscope": [LOADGEN, "--report", "json", "-r", str(rate), "-d", f"{seconds}s", *size],
-            "oha": f"oha --no-tui --output-format json --latency-correction -q {rate} -z {seconds}s -w".split() + size,
-        }
-        p99_s = in_turns(pairs, {name: partial(_p99_s, command) for name, command in commands.items()})
-    ours = [one / other for one, other in zip(*p99_s.values(), strict=True)]
-    return [case, str(rate), f"{median(ours):.3f}", ", ".join(f"{one:.3f}" for one in ours)]
-
-
-def _p99_s(command: list[str]) -> float:
-    """Run a load generator, and return the 99th percentile from due times in s. Raises ChildFailed without one."""
-    printed = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    own, others = printed.get("latency_corrected", {}).get("p99_ns"), printed.get("latencyPercentiles", {}).get("p99")
-    if not own and not others:
-        raise ChildFailed(f"{command[0]} received too few answers: {printed}")
-    return float(own / 1e9 if own else others)
-
-
-@contextmanager
-def _served(case: str, runtime: str) -> Iterator[str]:
-    """Serve a case, and yield its URL. Raises ChildFailed if it does not start."""
-    with _application(case, runtime) as folder:
-        words = [*RUNNER, "serve", *PLAN]
-        with subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as serving:
-            assert serving.stdin
-            assert serving.stdout
-            address = next((line for line in serving.stdout if re.fullmatch(r"[\d.]+:\d+\n", line)), None)
-            if address is None:
-                raise ChildFailed(f"runner.py serve exited with {serving.wait()}")
-            try:
-                yield f"http://{address.strip()}/"
-            finally:
-                serving.stdin.close()
-
-
 @contextmanager
 def _application(case: str, runtimes: str) -> Iterator[Path]:
     """Yield a temporary folder with the application of a case, its requirements and its plan.yaml."""
-    with gunicorn_service(APP) as (folder, service):
-        service |= {"environment": {"KIND": case}, "requests": ["GET /"]}
+    service = {
+        "command": "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8",
+        "requirements": "needs.txt", "environment": {"KIND": case}, "requests": ["GET /"],
+    }  # fmt: skip
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "busy.py").write_text(APP)
+        (folder / "needs.txt").write_text("gunicorn")
         (folder / "plan.yaml").write_text(json.dumps({"runtimes": runtimes.split(","), "service": service}))
         yield folder
 

@@ -1,4 +1,4 @@
-"""Keep a saved run in the repository: a small result.json, its table, and the page's first screen as a picture.
+"""Keep a saved run in the repository: a small result.json and its table.
 
 Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
@@ -7,8 +7,6 @@ report` makes everything else of the report from it again. table.csv keeps the p
 """
 
 import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,6 @@ from core.errors import BadInput
 from core.result import CellResult, Run
 from core.result_file import RunFile, load
 from lab.places import REPOSITORY
-from reports.exports import PAGE
 from reports.facts.commands import command_line
 
 TABLE = "table.csv"
@@ -27,28 +24,16 @@ SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 
 def main() -> None:
-    """Write the folder, and print its files with their sizes."""
+    """Write the folder."""
     given = options(__doc__, "run", folder=str(REPOSITORY / "docs" / "record"))
-    run, folder = Path(given.run), Path(given.folder)
-    keep(run, folder)
-    picture = folder / "page.png"
-    command = [sys.executable, "-m", "tests.browser.picture", str(run / PAGE), str(picture)]
-    if subprocess.run(command, cwd=REPOSITORY, check=False).returncode:
-        print("The picture was not made, because Chromium is missing. Install it with: make browser", file=sys.stderr)
-    for path in sorted(folder.iterdir()):
-        print(f"{path.stat().st_size:>9,}  {path.name}")
+    keep(Path(given.run), Path(given.folder))
 
 
 def keep(run: Path, folder: Path) -> None:
     """Write the table and the small result.json. Raises BadInput if the run has no report."""
     whole = load(run)
-    absent = [name for name in (TABLE, PAGE) if not (run / name).is_file()]
-    if absent:
-        raise BadInput(
-            "{run} has no {absent}. Make its report with: python runner.py report {run}",
-            run=str(run),
-            absent=", ".join(absent),
-        )
+    if not (run / TABLE).is_file():
+        raise BadInput("{run} has no table.csv. Make its report with: python runner.py report {run}", run=str(run))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text((run / TABLE).read_text())
     RunFile(folder).save(compact(whole))

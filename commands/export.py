@@ -13,13 +13,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command export. Return its exit status: 0."""
     parser = output.parser("export", arguments)
     parser.add_names("run", "The folder of the saved run to export.")
-    parser.add_names("to", "Where to write the files: a folder, or NAME.json.")
+    parser.add_names("to", "The folder to write the files to, one for each runtime.")
     flags = parser.parse(arguments)
     from reports.exports.pyperf_files import export
 
     run = load(Path(flags["run"]))
-    exported = export(View(run, titles(run)), Path(flags["to"]))
-    for line in (*run.damaged, *exported.left_out):
+    paths, left_out = export(View(run, titles(run)), Path(flags["to"]))
+    for line in (*run.damaged, *left_out):
         output.note(line)
-    print(*exported.paths, sep="\n")
+    print(*paths, sep="\n")
     return 0

@@ -13,27 +13,20 @@ from typing import Any
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.messages import message
+from core.messages import Message, message
 from reports.compare.runs import PER_REQUEST
-from reports.exports import Exported, written
+from reports.exports import written
 from reports.facts.cells import Row, request_ns
 from reports.facts.settings import value_text
 from reports.view import View
 
 VERSION = "1.0"
-OF_MACHINE = {"cpu_model_name": "cpu", "cpu_count": "cores", "platform": "kernel"}  # our names by pyperf's
-OF_RUNTIME = {
-    "python_implementation": "implementation",
-    "python_version": "version",
-    "python_compiler": "compiler",
-    "python_executable": "executable",
-}
 
 
-def export(view: View, to: Path) -> Exported:
-    """Write a run as pyperf files. Values are seconds per request. Blocks that are not ok are left out.
+def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
+    """Write ARM.json into the folder *to* for each arm. Return the paths, and a line for each row with blocks left out.
 
-    to: a folder, in which ARM.json is written for each arm; or NAME.json, which becomes NAME-ARM.json for several arms
+    Values are seconds per request. Blocks that are not ok are left out.
     Raises BadInput if no block is ok or a file cannot be written.
     """
     arms = dict.fromkeys(row.runtime for row in view.rows if request_ns(row.good))
@@ -42,55 +35,39 @@ def export(view: View, to: Path) -> Exported:
             "Run {run} has no successful block, so there is nothing to export. The run's report says what failed.",
             run=view.run.run_id,
         )
-    files = {_path_of(arm, to, len(arms)): _document(view, arm) for arm in arms}
+    files = {to / _file_name(arm): _document(view, arm) for arm in arms}
     texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
-    left_out = (
+    left_out = [
         message("{name} ({arm}): {trouble}", name=_name(row), arm=row.runtime, trouble=row.trouble)
         for row in view.rows
         if row.trouble
-    )
-    return written(texts, left_out)
+    ]
+    return written(texts), left_out
 
 
-def _path_of(arm: str, path: Path, arms: int) -> Path:
-    safe = re.sub(r"[^A-Za-z0-9.+_]+", "-", arm)
-    if path.suffix != ".json":
-        return path / f"{safe}.json"
-    return path if arms == 1 else path.with_name(f"{path.stem}-{safe}.json")
+def _file_name(arm: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+_]+", "-", arm) + ".json"
 
 
 def _document(view: View, arm: str) -> dict[str, Any]:
+    """Return a pyperf file. Facts that pyperf records, too, have pyperf's names."""
     rows = [row for row in view.rows if row.runtime == arm and request_ns(row.good)]
-    return {
-        "version": VERSION,
-        "metadata": _one_line(_common(view, rows[0])),
-        "benchmarks": [_benchmark(row) for row in rows],
-    }
-
-
-def _common(view: View, row: Row) -> dict[str, Any]:
-    """Return the metadata of a whole pyperf file. Facts that pyperf records, too, have pyperf's names."""
-    run, runtime = view.run, row.cells[0].runtime
-    facts, machine = run.runtimes.get(runtime, {}), run.machine
-    return {
+    metadata = {
         "unit": "second",
         "loops": 1,
-        "date": run.started_at,
-        **{name: machine.get(ours) for name, ours in OF_MACHINE.items()},
-        **{name: facts.get(ours) for name, ours in OF_RUNTIME.items()},
-        "python_config_args": facts.get("flags", {}).get("configure"),
-        "gilscope_run": run.run_id,
-        "gilscope_arm": row.runtime,
-        "gilscope_runtime": runtime,
+        "date": view.run.started_at,
+        "cpu_model_name": view.machine.cpu,
+        "python_version": view.run.runtimes.get(rows[0].cells[0].runtime, {}).get("version"),
+        "gilscope_run": view.run.run_id,
+        "gilscope_arm": arm,
         "gilscope_value": str(PER_REQUEST),
     }
+    return {"version": VERSION, "metadata": _one_line(metadata), "benchmarks": [_benchmark(row) for row in rows]}
 
 
 def _benchmark(row: Row) -> dict[str, Any]:
     metadata = {
         "name": _name(row),
-        "gilscope_system": row.system,
-        "gilscope_title": row.title,
         "gilscope_params": json.dumps(dict(row.params), sort_keys=True),
         "gilscope_left_out": str(row.trouble),
     }

@@ -229,12 +229,12 @@ def exported(view: View) -> Iterator[str]:
     yield from _of_files("csv", {"cells.csv": cells_sheet(view.run), "table.csv": rows_sheet(view.rows)})
     with tempfile.TemporaryDirectory() as folder:
         try:
-            made = export(view, Path(folder))
+            paths, left_out = export(view, Path(folder))
         except BadInput as refusal:
             yield f"pyperf: refused: {refusal}"
             return
-        yield from (f"pyperf left out: {line}" for line in made.left_out)
-        yield from _of_files("pyperf", {path.name: path.read_text() for path in sorted(made.paths)})
+        yield from (f"pyperf left out: {line}" for line in left_out)
+        yield from _of_files("pyperf", {path.name: path.read_text() for path in sorted(paths)})
 
 
 def _of_files(kind: str, texts: Mapping[str, str]) -> Iterator[str]:
