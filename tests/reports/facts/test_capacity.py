@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from math import exp
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ import pytest
 from benchmarks.capacity import capacity_of, late_mmc
 from core.histogram import Histogram
 from core.languages import ENGLISH
-from core.objective import Objective, Wanted
+from core.messages import verbatim
+from core.objective import Objective
 from core.result import CellResult
 from core.user_service import Command, UserService
 from lab.places import REPOSITORY
@@ -20,7 +22,7 @@ from reports.facts.capacity import capacities, counted, ratios, wanted
 from reports.statistics.capacity import Probe, bracket
 from reports.topics.capacity import section
 from reports.view import View
-from tests.reports.facts.searches import P99, answered, searched
+from tests.reports.facts.searches import P99, searched, steep
 from tests.reports.facts.simulated_searches import simulated_search
 
 
@@ -97,26 +99,21 @@ def test_an_objective_that_no_rate_meets_ends_the_search_without_a_capacity() ->
     assert (one.crossing, one.highest_pass, one.wanted) == (None, 0.0, None)
 
 
-def test_a_load_generator_that_is_late_is_not_taken_for_the_limit_of_the_service() -> None:
-    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 0.5, 700, 1, ("3.14",), lag_ns=30_000_000)
-    (one,) = capacities(run)
-    assert one.crossing is None
-    assert one.is_generators
-    assert 450 < one.highest_pass <= 500
+@pytest.mark.parametrize(("limit", "low"), [(500, 450), (np.inf, 0)])
+def test_probes_of_a_late_load_generator_show_neither_misses_nor_a_capacity(limit: float, low: float) -> None:
+    (one,) = capacities(searched(lambda arm, rate: 0.5 * (rate > limit), 700, 1, ("3.14",), lag_ns=30_000_000))
+    assert (one.crossing, one.known, one.is_generators) == (None, [], True)
+    assert low < one.highest_pass <= limit
 
 
-def test_a_service_that_does_not_start_ends_its_own_search_alone() -> None:
-    def broken(one: Wanted) -> CellResult:
-        whole = answered(one, lambda arm, rate: 0.0, 700, np.random.default_rng(1), 0)
-        return replace(whole, clients=[], status="failed")
-
-    run = searched(lambda arm, rate: 0.0 if rate < 400 else 1.0, closed=700, seed=1, arms=("3.14",))
-    lost = replace(run, cells=[])
-    for _ in range(3):
-        lost.cells += [broken(one) for one in wanted(lost)]
-    assert wanted(lost) == []
-    (one,) = capacities(lost)
-    assert one.crossing is None
+@pytest.mark.parametrize(
+    "bad", [{"status": "failed", "clients": []}, {"status": "invalid", "reason": verbatim("the GIL was on")}]
+)
+def test_a_closed_loop_that_is_no_measurement_ends_the_search_of_its_arm_alone(bad: dict[str, Any]) -> None:
+    run = searched(steep, 700, 1, change=lambda cell: replace(cell, **bad) if cell.arm == "3.14t" else cell)
+    assert {one.arm: one.crossing is None for one in capacities(run)} == {"3.14": False, "3.14t": True}
+    assert sum(cell.arm == "3.14t" for cell in run.cells) == 3
+    assert ratios(run, capacities(run)) == []
 
 
 def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so_long() -> None:

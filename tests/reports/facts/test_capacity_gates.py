@@ -9,7 +9,7 @@ import pytest
 
 from core.histogram import Histogram
 from core.languages import ENGLISH
-from core.messages import NOTHING, message
+from core.messages import message
 from core.result import CellResult
 from core.run_record import Others
 from reports.facts.capacity import Ratio, capacities, counted, ratios, wanted
@@ -39,12 +39,6 @@ def only(arm: str, **fields: Any) -> Callable[[CellResult], CellResult]:
 GIL_ON = message("the GIL was on")
 
 
-def test_a_difference_between_sound_searches_is_called() -> None:
-    view, found = two_arms()
-    assert (found["3.14t"].verdict, found["3.14t"].why, view.failed_cells) == ("faster", NOTHING, [])
-    assert found["3.14t"].low < 1.4 < found["3.14t"].high
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -67,16 +61,6 @@ def test_an_arm_with_probes_that_are_no_measurements_gets_no_verdict(bad: dict[s
     checks = {line[0]: line[1] for line in lines_of(validity.section(view).tables[0])}
     assert checks["All planned measurements were made"] == "× failed"
     assert any("the GIL was on" in ENGLISH.text(note) for note in (*section(view).sentences, *section(view).answer))
-
-
-def test_a_search_whose_closed_loop_is_invalid_finds_no_capacity() -> None:
-    def change(cell: CellResult) -> CellResult:
-        return replace(cell, status="invalid", reason=GIL_ON) if cell.arm == "3.14t" else cell
-
-    view, found = two_arms(change)
-    assert found == {}
-    assert {one.arm: one.crossing is None for one in view.capacities} == {"3.14": False, "3.14t": True}
-    assert sum(cell.arm == "3.14t" for cell in view.run.cells) == 3
 
 
 def test_requests_that_fail_because_the_rate_is_too_high_are_misses_and_no_fault() -> None:
@@ -178,16 +162,3 @@ def test_figures_are_of_the_nearest_probe_that_met_the_objectives_and_its_own_ra
     shown = section(View(run)).tables[0]
     place = [str(column.head) for column in shown.columns].index("requests/s per core")
     assert lines_of(shown)[0][place] == "1,000"  # 1 ms of CPU time per request
-
-
-def test_misses_of_a_late_load_generator_are_no_evidence_against_a_topology() -> None:
-    one, *_ = capacities(searched(lambda arm, rate: 0.5 * (rate > 500), 700, 1, ("3.14",), lag_ns=30_000_000))
-    assert any(not probe.passes for probe in one.probes)
-    assert one.known == []
-    assert one.rough_rate == one.highest_pass
-
-
-def test_passes_of_a_late_load_generator_count_as_little_as_its_misses() -> None:
-    one, *_ = capacities(searched(lambda arm, rate: 0.0, 700, 1, ("3.14",), lag_ns=30_000_000))
-    assert one.known == []
-    assert one.highest_pass > 0

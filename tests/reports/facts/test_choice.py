@@ -15,7 +15,6 @@ from reports.facts.steps import OF_VALUES
 from reports.statistics.significance import SHARES
 from reports.topics.best import section
 from reports.view import View
-from tests.reports.contestants import lines_of
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -87,31 +86,8 @@ def test_no_step_between_runtimes_mixes_dispatches() -> None:
         assert step.ratio == pytest.approx(rates[1][step.params["DISPATCH"]] / rates[0][step.params["DISPATCH"]])
 
 
-def test_a_step_names_both_settings_and_the_ratio_between_them() -> None:
-    *_, sentence = said(a_run(blocks=23))
-    assert sentence == (
-        "The best setting on 3.14t (System 4, DISPATCH owned) has 1.50 [1.50, 1.50] times the throughput and 1.00 "
-        "[1.00, 1.00] times the memory of the best setting on 3.14 (System 4, DISPATCH leader): faster."
-    )
-
-
 def said(run: Run) -> list[str]:
     return [str(sentence) for sentence in section(View(run)).sentences]
-
-
-def test_each_runtime_has_its_best_setting_with_what_the_best_one_of_the_other_would_cost_it() -> None:
-    """2000 / 1900 and 2000 / 1200 under 3.14, 3000 / 2900 and 3000 / 1500 under 3.14t."""
-    old, new, _ = said(a_run(blocks=23))
-    assert old == (
-        "3.14: System 4, DISPATCH leader was chosen from 8 settings, and has 1.05 [1.05, 1.05] times the throughput of "
-        "System 4, DISPATCH auto (the second) and 1.67 [1.67, 1.67] times the throughput of System 4, DISPATCH owned "
-        "(the best under 3.14t)."
-    )
-    assert new == (
-        "3.14t: System 4, DISPATCH owned was chosen from 8 settings, and has 1.03 [1.03, 1.03] times the throughput of "
-        "System 4, DISPATCH auto (the second) and 2.00 [2.00, 2.00] times the throughput of System 4, DISPATCH leader "
-        "(the best under 3.14)."
-    )
 
 
 def test_settings_that_are_equal_may_be_chosen_by_chance() -> None:
@@ -121,17 +97,6 @@ def test_settings_that_are_equal_may_be_chosen_by_chance() -> None:
     old, new, _ = said(a_run(rate, blocks=23))
     assert "(the second; the difference may be chance)" in old
     assert "(the second; the difference may be chance)" in new
-
-
-def test_the_table_has_a_line_for_each_setting_and_marks_the_best_under_each_runtime() -> None:
-    shown = section(View(a_run(blocks=23))).tables[0]
-    assert [str(column.head) for column in shown.columns] == ["Setting", "3.14", "3.14t"]
-    assert lines_of(shown)[4:] == [
-        ["System 4, DISPATCH any", "1,000", "2,600"],
-        ["System 4, DISPATCH leader", "* 2,000", "1,500"],
-        ["System 4, DISPATCH owned", "1,200", "* 3,000"],
-        ["System 4, DISPATCH auto", "1,900", "2,900"],
-    ]
 
 
 def with_failure(runtime: str, dispatch: str, block: int) -> Run:

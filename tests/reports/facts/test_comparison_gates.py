@@ -105,26 +105,23 @@ ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
 
 
 @pytest.mark.parametrize(
-    ("verdict", "low", "high", "outcome"),
+    ("verdict", "low", "high", "blocks", "outcome"),
     [
-        ("slower", 0.90, 0.952, "slower"),  # 1 / 1.05 is 0.9524
-        ("slower", 0.90, 0.953, "passed"),
-        ("equivalent", 0.98, 1.01, "passed"),
-        ("inconclusive", 0.953, 1.2, "passed"),
-        ("inconclusive", 0.95, 1.2, "unclear"),
-        ("invalid", None, None, "unclear"),
-        ("unjudged", 0.8, 1.2, "unclear"),
+        ("slower", 0.90, 0.952, 8, "slower"),  # 1 / 1.05 is 0.9524
+        ("slower", 0.90, 0.953, 8, "passed"),
+        ("equivalent", 0.98, 1.01, 8, "passed"),
+        ("inconclusive", 0.953, 1.2, 8, "passed"),
+        ("inconclusive", 0.95, 1.2, 8, "unclear"),
+        ("inconclusive", 0.99, 1.01, 3, "unclear"),  # a range is no interval
+        ("invalid", None, None, 8, "unclear"),
+        ("unjudged", 0.8, 1.2, 8, "unclear"),
     ],
 )
 def test_a_threshold_of_five_percent_more_time(
-    verdict: Word, low: float | None, high: float | None, outcome: str
+    verdict: Word, low: float | None, high: float | None, blocks: int, outcome: str
 ) -> None:
-    slower, unclear = regressions([replace(ONE, verdict=verdict, low=low, high=high)], 0.05)
+    slower, unclear = regressions([replace(ONE, verdict=verdict, low=low, high=high, blocks=blocks)], 0.05)
     assert ("slower" if slower else "unclear" if unclear else "passed") == outcome
-
-
-def test_few_blocks_have_a_range_and_leave_it_unclear() -> None:
-    assert regressions([replace(ONE, verdict="inconclusive", low=0.99, high=1.01, blocks=3)], 0.05)[1]
 
 
 def test_of_three_runtimes_the_first_and_the_last_are_compared() -> None:
