@@ -48,7 +48,6 @@ def text_files(view: View, document: Document, language: Language) -> Texts:
         "table.csv": lambda: rows_sheet(view.rows),
         "cells.csv": lambda: cells_sheet(view.run),
     }
-    return files
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")

@@ -34,7 +34,6 @@ def cells(factor: float = 1.0, blocks: int = 10, runtime: str = "3.14t", spread:
         (cells(), cells(1.2), "slower", "slower; median times: 2.002 ms -> 2.402 ms, ratio 0.833 ["),
         (cells(), cells(1.001), "passed", "equivalent"),
         ([*cells(), faulty(CELL, 11, "failed", "no")], cells(), "passed", "equivalent"),
-        (cells(blocks=6, spread=0.1), cells(blocks=6, spread=0.1), "passed", "equivalent"),
         (cells(spread=30), cells(1.01, spread=30), "open", "includes 1 and reaches beyond"),
         (cells(spread=8), cells(0.98, spread=8), "passed", "inconclusive"),
         (cells(), [*cells(0.5), faulty(CELL, 11, "failed", "why")], "open", "in run B, 1 of 11 blocks failed: why."),

@@ -1,22 +1,18 @@
 """Two saved runs: what may be compared, what comes of it, and how it is shown."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from core.cell import Value
 from core.errors import BadInput
-from core.languages import ENGLISH
 from core.messages import Message
 from core.method import Method, Warmup
 from core.result import CellResult, Run
 from reports.compare.members import members
 from reports.compare.runs import Compared, ComparedCell, compare_runs, document, time_text
-from reports.render.terminal import print_section
 from reports.view import View
 from tests.reports.compare.trio import trio
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
@@ -162,20 +158,3 @@ def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
 )
 def test_times_have_four_digits_and_a_unit(time_ns: float | None, text: str) -> None:
     assert time_text(time_ns) == text
-
-
-def test_the_widest_line_fits_into_80_columns() -> None:
-    found = compared(run(cells(BEFORE_MS)), run(cells(SLOWER_MS)))
-    one = only(found)
-    wide = replace(
-        one,
-        pair=one.pair._replace(rows=(replace(one.pair.rows[0], runtime="3.14t+gil again"), one.pair.rows[1])),
-        comparison=replace(one.comparison, p=0.00012, verdict="inconclusive"),
-    )
-    section = document(replace(found, cells=(wide,))).sections[0]
-    stream = io.StringIO()
-    print_section(section, Console(file=stream, width=80), ENGLISH)
-    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-    assert any(
-        line.endswith("3.14t+gil again 2.002 ms 2.402 ms 0.83 [0.83, 0.84] ? inconclusive 0.00012") for line in lines
-    )

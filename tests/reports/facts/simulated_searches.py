@@ -20,6 +20,7 @@ from core.objective import Objective, Wanted
 from core.result import CellResult, Run
 from lab.run.experiment import length
 from reports.facts.capacity import capacities, wanted
+from reports.statistics.capacity import Crossing
 
 QUEUES = ((8, 0.02), (1, 0.001))  # servers and mean service time in s
 LIMITS_MS = (50, 120, 250, 500, 1000)
@@ -32,7 +33,7 @@ def print_simulated(searches: int = 150) -> None:
         "queue | theory / saturation [1/s] | found, median | above saturation | within 5 % | interval holds theory | "
         "brackets, of these hold theory | contradictions | width, median | probes | time of an arm [s], median, max",
         (
-            simulated_row(servers, mean_s, limit_ms, searches)
+            simulated_row(Searches(servers, mean_s, limit_ms, searches))
             for servers, mean_s in QUEUES
             for limit_ms in LIMITS_MS
             if late_mmc(1, servers, mean_s, limit_ms / 1e3) < 0.01
@@ -40,31 +41,42 @@ def print_simulated(searches: int = 150) -> None:
     )
 
 
-def simulated_row(servers: int, mean_s: float, limit_ms: int, searches: int) -> list[str]:
+class Searches:
+    """Simulated searches for the capacity of an M/M/c queue with an objective for p99, and the truth."""
+
+    def __init__(self, servers: int, mean_s: float, limit_ms: int, count: int) -> None:
+        self.saturation, order = servers / mean_s, np.random.default_rng(limit_ms)
+        self.truth = capacity_of(lambda rate: late_mmc(rate, servers, mean_s, limit_ms / 1e3), self.saturation)
+        objective = Objective.parse(f"p99<{limit_ms}ms")
+        self.name = f"M/M/{servers}, {mean_s * 1e3:g} ms, {objective.text}"
+        self.runs = [simulated_search(servers, mean_s, objective, order) for _ in range(count)]
+        self.found = [one for run in self.runs for one in capacities(run)]
+        self.known = [one.crossing for one in self.found if one.crossing]
+
+    def near(self) -> int:
+        """Return how many searches found a capacity within 5 % of the truth."""
+        return sum(abs(one.rate / self.truth - 1) < 0.05 for one in self.known)
+
+    def holding(self, some: Sequence[Crossing]) -> int:
+        """Return how many of the intervals *some* hold the truth."""
+        return sum(one.low <= self.truth <= one.high for one in some)
+
+
+def simulated_row(of: Searches) -> list[str]:
     """Return the row of the table for an M/M/c queue and an objective for p99."""
-    saturation, order = servers / mean_s, np.random.default_rng(1)
-    truth = capacity_of(lambda rate: late_mmc(rate, servers, mean_s, limit_ms / 1e3), saturation)
-    objective = Objective.parse(f"p99<{limit_ms}ms")
-    runs = [simulated_search(servers, mean_s, objective, order) for _ in range(searches)]
-    found = [one for run in runs for one in capacities(run)]
-    known = [one.crossing for one in found if one.crossing]
-    brackets = [one for one in known if one.is_bracket]
-    times_s = sorted(sum(cell.wall_ns + cell.overhead_ns for cell in run.cells) / 1e9 for run in runs)
-
-    def holding(some: Sequence[Any]) -> int:
-        return sum(one.low <= truth <= one.high for one in some)
-
+    brackets = [one for one in of.known if one.is_bracket]
+    times_s = sorted(sum(cell.wall_ns + cell.overhead_ns for cell in run.cells) / 1e9 for run in of.runs)
     return [
-        f"M/M/{servers}, {mean_s * 1e3:g} ms, {objective.text}",
-        f"{truth:.1f} / {saturation:g}",
-        f"{median(one.rate for one in known) / truth:.3f} x theory",
-        f"{sum(one.rate > saturation for one in known)}",
-        f"{sum(abs(one.rate / truth - 1) < 0.05 for one in known)} of {searches}",
-        f"{holding(known)} of {searches}",
-        f"{len(brackets)}, {holding(brackets)}",
-        f"{sum(one.contradicting is not None for one in known)}",
-        f"{median(one.width for one in known):.2f}",
-        f"{median(len(one.probes) for one in found):g}",
+        of.name,
+        f"{of.truth:.1f} / {of.saturation:g}",
+        f"{median(one.rate for one in of.known) / of.truth:.3f} x theory",
+        f"{sum(one.rate > of.saturation for one in of.known)}",
+        f"{of.near()} of {len(of.runs)}",
+        f"{of.holding(of.known)} of {len(of.runs)}",
+        f"{len(brackets)}, {of.holding(brackets)}",
+        f"{sum(one.contradicting is not None for one in of.known)}",
+        f"{median(one.width for one in of.known):.2f}",
+        f"{median(len(one.probes) for one in of.found):g}",
         f"{median(times_s):.0f}, {times_s[-1]:.0f}",
     ]
 

@@ -23,7 +23,7 @@ from reports.statistics.capacity import Probe, bracket
 from reports.topics.capacity import section
 from reports.view import View
 from tests.reports.facts.searches import P99, searched, steep
-from tests.reports.facts.simulated_searches import simulated_search
+from tests.reports.facts.simulated_searches import Searches
 
 
 def test_a_report_of_another_run_does_not_pay_for_scipy() -> None:
@@ -139,16 +139,12 @@ def test_searches_of_simulated_queues_stay_below_saturation_and_enclose_theory(
     servers: int, mean_s: float, limit_ms: int
 ) -> None:
     """The long form is `python -m tests.reports.facts.simulated_searches`."""
-    order, objective = np.random.default_rng(limit_ms), Objective.parse(f"p99<{limit_ms}ms")
-    runs = [simulated_search(servers, mean_s, objective, order) for _ in range(4)]
-    found = [one for run in runs for one in capacities(run)]
-    truth = capacity_of(partial(late_mmc, servers=servers, mean_s=mean_s, limit_s=limit_ms / 1e3), servers / mean_s)
-    known = [one.crossing for one in found if one.crossing]
-    assert len(known) == 4
-    assert all(one.rate < servers / mean_s for one in known)
-    assert all(probe.rate < servers / mean_s for one in found for probe in one.probes)
-    assert sum(abs(one.rate / truth - 1) < 0.05 for one in known) >= 3
-    assert sum(one.low <= truth <= one.high for one in known) >= 3
+    seen = Searches(servers, mean_s, limit_ms, 4)
+    assert len(seen.known) == 4
+    assert all(one.rate < seen.saturation for one in seen.known)
+    assert all(probe.rate < seen.saturation for one in seen.found for probe in one.probes)
+    assert seen.near() >= 3
+    assert seen.holding(seen.known) >= 3
 
 
 def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_its_connections() -> None:
@@ -158,6 +154,4 @@ def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_i
     run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",), change=closing)
     run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}")).to_json()
     said = [ENGLISH.text(note) for note in section(View(run)).sentences]
-    assert any(
-        "after about 20 answers, or while it was idle. Latency includes the time to connect" in note for note in said
-    )
+    assert any("after 20.0 answers on average. Latency includes the time to connect" in note for note in said)

@@ -10,8 +10,6 @@ from core.messages import verbatim
 from core.result import Run
 from reports.facts.cells import Cells
 from reports.facts.choice import choices, compare_bests, halved, judging
-from reports.facts.comparisons import compare
-from reports.facts.steps import OF_VALUES
 from reports.statistics.significance import SHARES
 from reports.topics.best import section
 from reports.view import View
@@ -73,17 +71,6 @@ def test_even_blocks_pick_and_odd_blocks_judge() -> None:
     assert all(set(judging(row)) == {1, 3, 5, 7, 9, 11} for row in best)
     (step,) = compare_bests(run, chosen)
     assert step.ratio == pytest.approx(2.6)
-
-
-def test_no_step_between_runtimes_mixes_dispatches() -> None:
-    run = a_run()
-    steps = [step for step in compare(run) if step.step not in OF_VALUES]
-    assert {step.step for step in steps} == {"other"}  # 3.14 to 3.14t, of each setting and over all
-    single = [step for step in steps if step.params]
-    assert sorted(step.params["DISPATCH"] for step in single) == sorted(DISPATCHES * 2)
-    for step in single:
-        rates = RATES["3.14"], RATES["3.14t"]
-        assert step.ratio == pytest.approx(rates[1][step.params["DISPATCH"]] / rates[0][step.params["DISPATCH"]])
 
 
 def said(run: Run) -> list[str]:

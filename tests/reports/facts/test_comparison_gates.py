@@ -11,8 +11,7 @@ from core.result import CellResult, Run, Status
 from reports.facts.comparisons import Comparison, compare
 from reports.facts.decisions import from_first_to_last, is_decided, regressions, widest
 from reports.facts.gates import background, idle_cores
-from reports.statistics.significance import Looks
-from reports.statistics.verdict import Word, judge_family
+from reports.statistics.verdict import Word
 from reports.topics.validity import section
 from reports.view import View
 from tests.reports.facts.timed_cells import compared, only, steady, timed
@@ -207,15 +206,6 @@ def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
         assert f"was read in {count} of 8 measurements" in str(line[2].words)
 
 
-def test_a_first_report_with_a_fixed_number_of_blocks_leaves_a_quarter_of_its_level_to_later_ones() -> None:
-    """Eight blocks that agree have an anytime p of 0.026. Five have a p of 0.06, and six one of 0.03."""
-    blocks = dict.fromkeys(range(1, 9), 0.2)
-    words = {
-        first: judge_family({0: blocks}, looks=Looks(is_anytime=True, first=first))[0].verdict for first in (0, 5, 6)
-    }
-    assert words == {0: "faster", 5: "inconclusive", 6: "faster"}
-
-
 def sliced(arm: str, ms: Sequence[float], length_ms: Sequence[int], tail_ms: int) -> list[CellResult]:
     """Blocks of *arm* that took *ms*, in slices of *length_ms*. In the last one, requests took up to *tail_ms*."""
     cells = []
@@ -264,15 +254,6 @@ def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
     cells = idling("3.14t", idle_ms, cpu_ms)
     assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
     assert bool(background(cells)) is ((cores or 0) > 0.02)
-
-
-def test_validity_says_that_no_runtime_was_idle_for_long_enough() -> None:
-    run = run_of(idling("3.14t", 4, 8), runtimes=["3.14t"])
-    run.plan["method"] = {"slices": True, "duration_s": 1.0}
-    lines = section(View(run)).tables[0].lines
-    (line,) = [line for line in lines if "use no CPU" in str(line[0])]
-    assert "state unknown" in str(line[1])
-    assert "no runtime or service was idle for 0.5 s" in str(line[2].words)
 
 
 def threaded(arm: str, threads: Sequence[int], processes: int = 1) -> list[CellResult]:

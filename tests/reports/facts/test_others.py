@@ -10,7 +10,6 @@ from core.result import CellResult
 from core.run_record import Others
 from reports.facts.comparisons import Comparison
 from reports.facts.others import others
-from reports.report import report
 from reports.topics.headline import headline
 from reports.topics.validity import section
 from reports.view import View
@@ -45,6 +44,7 @@ def test_shares_are_of_the_time_that_was_timed() -> None:
     assert seen.by_block == pytest.approx({1: 0.1, 2: 0.02, 3: 0.0})
     assert seen.share == pytest.approx(0.04)
     assert (seen.marked, seen.is_busy) == ([1], False)
+    assert "10% !, 2.0%, 0.0%" in str(seen.blocks)
     assert seen.busiest == pytest.approx({"make": 0.04})
     assert seen.neighbours == pytest.approx({"postgres": 0.1})
     assert others([measured(cell_of("2", "3.11"), 1, [10**9])]) is None
@@ -76,9 +76,6 @@ def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
     for one_view, state in ((view, "passed"), (busy, "look")):
         (line,) = [line for line in section(one_view).tables[0].lines if "quiet" in str(line[0])]
         assert state in str(line[1])
-        head = " ".join(map(str, report(one_view).about))
-        assert "(make" in head
-        assert "6.0% !, 6.0% !" in head
 
 
 def loaded(of_first: Sequence[float], of_second: Sequence[float], ratio: float = 1.0) -> Comparison:

@@ -50,14 +50,6 @@ def test_each_value_is_compared_with_the_first_under_each_runtime() -> None:
     assert [setting["params"]["PAYLOAD_BYTES"] for setting in [*found.values()][1].settings] == [1, 10]
 
 
-def test_a_sweep_under_one_runtime_is_compared_too() -> None:
-    found = of_values(swept({"3.14": (500, 500, 1000)}), ["3.14"])
-    assert [(label, one.verdict) for label, one in found.items()] == [
-        ("PAYLOAD_BYTES 1 → 5: 3.14", "equivalent"),
-        ("PAYLOAD_BYTES 1 → 10: 3.14", "slower"),
-    ]
-
-
 def test_all_comparisons_of_a_sweep_are_one_family_with_those_of_the_runtimes() -> None:
     run = run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS)
     assert len(compare(run)) == 3 + 5  # a step at each value, two values under each runtime, and their interaction
