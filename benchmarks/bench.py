@@ -1,32 +1,19 @@
-"""Functions for all benchmarks: parse options, measure a cell, alternate runs, print ratios and Markdown tables."""
+"""Functions for all benchmarks: parse options, run gilscope, alternate measurements, and print Markdown tables."""
 
 import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from config.plan import Plan, Row
-from core.cell import Cell, Value
 from core.errors import ChildFailed
-from core.result import CellResult, Run
+from core.result import Run
 from core.result_file import load
-from core.runtime import RuntimeName
-from core.system import System
-from lab.folders import Sandbox
 from lab.places import REPOSITORY
-from lab.python import interpreters
-from lab.run.bench import Bench
-from lab.run.feasible import preflight
-from lab.run.measure import measure
-from lab.run.runtimes import Runtime, present
-from systems import find
 
-RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
 RUNNER = (sys.executable, str(REPOSITORY / "runner.py"))
 Item = TypeVar("Item")
 
@@ -49,43 +36,6 @@ def options(
         else:
             parser.add_argument(flag, type=type(default), default=default, help="default: %(default)s")
     return parser.parse_args(words)
-
-
-def runtimes(names: str) -> Iterator[Runtime]:
-    """Yield the installed runtimes of *names*, separated by commas. Print how to install the others."""
-    wanted = [*map(RuntimeName, names.split(","))]
-    found = present(wanted, interpreters.find(wanted))
-    for name in wanted:
-        if name in found:
-            yield found[name]
-        else:
-            print(interpreters.missing(name), file=sys.stderr)
-
-
-def cell_of(system: str, runtime: Runtime, values: Mapping[str, Value]) -> Cell:
-    """Return a cell of *system*. Raise the limit on open files if the cell needs more."""
-    row = Row(system=find(system), values={name: (value,) for name, value in values.items()})
-    plan = Plan(name="bench", rows=(row,), runtimes=(runtime.name,))
-    preflight(plan)
-    return plan.cells()[0]
-
-
-@contextmanager
-def opened(runtime: Runtime, **settings: Any) -> Iterator[Bench]:
-    """Yield a Bench, with which cells are measured. settings: other fields of the Bench"""
-    with Sandbox() as sandbox:
-        yield Bench(sandbox=sandbox, runtimes={str(runtime.name): runtime}, **settings)
-
-
-def measured(cell: Cell, bench: Bench, system: System | None = None) -> CellResult:
-    """Measure the cell, and return its result. Raises ChildFailed if the result is not ok.
-
-    system: given if it is not built in
-    """
-    result = measure(cell, system or find(cell.system), 1, bench)
-    if result.status != "ok":
-        raise ChildFailed(f"{cell.cell_id} {result.status}: {result.reason}")
-    return result
 
 
 def run_of(*flags: str, folder: Path = REPOSITORY) -> Run:

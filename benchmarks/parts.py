@@ -10,13 +10,14 @@ system 2 (2 services, 2 clients, reused connections).
 
 import json
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import median
 
-from benchmarks.bench import RUNTIMES, cell_of, measured, opened, options, print_table, runtimes
+from benchmarks.bench import options, print_table, run_of
+from core.result import Run
+from core.runtime import RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
-from lab.run.runtimes import Runtime
 
 PARTS = """
 import json, timeit
@@ -42,61 +43,53 @@ print(json.dumps({
     "slow?": us(lambda: compare(81234)) - us(lambda: None),
 }))
 """
-SIZE = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 3000}
-
-
-MANY = {"NUM_API_SERVICES": 20, "NUM_CLIENTS": 20, "NUM_REQUESTS_PER_CLIENT": 1, "CALC_TARGET": 0}
+RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
+SIZE = "--num-api-services 2 --num-clients 2 --num-requests-per-client 3000"
+MANY = "--num-api-services 20 --num-clients 20 --num-requests-per-client 1 --calc-target 0"
 
 
 def main() -> None:
     """Print a Markdown table of times in us per request, or of start-up times."""
     given = options(__doc__, runtime=RUNTIMES, repeats=5, start_up=False)
+    names = given.runtime.split(",")
     if given.start_up:
         head = "runtime | system | spawn to all ready s | all around the timed window s"
-        print_table(head, _start_up(given.runtime, given.repeats))
+        print_table(head, (_start_up(name, system, given.repeats) for name in names for system in "1234"))
         return
     print_table(
         "runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: user"
         " | client: kernel | record | slow?",
-        (_line(runtime, given.repeats) for runtime in runtimes(given.runtime)),
+        (_line(name, given.repeats) for name in names),
     )
 
 
-def _line(runtime: Runtime, repeats: int) -> Sequence[str]:
-    alone = _alone(runtime)
-    with opened(runtime) as bench:
-        results = [measured(cell_of("2", runtime, SIZE), bench) for _ in range(repeats)]
+def _measured(runtime: str, system: str, repeats: int, sizes: str) -> Run:
+    return run_of("--runtime", runtime, "--system", system, "--blocks", str(repeats), *sizes.split())
+
+
+def _line(runtime: str, repeats: int) -> Sequence[str]:
+    run = _measured(runtime, "2", repeats, SIZE)
+    alone = _alone(runtime, run.runtimes[runtime]["executable"])
     user, kernel, client_user, client_kernel = (
-        median(sum(child[key] for child in getattr(result, side)) / result.requests / 1e3 for result in results)
+        median(sum(child[key] for child in getattr(cell, side)) / cell.requests / 1e3 for cell in run.cells)
         for side in ("services", "clients")
         for key in ("cpu_user_ns", "cpu_system_ns")
     )
     rest = user - alone["calc loop"] - alone["JSON and framing"]
     times = (alone["calc loop"], alone["JSON and framing"], kernel, rest, client_user, client_kernel)
-    return [str(runtime.name), *(f"{us:.1f}" for us in times), f"{alone['record']:.2f}", f"{alone['slow?']:.3f}"]
+    return [runtime, *(f"{us:.1f}" for us in times), f"{alone['record']:.2f}", f"{alone['slow?']:.3f}"]
 
 
-def _start_up(names: str, repeats: int) -> Iterator[Sequence[str]]:
-    """Yield for each runtime and system the start-up time, and the total time outside of the timed window."""
-    for runtime in runtimes(names):
-        with opened(runtime) as bench:
-            for system in ("1", "2", "3", "4"):
-                results = [measured(cell_of(system, runtime, MANY), bench) for _ in range(repeats)]
-                start_s = median(result.start_ns for result in results) / 1e9
-                around_s = median(result.overhead_ns for result in results) / 1e9
-                yield str(runtime.name), system, f"{start_s:.2f}", f"{around_s:.2f}"
+def _start_up(runtime: str, system: str, repeats: int) -> Sequence[str]:
+    """Return the start-up time of a system under a runtime, and the total time outside of the timed window."""
+    cells = _measured(runtime, system, repeats, MANY).cells
+    start_s, around_s = (median(getattr(cell, name) for cell in cells) / 1e9 for name in ("start_ns", "overhead_ns"))
+    return runtime, system, f"{start_s:.2f}", f"{around_s:.2f}"
 
 
-def _alone(runtime: Runtime) -> dict[str, float]:
-    command = [str(runtime.interpreter.executable), "-s", "-c", PARTS]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=REPOSITORY,
-        env=scrubbed_environment() | runtime.variables,
-    )
+def _alone(runtime: str, executable: str) -> dict[str, float]:
+    command, env = [executable, "-s", "-c", PARTS], scrubbed_environment() | RuntimeName(runtime).variables
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=env)
     parts: dict[str, float] = json.loads(done.stdout)
     return parts
 
