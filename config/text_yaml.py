@@ -15,19 +15,10 @@ else:
 
 MOST_BYTES = 1 << 18
 MOST_LEVELS = 100  # deeper nesting would take libyaml quadratic time and overflow the stack
-MOST_NODES = 200_000
-CHARACTERS = 16  # of a text that count as one more value
 
 
 class _TextLoader(_Loader):
-    """A loader that reads scalars as strings and refuses duplicate keys and aliases that expand to huge documents."""
-
-    def get_single_node(self) -> Any:
-        node = super().get_single_node()
-        if node is not None and _size(node, {}) > MOST_NODES:
-            problem = f"it has more than {MOST_NODES} values when aliases are expanded"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-        return node
+    """A loader that reads scalars as strings and refuses duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -39,28 +30,15 @@ class _TextLoader(_Loader):
         return super().construct_mapping(node, deep=deep)
 
 
-def _expect_shallow(text: str) -> None:
-    """Raise YAMLError if *text* is nested too deep, before any object is built."""
+def _expect_plain(text: str) -> None:
+    """Raise YAMLError, before any object is built, if *text* is nested too deep, or has aliases, which could expand."""
     level = 0
     for event in yaml.parse(text, Loader=_Loader):
         level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if level > MOST_LEVELS:
             raise yaml.YAMLError(f"it is nested deeper than {MOST_LEVELS} levels")
-
-
-def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return the number of values in *node*, with aliases expanded. It exceeds MOST_NODES if *node* contains itself.
-
-    A long text counts as several values.
-    """
-    if id(node) not in known:
-        known[id(node)] = MOST_NODES + 1  # provisional: the node is visited again only if it contains itself
-        parts = node.value if isinstance(node, yaml.SequenceNode) else []
-        if isinstance(node, yaml.MappingNode):
-            parts = [part for pair in node.value for part in pair]
-        length = len(node.value) // CHARACTERS if isinstance(node, yaml.ScalarNode) else 0
-        known[id(node)] = 1 + length + sum(_size(part, known) for part in parts)
-    return known[id(node)]
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem="aliases are not accepted", problem_mark=event.start_mark)
 
 
 def read_yaml(path: Path, flag: str) -> Any:
@@ -71,7 +49,7 @@ def read_yaml(path: Path, flag: str) -> Any:
         if len(data) > MOST_BYTES:
             raise _unreadable(path, flag, message("the file is longer than {most} bytes", most=MOST_BYTES))
         text = data.decode()
-        _expect_shallow(text)
+        _expect_plain(text)
         return yaml.load(text, Loader=_TextLoader)
     except OSError as error:
         raise _unreadable(path, flag, str(error.strerror)) from error
