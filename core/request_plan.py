@@ -148,15 +148,13 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestPlan:
-    """The requests that every client sends to a user's service, and their rate or think time.
+    """The requests that every client sends to a user's service, and their think time.
 
     think_time_s: how long each connection waits between an answer and its next request
-    rate: requests per second of each client, at fixed times; 0 = closed loop: send after each answer
     """
 
     requests: tuple[Request, ...] = (Request(),)
     think_time_s: float = 0.0
-    rate: int = 0
 
     @property
     def has_only_handshakes(self) -> bool:

@@ -109,7 +109,6 @@ class Requests(TypedDict):
 
     requests: list[Request]
     think_time_s: Number
-    rate: Count
 
 
 class Target(TypedDict):

@@ -29,6 +29,7 @@ DEFAULTS: dict[str, int] = {
     "NUM_CLIENTS": 2,
     "NUM_CONNECTIONS_PER_CLIENT": 8,
     "NUM_REQUESTS_PER_CLIENT": 1000,
+    "RATE": 0,
 }
 DEFAULT_THREADS = 8
 MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
@@ -147,7 +148,6 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
 
 def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values) -> tuple[Row, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
-    values["RATE"] = (service.requests.rate,)
     threaded = bool(service.command and service.command.threaded)
     if threaded:
         values[THREADS] = (DEFAULT_THREADS,)

@@ -29,7 +29,6 @@ from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
 
 MOST_WEIGHT = 10**6
-MOST_RATE = 10**8
 LONGEST_THINK_TIME_S = 10.0**6
 HTTP1_HEADERS = ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade")
 _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/(?:\{\{[^{}#]*\}\}|[^\s#])*)")
@@ -215,7 +214,6 @@ FILE = applying(
         field="think_time_s",
         example="10ms",
     ),
-    Option("rate", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE)),
 )
 REQUEST_KEYS, FILE_KEYS = by_key(REQUEST), by_key(FILE)
 

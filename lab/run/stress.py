@@ -172,7 +172,7 @@ def learn_expected_answers(
         learn_check(request, [answer for place, answer in answers if place == number])
         for number, request in enumerate(plan.requests)
     ]
-    requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
+    requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0)
     return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
 
 

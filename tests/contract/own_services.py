@@ -201,7 +201,7 @@ def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:
         "variables": {},
         "expected_python": "",
         "start_deadline_s": 30.0,
-        "requests": {"requests": [{}], "think_time_s": 0.0, "rate": 0},
+        "requests": {"requests": [{}], "think_time_s": 0.0},
     }
 
 

@@ -67,7 +67,6 @@ def test_a_plan_survives_json(tmp_path: Path) -> None:
     plan = RequestPlan(
         requests=(Request(method="POST", path="/x", headers={"A": "b"}, body_file=str(body)), Request(expect_json=[1])),
         think_time_s=0.5,
-        rate=7,
     )
     again = RequestPlan.from_json(json.loads(json.dumps(plan.to_json())))
     assert again == plan

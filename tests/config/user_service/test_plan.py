@@ -272,12 +272,12 @@ def test_services_that_nobody_would_call_are_refused() -> None:
 
 
 def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
-    (tmp_path / "asked.yaml").write_text("requests: [GET /x]\nrate: 7\n")
+    (tmp_path / "asked.yaml").write_text("requests: [GET /x]\n")
     file = tmp_path / "shop.yaml"
     file.write_text(
         "service: {command: '{python} x {port}', requests: asked.yaml, environment: {A: '1'}}\n"
         "runtimes: ['3.14']\n"
-        "parameters: {NUM_CLIENTS: 3}\n"
+        "parameters: {NUM_CLIENTS: 3, RATE: 7}\n"
     )
     plan = load_plan(file)
     (cell,) = plan.cells()
@@ -294,7 +294,7 @@ REFUSED_IN_YAML = {
     f"service: {{{COMMAND_IN_YAML}, environment: [A=b]}}": "environment is ['A=...']",
     f"service: {{{COMMAND_IN_YAML}, environment: {{A=b: c}}}}": "a variable whose name does not contain =",
     f"service: {{{COMMAND_IN_YAML}, environment: {{A: [b]}}}}": "environment is {'A': '...'}",
-    f"service: {{{COMMAND_IN_YAML}, think_time: 1ms, rate: 5}}": "With RATE, requests are sent at fixed times",
+    f"service: {{{COMMAND_IN_YAML}, think_time: 1ms}}\nparameters: {{RATE: 5}}": "With RATE, requests are sent",
     f"service: {{{COMMAND_IN_YAML}}}\nrows: [{{system: 2}}]": "The plan has both rows and service",
     f"service: {{{COMMAND_IN_YAML}}}\nview: league": "The plan has both view and service",
     "service: {command: ['{python}', '{port}']}": "command is ['{python}', '{port}']; it must be a text",

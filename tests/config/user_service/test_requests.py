@@ -13,7 +13,6 @@ from core.secret import revealed
 
 WHOLE = """
 think_time: 10ms
-rate: 100
 requests:
   - request: GET /items/3?full=1
     weight: 9
@@ -37,7 +36,7 @@ def loaded(folder: Path, text: str) -> RequestPlan:
 def test_a_file_says_what_is_asked_and_what_is_right(tmp_path: Path) -> None:
     (tmp_path / "body.bin").write_bytes(b"\0")
     plan = loaded(tmp_path, WHOLE)
-    assert (plan.think_time_s, plan.rate) == (0.01, 100)
+    assert plan.think_time_s == 0.01
     sent = [replace(one, path=revealed(one.path), body=revealed(one.body)) for one in plan.requests]
     assert sent == [
         Request(path="/items/3?full=1", weight=9, headers={"Accept": "application/json"}, expect_json={"id": 3}),
@@ -64,7 +63,7 @@ REFUSED = {
     "- request: [GET]": "request is ['GET']; it must be a text",
     f"- request: GET /a\n  expect_json: '{'[' * 100_000}'": "it must be JSON such as",
     "requests: []": "must be a list such as",
-    "rate: 3": "a list of requests, or a mapping",
+    "think_time: 3": "a list of requests, or a mapping",
     "requests: [GET /]\nthink_time: soon": "think_time is soon",
     "[{request: GET /, first: maybe}]": "first is maybe; it must be one of true, false",
     "[{request: GET /, first: true}]": "do not count in the result",

@@ -13,7 +13,7 @@ from tests.native.programs import program_or_skip
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
     """What a service child is told of one request."""
-    plan = {"requests": [{"method": "POST", **request}], "think_time_s": 0.0, "rate": 0}
+    plan = {"requests": [{"method": "POST", **request}], "think_time_s": 0.0}
     return {"protocol": protocol, "prefix": "", "requests": plan}
 
 
