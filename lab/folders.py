@@ -58,15 +58,6 @@ class PrivateFolder:
         _end(self._reaper, self.folder)
 
 
-def remove_contents(folder: Path) -> None:
-    """Remove everything in *folder*, but keep the folder, because a process may hold a lock on it. Raises OSError."""
-    for entry in folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
-
-
 def temporary_folder() -> Path:
     """Return the folder in which private folders are created: TMPDIR if it is set, even if that folder is full."""
     named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")

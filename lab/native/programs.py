@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,16 +26,8 @@ BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
 LAST_LINES = 6
+COMPILE_ERROR = "could not compile"  # in the output of cargo
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
-# Messages of old and new versions of cargo that a package needs a newer Rust, because of rust-version or edition.
-_OLD_RUST = re.compile(
-    r"requires rustc \d|rustc [\d.]+\S* is not supported by"
-    r"|older than the `\d+` edition|feature `edition\d+` is required"
-)
-_NO_CRATES = re.compile(
-    r"failed to download|failed to fetch|spurious network error|[Cc]ould(?: not|n't) resolve host"
-    r"|attempting to make an HTTP request"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,34 +227,17 @@ def build_failure(reason: Message) -> Message:
 
 
 def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Message:
-    """Return why a build failed: a missing library or tool that its output names, or else the output's last lines."""
+    """Return why a build failed: a missing library that its output names, or else the output's last lines."""
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
-    return (
-        find_missing_library(name, output)
-        or (command[0] == "cargo" and explain_cargo_failure(output))
-        or build_failure(failed)
-    )
+    if command[0] == "cargo" and COMPILE_ERROR not in output:  # the installed Rust is too old, or there is no network
+        failed = message("not built: {reason}", reason=failed)
+    else:
+        failed = build_failure(failed)
+    return find_missing_library(name, output) or failed
 
 
 def find_missing_library(name: str, output: str) -> Message:
     """Return a message with the missing library that a build's output names; NOTHING if it names no library."""
     needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
     return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
-
-
-def explain_cargo_failure(output: str) -> Message:
-    """Return why cargo cannot build any program, such as an old Rust; NOTHING if *output* shows another error."""
-    if _OLD_RUST.search(output):
-        return message("not built: needs {tools}", tools=_required_rust())
-    return (
-        build_failure(message("cargo could not download the crates (no network?)"))
-        if _NO_CRATES.search(output)
-        else NOTHING
-    )
-
-
-def _required_rust() -> Message:
-    manifest = tomllib.loads((NATIVE_SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
-    version = manifest["workspace"].get("package", {}).get("rust-version")
-    return message("Rust {version} or newer", version=version) if version else message("a newer Rust version")

@@ -1,20 +1,19 @@
 """Build wheels of the extension modules in native/ for each interpreter, and report why a wheel is missing."""
 
-import hashlib
-import json
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
 from core.system import Extension
-from lab.digests import files_in, text_digest
+from lab.digests import Digests, files_in, short_digest
 from lab.environments.environment import EnvironmentFailed
-from lab.folders import locked, remove_contents
+from lab.folders import locked
 from lab.native.programs import (
     build_failure,
     copy_sources,
@@ -30,11 +29,11 @@ from lab.python.interpreters import Interpreter
 from systems import built_in
 
 WHEELS = NATIVE_BUILDS / "wheels"
-STAMP_FILE = "gilscope.json"
 REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 
 
+_DIGESTS = Digests()
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
@@ -50,24 +49,18 @@ class WheelBuild:
         """The extension and the runtime, for messages: 'NAME for 3.14t'."""
         return message("{extension} for {runtime}", extension=self.extension.name, runtime=self.interpreter.name)
 
-    @property
-    def place(self) -> Path:
-        """The wheel's folder. Its name has a hash of the interpreter's path, because interpreter names may repeat."""
-        digest = text_digest(str(self.interpreter.executable))[:8]
-        return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
-
     @cached_property
-    def stamp(self) -> str:
-        """What identifies the wheel: a digest of its sources, and the interpreter's path, version and build."""
-        return json.dumps({"sources": _digest(self.extension), **self.interpreter.identity}, indent=1)
+    def place(self) -> Path:
+        """The wheel's folder, named by a digest of its sources and of the interpreter's path, version and build."""
+        own = files_in(NATIVE_SOURCES / self.extension.name, SOURCE_KINDS)
+        borrowed = (str(NATIVE_SOURCES / name) for name in self.extension.borrowed)
+        sources = _DIGESTS.of_files(chain(own, borrowed), str(NATIVE_SOURCES))
+        digest = short_digest((sorted(sources.items()), sorted(self.interpreter.identity.items())))
+        return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
 
     def find(self) -> Path | None:
         """Return the path of the wheel; None if there is none of the present sources."""
-        try:
-            is_current = (self.place / STAMP_FILE).read_text(encoding="utf-8") == self.stamp
-        except OSError:
-            return None
-        return next(self.place.glob("*.whl"), None) if is_current else None
+        return next(self.place.glob("*.whl"), None)
 
     def missing_tools(self) -> Message:
         """Return a message that names missing build tools; NOTHING if all are on PATH."""
@@ -95,11 +88,11 @@ class WheelBuild:
             return NOTHING if self.find() else self._build(lock)
 
     def _build(self, lock: int) -> Message:
-        """Build the wheel. The stamp is written last: it marks a complete wheel."""
-        remove_contents(self.place)
+        """Build the wheel in another folder, so that each wheel in its own folder is complete."""
         copy_sources()
         python, source = str(self.interpreter.executable), str(NATIVE_BUILDS / self.extension.name)
-        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(self.place), source]
+        made = self.place / "made"
+        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(made), source]
         try:
             done = run_build(command, lock)
         except subprocess.TimeoutExpired as late:
@@ -109,9 +102,10 @@ class WheelBuild:
             reason = _explain_failure(self.extension.name, output) if done.returncode else NOTHING
         if reason:
             store_reason(self.place / REASON_FILE, reason)
-        else:
-            (self.place / STAMP_FILE).write_text(self.stamp, encoding="utf-8")
-        return reason
+            return reason
+        for built in made.glob("*.whl"):
+            built.rename(self.place / built.name)
+        return NOTHING
 
 
 def wheel(name: str, interpreter: Interpreter) -> Path:
@@ -144,16 +138,6 @@ def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[
         for extension in extensions:
             build = WheelBuild(extension, interpreter)
             yield build.label, build.make()
-
-
-def _digest(extension: Extension) -> str:
-    """Return a digest of the names and contents of an extension's sources."""
-    sha = hashlib.sha256()
-    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS)
-    for path in (*map(Path, own), *(NATIVE_SOURCES / name for name in extension.borrowed)):
-        data = path.read_bytes()
-        sha.update(f"{path.relative_to(NATIVE_SOURCES).as_posix()}\0{len(data)}\0".encode() + data)
-    return sha.hexdigest()
 
 
 def _explain_failure(name: str, output: str) -> Message:

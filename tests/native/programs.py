@@ -13,7 +13,7 @@ import pytest
 
 from core.method import Method
 from lab.folders import Sandbox
-from lab.native.programs import PROGRAMS, explain_cargo_failure
+from lab.native.programs import COMPILE_ERROR, PROGRAMS
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from tests.contract.dialects import FRAMES, Dialect
 from tests.contract.serving import Serving, listening
@@ -43,9 +43,9 @@ def cargo_test(*arguments: str, seed: int, cases: int) -> str:
         check=False,
         env={**os.environ, **properties, "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"},
     )
-    why_not = explain_cargo_failure(done.stdout) if done.returncode else ""
-    if why_not:
-        pytest.skip(str(why_not))
+    is_built = "\nrunning " in done.stdout or COMPILE_ERROR in done.stdout
+    if done.returncode and not is_built:  # the installed Rust is too old, or there is no network
+        pytest.skip("needs cargo that can build this")
     assert done.returncode == 0, done.stdout
     return done.stdout
 

@@ -135,29 +135,23 @@ def test_a_compiler_that_cannot_be_started_is_a_reason(workshop: Workshop) -> No
     assert f"{NEEDS} could not be started" in reason
 
 
-OLD_RUST = "not built: needs Rust 1.95 or newer"
-
-
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ("error: package `mio v1.2.4` cannot be built because it requires rustc 1.79 or newer, while ...", OLD_RUST),
-        ("error: rustc 1.85.0 is not supported by the following packages:\n  loadgen@0.1.0 requires ...", OLD_RUST),
-        ("  feature `edition2024` is required", OLD_RUST),
-        ("  this version of Cargo is older than the `2024` edition, and only supports `2015` and ...", OLD_RUST),
-        ("error: failed to download from `https://...`\n  [6] Could not resolve host: ...", "no network?"),
-        ("error: failed to get `mio` as a dependency of package ...\n  Couldn't resolve host name", "no network?"),
+        (
+            "error: rustc 1.85.0 is not supported by the following packages:",
+            "not built: cargo build failed: error: rustc",
+        ),
+        ("error: could not compile `loadgen`", "not built, although all build tools are installed: cargo build failed"),
     ],
 )
-def test_a_cargo_that_can_build_nothing_says_what_it_needs(
+def test_a_cargo_that_can_build_nothing_is_not_a_program_that_does_not_compile(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, said: str, reason: str
 ) -> None:
-    (workshop.sources / "Cargo.toml").write_text('[workspace.package]\nrust-version = "1.95"\n')
-    script(workshop.tools / "cargo", f"cat >&2 <<'END'\n{said}\nEND\nexit 101")
+    script(workshop.tools / "cargo", f"echo '{said}' >&2; exit 101")
     build = replace(workshop.build(), tools=("cargo",), commands=(("cargo", "build"),))
     monkeypatch.setattr(programs, "BUILDS", {"one": build})
-    monkeypatch.setattr(programs, "NATIVE_SOURCES", workshop.sources)
-    assert reason in made("one")[0][1]
+    assert made("one")[0][1].startswith(reason)
 
 
 def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> None:

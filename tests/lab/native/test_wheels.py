@@ -21,7 +21,7 @@ from tests.lab.python.fake_pythons import script
 FAKE_UV = """
 echo "$*" >>"$LOG"
 [ ! -e "$LOG.fail" ] || { cat "$LOG.fail" >&2; exit 2; }
-echo made >"$6/some-0.1.0-cp311-cp311-linux_x86_64.whl"
+mkdir -p "$6" && echo made >"$6/some-0.1.0-cp311-cp311-linux_x86_64.whl"
 """
 
 
@@ -68,7 +68,7 @@ def test_a_wheel_is_built_once_for_an_interpreter_and_then_found(
     assert (made(interpreter), made(interpreter), built(log)) == ("", "", 1)
     found = wheel("some", interpreter)
     assert found.read_text() == "made\n"
-    asked = f"build --wheel --python {interpreter.executable} --out-dir {found.parent} {source.parent}\n"
+    asked = f"build --wheel --python {interpreter.executable} --out-dir {found.parent}/made {source.parent}\n"
     assert log.read_text() == asked
 
 
