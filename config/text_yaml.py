@@ -38,7 +38,8 @@ def _expect_plain(text: str) -> None:
         if level > MOST_LEVELS:
             raise yaml.YAMLError(f"it is nested deeper than {MOST_LEVELS} levels")
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="aliases are not accepted", problem_mark=event.start_mark)
+            line = event.start_mark.line + 1 if event.start_mark else 0
+            raise yaml.YAMLError(f"line {line} has an alias, and aliases are not accepted")
 
 
 def read_yaml(path: Path, flag: str) -> Any:

@@ -6,13 +6,13 @@ from functools import partial
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import Section
 from reports.document.values import hundredths, mib
-from reports.facts.cells import request_ns
+from reports.facts.cells import memory_bytes, request_ns
 from reports.facts.comparisons import looks_at
 from reports.facts.contests import Contest, Standing, contests
+from reports.facts.figures import median_of
 from reports.statistics.significance import ALPHA, SHARES, Looks, holm
 from reports.statistics.stats import log_ratios
 from reports.topics import contest as shared
-from reports.topics.costs import SERVICE_PSS
 from reports.view import View
 
 PLACE = 12
@@ -26,6 +26,13 @@ HOW = message(
     "the CPU time of the clients.",
     alpha=ALPHA,
 )
+
+
+def _memory_bytes(standing: Standing) -> float | None:
+    """Return the memory of all processes of the service, as the median over the blocks."""
+    return median_of(lambda cell: memory_bytes(cell.services), standing.row.good)
+
+
 COLUMNS = [
     shared.name_col(message("system")),
     shared.RATES,
@@ -36,7 +43,7 @@ COLUMNS = [
         brief=message("vs gilscope"),
     ),
     *shared.median_cols(p50_ns=6, p99_ns=3, service_cpu_ns_per_request=2, client_cpu_ns_per_request=8),
-    shared.number_col(message("memory [MiB]"), lambda standing: SERVICE_PSS.of(standing.row.good), mib, rank=7),
+    shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
 ]
 
 

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
-from reports.document.model import ABSENT, Axis, Datum, Figure, Form, Panel, Section, Strip, Table, estimate, traced
-from reports.document.shapes import CellValue, Col, Spot, bar, col, named_axis, table
-from reports.document.values import hundredths, microseconds, round_values, whole
+from reports.document.model import ABSENT, Datum, Form, Section, Strip, Table, estimate, traced
+from reports.document.shapes import CellValue, Col, col, table
+from reports.document.values import hundredths, microseconds, whole
 from reports.facts.cells import Row, grouped
 from reports.facts.comparisons import doubt
 from reports.facts.contests import Contest, Standing, rate, titled
-from reports.facts.figures import requests_per_s
+from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import about
 from reports.statistics.stats import Estimate
 from reports.view import View
@@ -24,7 +24,7 @@ from reports.view import View
 KEY = "record"
 RATE = "requests_per_s"  # the figure's name on the page
 REQUESTS_S = message("requests/s")
-ANSWERED = message("answered requests/s")
+NOTHING_MEASURED = message("No system was measured.")
 CPU = message("CPU [us]")
 MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: head and other fields of its column
     "p50_ns": (message("p50 [us]"), {}),
@@ -32,18 +32,6 @@ MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: he
     "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
     "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
 }
-PLACES = (message("Fastest"), message("Second fastest"), message("Slowest"))
-ANSWERS = {  # by the number of systems that are named
-    1: message("{first} serves {rate} requests/s."),
-    2: message("{first} has the highest median, {rate} requests/s. {second} follows with {second_rate}."),
-    3: message(
-        "{first} has the highest median, {rate} requests/s. {second} follows with {second_rate}, and {last} has the "
-        "lowest, {last_rate}."
-    ),
-}
-NAMED = (("first", "rate"), ("second", "second_rate"), ("last", "last_rate"))  # arguments of ANSWERS
-
-
 Item = TypeVar("Item")
 
 
@@ -55,25 +43,20 @@ def contest_section(
     sentences: Iterable[Message],
     view: View,
 ) -> Section:
-    """Return a report section that ranks the measured systems (contestants) in sentences, figures and a table."""
+    """Return a report section that ranks the measured systems (contestants) in sentences and a table with bars."""
     every = (*sentences, *doubts(view), *absent_sentences(view))
-    name, groups = message("All ranked systems"), [(contest.label, contest.standings) for contest in contests]
-    bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
-    all_of_it = Section(
-        "contestants",
-        name,
-        sentences=every,
-        figures=(throughput(contests, view),) if contests else (),
-        tables=(table(name, columns, groups, caption=caption),),
-    )
-    return Section(
-        KEY,
-        title,
-        answer=[*map(answer, contests)] if len(contests) == 1 else (),
-        tables=(podiums(contests),) if len(contests) > 1 else (),
-        parts=(all_of_it,),
-        terminal=(table(name, [*columns, bars], groups), *every),
-    )
+    standings = [standing for contest in contests for standing in contest.standings]
+    most = THROUGHPUT.most(standing.row for standing in standings)
+
+    def bar(standing: Standing) -> Datum:
+        row = standing.row
+        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], str(standing.name)), cells=row.trace)
+
+    first, *others = columns
+    groups = [(contest.label, contest.standings) for contest in contests]
+    cols = [first, col(NOTHING, bar, is_strip=True), *others]
+    ranking = table(message("All ranked systems"), cols, groups, kind="bars", caption=caption)
+    return Section(KEY, title, sentences=every, tables=(ranking,), terminal=(replace(ranking, caption=NOTHING), *every))
 
 
 def name_col(head: Message, name: str | Callable[[Standing], Message] = "name") -> Col[Standing]:
@@ -139,55 +122,6 @@ def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], M
     sentence: makes the sentence about one ranking; rankings for which it returns NOTHING are left out
     """
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
-
-
-def answer(contest: Contest) -> Message:
-    """Return a sentence with the names and requests/s of a ranking's fastest, second-fastest and slowest systems."""
-    named = _podium(contest)
-    args: dict[str, Any] = {}
-    for (who, how_fast), standing in zip(NAMED, named, strict=False):
-        args |= {who: standing.name, how_fast: rate_words(standing.row)}
-    return replace(ANSWERS[len(named)], args=args)
-
-
-def podiums(contests: Sequence[Contest]) -> Table:
-    """Return a table of the fastest, second-fastest and slowest system at each setting."""
-
-    def place(standing: Standing) -> Message:
-        return PLACES[min(standing.ranked.index(standing.row), 2)]
-
-    columns = [col("Rank", place), name_col(message("System name")), RATES]
-    groups = [(contest.label, _podium(contest)) for contest in contests]
-    return table(message("Highest throughput"), columns, groups, kind="standings")
-
-
-def _podium(contest: Contest) -> Sequence[Standing]:
-    return [*contest.standings[:2], *contest.standings[2:][-1:]]
-
-
-def throughput(contests: Iterable[Contest], view: View) -> Figure:
-    """Return a bar chart of the ranked systems' requests/s, with a panel for each setting."""
-    panels = []
-    for contest in contests:
-        spots = [
-            Spot(place, list(map(requests_per_s, standing.row.good)), standing.trace, standing.name)
-            for place, standing in enumerate(contest.standings)
-        ]
-        looks = [view.looks[standing.row.runtime] for standing in contest.standings]
-        curves = [bar(look, spot, whole) for look, spot in zip(looks, spots, strict=True)]
-        most = 1.04 * max(value for spot in spots for value in spot.values)
-        ticks = [(value, whole(value)) for value in round_values(0.0, most, 3)]
-        across = Axis(ANSWERED, high=most, ticks=ticks)
-        up = named_axis([standing.name for standing in contest.standings], room=0.6)
-        panels.append(Panel(title=contest.label, across=across, up=up, curves=curves))
-    return Figure(
-        "throughput",
-        message("Requests per second"),
-        caption=message(
-            "Bars show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
-        ),
-        panels=panels,
-    )
 
 
 def published(name: Message, text: str, **more: Any) -> Table:

@@ -29,7 +29,7 @@ def longest_s(measured: UserService, duration_s: float = 0.0, **values: Value) -
     ("requests", "values", "takes_s"),
     [
         (RequestPlan(), {"NUM_REQUESTS_PER_CLIENT": 1000}, 500 * 1.0),  # answers of a second, two at once
-        (RequestPlan(rate=5), {"NUM_REQUESTS_PER_CLIENT": 1000, "RATE": 5}, 200.0),
+        (RequestPlan(), {"NUM_REQUESTS_PER_CLIENT": 1000, "RATE": 5}, 200.0),
         (RequestPlan(think_time_s=30.0), {"NUM_REQUESTS_PER_CLIENT": 10}, 5 * 30.0),
         (RequestPlan(), {"NUM_REQUESTS_PER_CLIENT": 10, "NUM_API_SERVICES": 7}, 35 * 9.0),
     ],

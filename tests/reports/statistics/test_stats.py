@@ -40,7 +40,8 @@ def test_up_to_five_blocks_have_a_median_and_from_three_on_a_range(
     values: list[float], seen: tuple[float, ...]
 ) -> None:
     found = effect(values)
-    assert ((found.value, found.low, found.high), found.is_range) == (pytest.approx(seen), True)
+    assert (found.value, found.low, found.high) == pytest.approx(seen)
+    assert found.is_range
 
 
 def test_the_median_hides_one_slow_process_in_five_and_the_ratio_of_totals_does_not() -> None:
