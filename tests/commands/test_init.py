@@ -150,7 +150,7 @@ WRONG = {
     "4x.yaml": "name is 4x",
     "shop.yaml --directory nowhere": "No application was found",
     "shop.yaml --service-port 99999": "port is 99999",
-    "shop.yaml --interface asgi --server waitress": "waitress does not support asgi",
+    "shop.yaml --interface asgi --server waitress": "gilscope starts waitress only for wsgi",
     "shop.yaml --topology 2": "topology is 2",
     "shop.yaml --target ftp://x": "service shop is ftp://x",
     "shop.yaml --runtime ''": "Runtime ''",
