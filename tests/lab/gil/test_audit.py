@@ -40,13 +40,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) 
     wheel(folder, "plain", {"plain/__init__.py": b"import plain.inner\n", "plain/inner.py": b"x = 1\n"})
     wheel(folder, "raising", {"raising.py": b"import nothing_of_that_name\n"})
     wheel(folder, "dying", {"dying.py": b"import os\nos._exit(7)\n"})
-    wheel(
-        folder,
-        "warning",
-        {
-            "warning.py": b"import warnings\nwarnings.warn('not thread-safe', RuntimeWarning)\nwarnings.warn('old', DeprecationWarning)\n"
-        },
-    )
+    warnings = [("not thread-safe", "RuntimeWarning"), ("old", "DeprecationWarning")]
+    lines = [f"warnings.warn({text!r}, {category})\n" for text, category in warnings]
+    wheel(folder, "warning", {"warning.py": "".join(["import warnings\n", *lines]).encode()})
     held = extension(free_threaded, folder, "_held", EXTENSION)
     free = extension(free_threaded, folder, "_free", SUPPORTED)
     wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
