@@ -24,7 +24,7 @@ from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
 from core.messages import message
-from core.request_plan import COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
+from core.request_plan import ANY, COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
 
@@ -273,6 +273,13 @@ def _expect_values(plan: RequestPlan) -> None:
                     name=wrong[0],
                 )
         known |= set(request.save)
+        expected = "" if request.expect_json is ANY else hidden_answer(request).reveal()
+        if any(isinstance(part, Place) for part in places(expected.encode(errors="replace"), frozenset(known | saved))):
+            raise BadInput(
+                "The expect_json of {request} has a placeholder, but placeholders are filled in requests only. Leave "
+                "out the keys whose values differ from request to request.",
+                request=str(request),
+            )
     if all(request.first for request in plan.requests):
         raise BadInput(
             "every request has first: true, but such requests do not count in the result. Add a request without first."

@@ -81,10 +81,13 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
     server = SERVERS[name]
     if interface and interface not in server.interfaces:
         raise BadInput(
-            "{server} does not support {interface}. It supports {interfaces}.",
+            "gilscope starts {server} only for {interfaces}, but the interface of {app} is {interface}. Use --server "
+            "{servers}, or start it yourself with --service-command.",
             server=name,
+            app=app,
             interface=interface,
             interfaces=listed(server.interfaces, OR),
+            servers=listed([other for other, one in SERVERS.items() if interface in one.interfaces], OR),
         )
     interface = interface or server.interfaces[0]
     threads = "--blocking-threads {threads} " if interface == WSGI else ""

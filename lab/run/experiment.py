@@ -158,7 +158,8 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
                 skipped = {entry.arm: result for entry in left if (result := _not_tried(entry, block, run))}
                 tried = [entry for entry in left if entry.arm not in skipped]
-                for result in (*skipped.values(), *under_way.measure(tried, block)):
+                measured = under_way.measure(tried, block) if tried else []
+                for result in (*skipped.values(), *measured):
                     under_way.keep(result, total)
         if enough(run, under_way.spent_ns):
             break

@@ -1,15 +1,18 @@
 """Describe compared runs: their names by letter (A, B), conditions that must be equal, and permitted differences."""
 
+import json
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from string import ascii_uppercase
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import NOTHING, SEMICOLON, Message, message, plural, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.method import Warmup
+from core.request_plan import RequestPlan
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
 from reports.facts.builds import UNKNOWN, build_facts, by_label, packages, unlike
@@ -40,6 +43,7 @@ METHOD = {
     "limit_memory_bytes": message("the services' memory limit in bytes"),
 }
 LEAST, MOST = 2, len(ascii_uppercase)
+DIGITS = 6
 NONE = message("none")
 DIFFERENT = message("Permitted differences between the runs")
 
@@ -68,7 +72,8 @@ class Member:
     def conditions(self) -> Mapping[Message, Message]:
         """The conditions that must be equal in compared runs: {the CPU model: EPYC, the warm-up: none, ...}."""
         known = {**self.view.run.machine, **vars(self.view.plan.method)}
-        return {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
+        of_all = {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
+        return {**of_all, message("the requests"): _requests(self.view.plan.own)}
 
     @property
     def facts(self) -> Mapping[Message, Message]:
@@ -89,6 +94,15 @@ class Member:
     def cells(self, groups: str) -> str:
         """Put this run's letter before the names of *groups* of measurements: 'A/3.14t-4-3.14t-1a2b3c4d'."""
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
+
+
+def _requests(own: Mapping[str, Any]) -> Message:
+    """Return the requests to a user's service as text, with a digest of all that is sent; "none" without a service."""
+    if not own:
+        return NONE
+    names = listed(map(str, RequestPlan.from_json(own["requests"]).requests))
+    sent = sha256(json.dumps(own["requests"], sort_keys=True).encode()).hexdigest()
+    return message("{names} (digest {digest})", names=names, digest=sent[:DIGITS])
 
 
 def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:

@@ -4,13 +4,13 @@ The values of swept parameters are compared under each runtime, in the same fami
 The best settings of two runtimes for one workload are compared, too (reports/facts/choice.py).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.decode import decoded
-from core.messages import NOTHING, Message, listed, message
+from core.messages import NOTHING, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.saved import Until
 from reports.facts.cells import Key, Setting, grouped, of_cells
@@ -40,6 +40,7 @@ BEST = "best"
 DIFFERENT = ("faster", "slower")
 AT_RATE_TAILS = ("p50", "p99")  # the latency percentiles that stand for a comparison at a fixed rate
 SHORT, BUSY = "short", "busy"  # codes of obstacles: an arm was timed too briefly; other processes decide the verdict
+UNCOUNTED = "uncounted"  # code of a note: some blocks do not count
 DECIDED = (*DIFFERENT, "equivalent")
 AT_RATE = message(
     "requests came at a fixed rate (RATE), so throughput only shows that they were answered: compare latency instead"
@@ -339,7 +340,23 @@ def _notes(pair: Pair, run: Run) -> list[Message]:
     """Return notes on what influenced the measurements of a pair."""
     cells = pair.cells
     dependent = [DEPENDENT] * depends(dependence(pair.ratios))
-    return [*disturbances(cells), *background(cells), *connection_notes(cells, run), *dependent]
+    return [*_uncounted(pair), *disturbances(cells), *background(cells), *connection_notes(cells, run), *dependent]
+
+
+def _uncounted(pair: Pair) -> Iterator[Message]:
+    """Yield a note if some blocks do not count, because requests turned up that are too long for their slices."""
+    worst = max(pair.singles, key=lambda single: single.short_blocks)
+    if pair.gate or not worst.short_blocks:
+        return
+    blocks = len({cell.block for cell in worst.cells})
+    note = plural(
+        "{count} of {all} blocks does not count, because requests took up to {longest:.2g} s, which is too long for "
+        "its time slices. A longer --duration measures such requests in every block",
+        "{count} of {all} blocks do not count, because requests took up to {longest:.2g} s, which is too long for "
+        "their time slices. A longer --duration measures such requests in every block",
+        count=worst.short_blocks, all=blocks, longest=worst.tail_ns / 1e9,
+    )  # fmt: skip
+    yield replace(note, code=UNCOUNTED)
 
 
 def confounds_of(compared: Sequence[Comparison]) -> list[Message]:

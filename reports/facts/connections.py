@@ -14,6 +14,7 @@ from reports.document.values import whole
 from reports.facts.cells import grouped
 from reports.facts.figures import cpu_ns, median_of, replaced, requests_per_connection
 from reports.facts.measures import is_open
+from reports.facts.others import MOST_BUSY, others
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
 ABOUT_ONE = 1.5
@@ -98,11 +99,16 @@ def _queued(cells: Sequence[CellResult]) -> Message:
 
 
 def _delay(cells: Sequence[CellResult]) -> Message:
-    """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others."""
-    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), cells) or 0
-    cores = median_of(lambda cell: (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1), cells) or inf
-    if round(p50_ns) not in DELAYED_ACK_NS or cores >= MOST_IDLE_CORES:
+    """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others.
+
+    On a busy machine, answers take long for other reasons. So nothing is said there, nor of a single slow block.
+    """
+    busy = others(cells)
+    settings = grouped(cells, attrgetter("cell_id")).values()
+    delayed = [cell for of_one in settings for cell in of_one if all(map(_is_delayed, of_one))]
+    if not delayed or (busy and busy.share > MOST_BUSY):
         return NOTHING
+    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), delayed) or 0
     return message(
         "half of the answers took {p50} ms or longer, although the service used less than half a core. A median of "
         "40 to 50 ms usually means that TCP causes the delay, not the service: the service sends an answer in two "
@@ -111,3 +117,9 @@ def _delay(cells: Sequence[CellResult]) -> Message:
         "more (delayed ACK). Send each answer in one part, or set TCP_NODELAY. Measuring more blocks does not help",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip
+
+
+def _is_delayed(cell: CellResult) -> bool:
+    """Return whether half of a cell's answers took as long as a delayed acknowledgement, on idle cores."""
+    used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
+    return cell.latency.get("p50_ns", 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES

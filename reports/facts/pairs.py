@@ -89,6 +89,15 @@ class Pair:
             timed=max(timed) / 1e9,
         )
 
+    @property
+    def short_blocks(self) -> int:
+        """The number of blocks that do not count, because of slices that were too short in one of the arms."""
+        counted, measured = (
+            set.intersection(*(set(cells) for cells in arms))
+            for arms in ([self._timed(cells) for cells in self.arms.values()], self.arms.values())
+        )
+        return len(measured) - len(counted)
+
     @cached_property
     def tail_ns(self) -> int:
         """The length of the longest requests that matter, of both runtimes or services in all blocks; 0 at a rate."""

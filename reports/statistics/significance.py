@@ -4,7 +4,7 @@ Methods, sources and limits are in docs/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from math import comb
@@ -172,6 +172,10 @@ class Looks:
     is_anytime: bool = False
     first: int = 0
     seed: int = 0
+
+    def after(self, blocks: int) -> "Looks":
+        """Return the looks at the results if blocks are added to *blocks* blocks that were looked at."""
+        return self if self.is_anytime else replace(self, is_anytime=True, first=blocks)
 
     def p(self, blocks: Mapping[int, float]) -> float:
         """Return the two-sided p value of the hypothesis that both arms are alike.

@@ -62,6 +62,7 @@ class Evidence:
     p_outside: p of "a difference of the margin or more", adjusted likewise
     margin: share that counts as no difference: 0.03 means ratios from 1/1.03 to 1.03
     fewest: minimum number of blocks with which p can reach ALPHA
+    fewest_later: this minimum after blocks have been added to those of the data
     """
 
     effect: Estimate
@@ -72,6 +73,7 @@ class Evidence:
     family: int = 1
     share: float = 1.0
     fewest: int = fewest_blocks(1)
+    fewest_later: int = fewest_blocks(1)
 
     def holds(self, of: Estimate | None) -> bool:
         """Return whether the whole interval of an estimate lies within the margin; True if there is no estimate."""
@@ -232,10 +234,10 @@ def blocks_needed(evidence: Evidence) -> int | None:
     """
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:
-        return max(evidence.fewest, seen.count + 1)
+        return max(evidence.fewest_later, seen.count + 1)
     deviation = seen.half_width * seen.count**0.5 / t_quantile(seen.count - 1, (1 + CONFIDENCE) / 2)
     usual, sharper, power = quantiles(evidence.family / evidence.share)
-    differs = max(evidence.fewest, _blocks(deviation * (sharper + power), abs(seen.value)))
+    differs = max(evidence.fewest_later, _blocks(deviation * (sharper + power), abs(seen.value)))
     alike = _blocks(deviation * (usual + power), log1p(evidence.margin) - abs(seen.value))
     enough = max(seen.count + 1, min(differs, alike))
     return int(enough) if enough <= MOST_BLOCKS else None
@@ -283,7 +285,8 @@ def judge_family(
                 margin=margin,
                 share=share,
             )
-    return _verdicts([*comparisons], seen, gates, looks.fewest, share)
+    most = max((len(blocks) for blocks in comparisons.values()), default=0)
+    return _verdicts([*comparisons], seen, gates, looks.fewest, share, looks.after(most).fewest)
 
 
 def judge_runs(
@@ -317,14 +320,16 @@ def _verdicts(
     gates: Mapping[Key, Message],
     fewest_for: Callable[[float], int],
     share: float = 1.0,
+    fewest_later_for: Callable[[float], int] | None = None,
 ) -> dict[Key, Verdict]:
     """Return a verdict for each of *keys*. p values are adjusted for the number of comparisons in *seen*."""
     family = max(1, len(seen))
     fewest = fewest_for(family / share)
+    later = (fewest_later_for or fewest_for)(family / share)
     ps = holm([one.p for one in seen.values()], share)
     outside = holm([one.p_outside for one in seen.values()], share)
     judged = {
-        key: judge(replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest))
+        key: judge(replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest, fewest_later=later))
         for (key, one), p, p_outside in zip(seen.items(), ps, outside, strict=True)
     }
     why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=NO_BLOCK, fewest=fewest)

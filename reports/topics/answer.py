@@ -23,7 +23,7 @@ from reports.document.shapes import Col, col, table
 from reports.document.values import duration, latency_unit, ratio, whole_percent
 from reports.facts.cells import grouped
 from reports.facts.commands import command_line, more_blocks_command
-from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, confounds_of
+from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
 from reports.facts.figures import pooled
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.others import on_busy
@@ -243,7 +243,9 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
         "Noise (A/A): the interval of a runtime's ratio to itself extends as far from 1 as {ratio}x.",
         ratio=ratio(1 + noise),
     )
+    uncounted = [note for one in compared for note in one.notes if note.code == UNCOUNTED]
     cautions = [
+        *(message("{note}.", note=note) for note in uncounted[:1]),
         shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
         busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
         differs if confounds else NOTHING,
@@ -267,9 +269,11 @@ def _next(view: View) -> Message:
         blocks = max((cell.block for cell in view.run.cells), default=0)
         spent_s = view.run.spent_ns.get("cells", 0) / 1e9
         if not (spent_s and blocks):
-            return message("To get the missing verdicts: {command}", command=command)
+            return message("More blocks may give the missing verdicts: {command}", command=command)
         time = duration(more * spent_s / blocks)
-        return message("To get the missing verdicts in about {time}: {command}", time=time, command=command)
+        return message(
+            "More blocks may give the missing verdicts in about {time}: {command}", time=time, command=command
+        )
     changed = [one for one in compared if one.verdict in DIFFERENT]
     if not changed or any(profile.get("kind") == "locks" for profile in view.run.profiles):
         return NOTHING

@@ -18,7 +18,7 @@ from core.messages import (
 from reports.document.model import ABSENT
 from reports.document.values import whole_percent
 from reports.facts.cells import grouped
-from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, Comparison, answering
+from reports.facts.comparisons import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
 from reports.facts.gates import FAILED
 from reports.facts.others import MOST_BUSY
 from reports.facts.settings import SHAPE, place_in_plan, system_name, varying
@@ -110,15 +110,21 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
     return message(
         "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of {denominator}, depending on "
         "{cause}.",
-        name=_in_company(system_name(lowest.system, names), main or lowest),
+        name=_in_company(system_name(lowest.system, names), lowest),
         numerator=lowest.numerator,
         denominator=lowest.denominator,
         low=ratio_text(lowest),
-        least=place_in_plan(lowest.params, telling, is_own=is_own),
+        least=_judged_place(lowest, telling, is_own=is_own),
         high=ratio_text(highest),
-        most=place_in_plan(highest.params, telling, is_own=is_own),
+        most=_judged_place(highest, telling, is_own=is_own),
         cause=TOPOLOGY if is_topology else listed(telling, COMMA, AND),
     )
+
+
+def _judged_place(one: Comparison, telling: Sequence[str], *, is_own: bool) -> Message | str:
+    """Return the setting of a comparison, followed by its verdict if that is no answer."""
+    place = place_in_plan(one.params, telling, is_own=is_own)
+    return place if one.verdict in DECIDED else message("{place}, {verdict}", place=place, verdict=one.word)
 
 
 def rank(one: Comparison) -> int:

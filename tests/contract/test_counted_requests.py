@@ -189,6 +189,32 @@ def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_reque
 
 
 @pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
+def test_all_of_the_counted_time_is_accounted_for_if_the_client_begins_late(
+    runtime: AnyRuntime, tmp_path: Path
+) -> None:
+    if isinstance(runtime, Native):
+        program_or_skip("loadgen")
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        server.stall(0.02)
+        connection.sendall(HELLO)
+        return True
+
+    late_ms = 100
+    with scripted(script, read_http) as server:
+        command, cell = told(CASES["two connections"], server.address, runtime, tmp_path, framed=False)
+        with spoken(command, cell) as (client, _):
+            at_ns = perf_counter_ns() - (LEAD_MS + late_ms) * MS
+            client.tell(str(Slice(at_ns=at_ns, lead_ns=LEAD_MS * MS, length_ns=LENGTH_MS * MS)))
+            result = client.line()["result"]
+            assert client.end() == (0, b"", "")
+    assert result["answered"] > 2
+    assert result["own_ns"] / MS >= 2 * late_ms
+    spent_ns = result["latency"]["histogram"]["total_ns"] + result["own_ns"] + result["held_ns"] - result["beyond_ns"]
+    assert spent_ns / MS == pytest.approx(2 * LENGTH_MS, abs=10)
+
+
+@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
 def test_the_order_of_weighted_requests_goes_on_from_slice_to_slice_and_differs_by_block(
     runtime: AnyRuntime, tmp_path: Path
 ) -> None:

@@ -213,7 +213,7 @@ REFUSED = {
     "--app a:b --server nginx": "server is nginx; it must be one of gunicorn",
     "--app a:b --server uvicorn --topology 2x1,1x2": "topology is 2x1,1x2, but uvicorn serves an ASGI application with",
     "--app a:b --server granian --topology 1x2": "one event loop per worker process",
-    "--app a:b --server waitress --interface asgi": "waitress does not support asgi",
+    "--app a:b --server waitress --interface asgi": "gilscope starts waitress only for wsgi",
     "--target ftp://x": "service target is ftp://x",
     "--target ''": "service target is ",
     "--target http://x/ --name a --arm a=http://y/": "--target and --arm have the same name, a",

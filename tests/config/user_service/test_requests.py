@@ -72,6 +72,7 @@ REFUSED = {
     "[{request: GET /, save: {a: {regex: 'b'}}}]": "regex: 'id=([0-9]+)'",
     "[{request: GET /, save: {a: {regex: '(?=b)(c)'}}}]": "not use look-around",
     "['GET /{{token}}']": "the placeholder token, but nothing fills it",
+    '- request: GET /\n  expect_json: \'{"name": "user{{user}}"}\'': "placeholders are filled in requests only",
     "['GET /{{token}}', {request: GET /, save: {token: {header: X}}}]": "the placeholder token, but nothing fills it",
     "['GET /{{random.int 5 1}}']": "the placeholder random.int, but nothing fills it",
     "['GET /{{random.text}}']": "the placeholder {{random.text}}, but nothing fills it",

@@ -38,7 +38,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) 
     wheel(folder, "plain", {"plain/__init__.py": b"import plain.inner\n", "plain/inner.py": b"x = 1\n"})
     wheel(folder, "raising", {"raising.py": b"import nothing_of_that_name\n"})
     wheel(folder, "dying", {"dying.py": b"import os\nos._exit(7)\n"})
-    wheel(folder, "warning", {"warning.py": b"import warnings\nwarnings.warn('old', DeprecationWarning)\n"})
+    warnings = [("not thread-safe", "RuntimeWarning"), ("old", "DeprecationWarning")]
+    lines = [f"warnings.warn({text!r}, {category})\n" for text, category in warnings]
+    wheel(folder, "warning", {"warning.py": "".join(["import warnings\n", *lines]).encode()})
     held = extension(free_threaded, folder, "_held", EXTENSION)
     free = extension(free_threaded, folder, "_free", SUPPORTED)
     wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
@@ -98,7 +100,7 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFin
         ("leaning", GIL, "holding._held", "importing leaning switches"),  # by what it needs
         ("raising", IMPORT_FAILS, "", "importing raising fails: ModuleNotFoundError: No module named 'nothing_of"),
         ("dying", IMPORT_FAILS, "", "importing dying fails: the interpreter exited with status 7"),
-        ("warning", WARNS, "", "DeprecationWarning: old"),
+        ("warning", WARNS, "", "RuntimeWarning: not thread-safe"),
         ("sourced", NO_WHEEL, "", "sourced 1.0 has no wheel"),
         ("nowhere", NOT_INSTALLABLE, "", "Because nowhere was not found"),
     ],

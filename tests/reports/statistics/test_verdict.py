@@ -81,7 +81,7 @@ def noise(seed: int, count: int, scale: float) -> list[float]:
 def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
     verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
     assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
-    assert (str(verdict.obstacle), verdict.blocks_needed) == ("no interval can be computed from 3 blocks", 6)
+    assert (str(verdict.obstacle), verdict.blocks_needed) == ("no interval can be computed from 3 blocks", 10)
 
 
 def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:

@@ -187,6 +187,10 @@ impl Worker {
         (self.active, self.batch) = (0, 0);
         self.progress.store(0, Ordering::Relaxed);
         self.activate(phase);
+        // a thread that wakes up late has lost time of its users
+        for user in self.users.iter_mut().filter(|user| user.active) {
+            user.answered_ns = phase.start_ns;
+        }
         if let (Some(slice), None) = (phase.slice, &phase.arrivals) {
             self.stagger(slice);
         }
