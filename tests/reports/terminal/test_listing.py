@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
 from core.languages import ENGLISH
 from core.result import FILE_NAME, Run
 from core.result_file import RunFile
@@ -32,23 +31,6 @@ def run(started_at: str, blocks: int = 8) -> Run:
     return made
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    told = run("2026-01-02T03:04:05+00:00")
-    told.comparisons = [one.to_json() for one in compare(told)]
-    RunFile(tmp_path / "old").save(told)
-    RunFile(tmp_path / "new").save(run("2026-02-02T03:04:05+00:00", blocks=2))
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / FILE_NAME).write_text("{")
-    (tmp_path / "no run").mkdir()
-    return tmp_path
-
-
-def test_a_folder_that_is_none_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is not a folder"):
-        saved_runs(tmp_path / "nowhere")
-
-
 def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
     foreign = run("2026-01-02T03:04:05+00:00", blocks=2)
     foreign.plan["name"] = "x\x1b]0;title\x07\x1b[31m\nred"
@@ -59,10 +41,17 @@ def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
     assert len(out.getvalue().splitlines()) == 3
 
 
-def test_the_list_is_newest_first_and_fits_its_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_is_newest_first_and_fits_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
+    told = run("2026-01-02T03:04:05+00:00")
+    told.comparisons = [one.to_json() for one in compare(told)]
+    RunFile(tmp_path / "old").save(told)
+    RunFile(tmp_path / "new").save(run("2026-02-02T03:04:05+00:00", blocks=2))
+    for name in ("broken", "no run"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "broken" / FILE_NAME).write_text("{")
     out = io.StringIO()
-    short = [replace(one, folder=Path(one.folder).name) for one in saved_runs(folder)]
+    short = [replace(one, folder=Path(one.folder).name) for one in saved_runs(tmp_path)]
     print_list(short, terminal(out), ENGLISH)
     lines = out.getvalue().splitlines()
     assert lines[0] == "started           plan   blocks  cells ok  cells not ok  run"

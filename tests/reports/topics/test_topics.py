@@ -1,16 +1,13 @@
 """Rows of a run that ended by its --until, checks without facts, and latencies of blocks and of all blocks together."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from core.languages import ENGLISH
-from core.messages import Message
 from reports.document.model import Table
-from reports.topics import answer, comparisons, factors, gaps, latency, results, validity, verdict
+from reports.topics import answer, gaps, results, validity
 from reports.view import View
-from tests.reports.facts.timed_cells import steady
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -39,28 +36,11 @@ def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) ->
     assert states["Compared builds have no unintended differences"] == "state unknown"
 
 
-def texts(shown: Iterable[Table | Message]) -> str:
-    """Everything that tables and sentences say, heads and captions included."""
-    said = []
-    for one in shown:
-        if isinstance(one, Message):
-            said.append(str(one))
-        elif one:
-            said += [str(column.head) for column in one.columns] + [str(one.caption)]
-            said += [datum.text(ENGLISH) for line in one.lines for datum in line]
-    return "\n".join(said)
-
-
-@pytest.mark.parametrize(("blocks", "has_intervals"), [(4, False), (8, True)])
-def test_four_blocks_give_ranges_and_nothing_calls_them_intervals(blocks: int, has_intervals: bool) -> None:
-    cells = [cell for arm, ms in (("3.11", 3000), ("3.14", 2000)) for cell in steady(arm, ms, blocks=blocks)]
-    view = View(run_of(cells, runtimes=["3.11", "3.14"]))
-    shown: list[Table | Message] = []
-    for section in (comparisons.section(view), factors.section(view), latency.section(view), verdict.section(view)):
-        shown += [*section.tables, *section.notes]
-    said = texts(shown)
-    assert ("95 %" in said) is has_intervals
-    assert ("Ratio (range)" in said) is not has_intervals
+def answered(view: View) -> str:
+    """The text of the notes in the last table of the answer."""
+    *_, notes = answer.answer(view)
+    assert isinstance(notes, Table)
+    return " ".join(datum.text(ENGLISH) for line in notes.lines for datum in line)
 
 
 def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_verdict() -> None:
@@ -71,8 +51,7 @@ def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_ve
         for block in range(1, 13)
     ]
     view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
-    said = texts(answer.answer(view))
-    assert "p50 300 → 200 us (faster)." in said
+    assert "p50 300 → 200 us (faster)." in answered(view)
 
 
 def test_a_percentile_of_all_blocks_together_is_marked() -> None:
@@ -85,5 +64,4 @@ def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
     (line, _) = results.table(view).lines
     assert "1,000*" in [datum.text(ENGLISH) for datum in line]
-    said = texts(answer.answer(view))
-    assert "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)." in said
+    assert "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)." in answered(view)

@@ -22,7 +22,6 @@ from reports.facts.capacity import Ratio
 from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison
 from reports.render.html import page
-from reports.report import report
 from reports.topics.capacity import verdict_text
 from reports.topics.headline import gains, headline, main_headline
 from reports.view import View
@@ -113,15 +112,6 @@ def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
 def test_a_service_is_called_by_its_program_and_requests(command: str, label: str) -> None:
     assert replace(ITEMS, start=Command(command=command)).label == label
     assert replace(ITEMS, name="shop").label == "shop"
-
-
-def test_terminal_and_page_call_a_service_by_its_application_and_request() -> None:
-    view = View(own_run(*cells_of({"3.14": 6000, "3.14t": 3000})), {"own": "{python} -m gunicorn"})
-    said = str(main_headline(view.compared, view.names))
-    assert said.startswith("web:app GET /items, 3.14t instead of 3.14 (build and GIL): 3.14t serves 2.00x")
-    shown = page(report(view), ENGLISH)
-    assert "<title>web:app GET /items: " in shown
-    assert "own: " not in shown
 
 
 def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
