@@ -48,9 +48,10 @@ def blocks_of(
 
 def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:
     """What the topic of the run's experiment says of it."""
-    made = [topic.section(View(run, titles)) for topic in topics() if getattr(topic, "VIEW", "") == run.plan["view"]]
+    made: list[Section] = [
+        topic.section(View(run, titles)) for topic in topics() if getattr(topic, "VIEW", "") == run.plan["view"]
+    ]
     (section,) = made
-    assert isinstance(section, Section)
     return section
 
 

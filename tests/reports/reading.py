@@ -1,12 +1,11 @@
-"""Reads a page as a checker does: its elements with their attributes and texts, and the cells that a figure names."""
+"""Reads a page as a checker does: its elements with their attributes, and the cells that a figure names."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
-from typing import Any
+from typing import NamedTuple
 
 from core.cell import Value
 from core.histogram import Histogram
@@ -21,17 +20,11 @@ from tests.reports.sweeps import served, sized
 VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
 
 
-@dataclass
-class Element:
-    """One element. text: all text in it."""
+class Element(NamedTuple):
+    """One element of a page."""
 
     name: str
     attributes: dict[str, str]
-    parts: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.parts).replace("\N{NO-BREAK SPACE}", " ").strip()
 
 
 class _Reader(HTMLParser):
@@ -53,10 +46,6 @@ class _Reader(HTMLParser):
         elif tag not in VOID:
             self.unbalanced.append(tag)
 
-    def handle_data(self, data: str) -> None:
-        for element in self.open:
-            element.parts.append(data)
-
 
 def elements(html: str) -> list[Element]:
     """Every element of the page. Fails if tags do not match."""
@@ -68,19 +57,11 @@ def elements(html: str) -> list[Element]:
     return reader.found
 
 
-def stored_cells(run: Run) -> list[dict[str, Any]]:
-    """The cells as result.json has them."""
-    cells: list[dict[str, Any]] = json.loads(json.dumps([asdict(cell) for cell in run.cells]))
-    return cells
-
-
-def named_cells(groups: str, cells: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+def named_cells(groups: str, cells: Sequence[CellResult]) -> list[list[CellResult]]:
     """The cells of each group that data-cells names."""
-    return [[one for one in cells if _name(one).startswith(f"{group}-")] for group in groups.split()]
-
-
-def _name(cell: Mapping[str, Any]) -> str:
-    return f"{cell['arm'].replace(' ', '_')}-{cell['cell_id']}-{cell['block']}"
+    names = [f"{cell.arm.replace(' ', '_')}-{cell.cell_id}-{cell.block}" for cell in cells]
+    named = [*zip(names, cells, strict=True)]
+    return [[cell for name, cell in named if name.startswith(f"{group}-")] for group in groups.split()]
 
 
 @cache

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import exp, log
 from statistics import fmean, median
-from typing import Any
 
 import pytest
 
 from core.histogram import Histogram
+from core.result import CellResult
 from reports.document.model import Datum, Section, Traced
 from reports.report import report
 from tests.reports.reading import (
@@ -18,15 +18,9 @@ from tests.reports.reading import (
     page_of,
     record_view,
     record_with_aa,
-    stored_cells,
 )
 
-Cells = Sequence[Mapping[str, Any]]
-
-
-@cache
-def cells() -> list[dict[str, Any]]:
-    return stored_cells(record_with_aa())
+Cells = Sequence[CellResult]
 
 
 @cache
@@ -57,12 +51,12 @@ def test_the_page_of_a_record_needs_nothing_else_is_small_and_its_plots_have_a_t
     assert all(one.attributes.get("aria-label") for one in drawings)
 
 
-def rate(cell: Mapping[str, Any]) -> float:
-    return float(cell["answered"] * 1e9 / cell["wall_ns"])
+def rate(cell: CellResult) -> float:
+    return float(cell.answered * 1e9 / cell.wall_ns)
 
 
 def each_us(side: str, key: str) -> Callable[[Cells], float]:
-    return lambda some: median(sum(one[key] for one in cell[side]) / cell["requests"] / 1e3 for cell in some)
+    return lambda some: median(sum(one[key] for one in getattr(cell, side)) / cell.requests / 1e3 for cell in some)
 
 
 def percentile_ns(share: float) -> Callable[[Cells], float]:
@@ -71,21 +65,21 @@ def percentile_ns(share: float) -> Callable[[Cells], float]:
     def quantile(some: Cells) -> float:
         every = Histogram()
         for cell in some:
-            every.merge(Histogram.from_json(cell["latency"]))
+            every.merge(Histogram.from_json(cell.latency))
         return every.quantile(share)
 
     return quantile
 
 
 OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
-    "completion_max_s": lambda some: median(max(one["completion_ns"] for one in cell["clients"]) for cell in some),
+    "completion_max_s": lambda some: median(max(one["completion_ns"] for one in cell.clients) for cell in some),
     "requests_per_s": lambda some: median(map(rate, some)),
     "service_user": each_us("services", "cpu_user_ns"),
     "client_system": each_us("clients", "cpu_system_ns"),
-    "memory services": lambda some: median(sum(one["max_rss_bytes"] for one in cell["services"]) for cell in some),
-    "calc": lambda some: median(cell["calc_ns"] / cell["answered"] / 1e3 for cell in some),
-    "waiting": lambda some: median(cell["waiting"]["mean_ns"] / 1e3 for cell in some),
-    "latency count": lambda some: sum(cell["latency"]["count"] for cell in some),
+    "memory services": lambda some: median(sum(one["max_rss_bytes"] for one in cell.services) for cell in some),
+    "calc": lambda some: median(cell.calc_ns / cell.answered / 1e3 for cell in some),
+    "waiting": lambda some: median(cell.waiting["mean_ns"] / 1e3 for cell in some),
+    "latency count": lambda some: sum(cell.latency["count"] for cell in some),
     **{f"latency p{share}": percentile_ns(share / 100) for share in (50, 90, 99)},
 }
 
@@ -94,7 +88,7 @@ OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
 def test_a_figure_is_the_median_over_the_cells_it_names(figure: str) -> None:
     assert len(shown(figure)) >= 44
     for one in shown(figure):
-        (some,) = named_cells(one.cells, cells())
+        (some,) = named_cells(one.cells, record_with_aa().cells)
         assert len(some) == 3
         assert one.value == pytest.approx(OF_ONE_GROUP[figure](some))
 
@@ -104,15 +98,15 @@ def mean_ratio(groups: Sequence[Cells]) -> float:
     half = len(groups) // 2
     by_block: dict[int, list[float]] = {}
     for below, above in zip(groups[:half], groups[half:], strict=True):
-        other = {cell["block"]: rate(cell) for cell in above}
+        other = {cell.block: rate(cell) for cell in above}
         for cell in below:
-            by_block.setdefault(cell["block"], []).append(log(other[cell["block"]] / rate(cell)))
+            by_block.setdefault(cell.block, []).append(log(other[cell.block] / rate(cell)))
     return exp(median(fmean(logs) for logs in by_block.values()))
 
 
 def ratio_of_ratios(groups: Sequence[Cells]) -> float:
     """Of both runtimes at the first value, then of both at the last."""
-    rates = [{cell["block"]: rate(cell) for cell in group} for group in groups]
+    rates = [{cell.block: rate(cell) for cell in group} for group in groups]
     first_before, last_before, first_after, last_after = rates
     changes = [
         last_after[block] * first_before[block] / first_after[block] / last_before[block] for block in first_before
@@ -123,19 +117,19 @@ def ratio_of_ratios(groups: Sequence[Cells]) -> float:
 def test_a_ratio_is_the_median_over_blocks_of_the_mean_over_the_settings_it_names() -> None:
     counts = set()
     for one in shown("ratio"):
-        groups = named_cells(one.cells, cells())
+        groups = named_cells(one.cells, record_with_aa().cells)
         counts.add(len(groups))
         ratio = ratio_of_ratios(groups) if len(groups) == 4 else mean_ratio(groups)
         assert one.value == pytest.approx(ratio)
     assert counts == {22, 2, 4}  # over all eleven settings, at one setting, and of a ratio at two values
     assert len(shown("ratio_to_first")) == 55
     for one in shown("ratio_to_first"):
-        groups = named_cells(one.cells, cells())
+        groups = named_cells(one.cells, record_with_aa().cells)
         assert one.value == pytest.approx(mean_ratio([groups[0], groups[-1]]))
 
 
 def test_the_ratio_of_the_verdict_is_that_of_the_cells_that_it_names() -> None:
     (said,) = sections()[0].answer
     assert isinstance(said, Traced)
-    ratio = mean_ratio(named_cells(said.cells, cells()))
+    ratio = mean_ratio(named_cells(said.cells, record_with_aa().cells))
     assert f"{ratio:.2f}x" in str(said)

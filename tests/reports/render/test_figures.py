@@ -25,10 +25,8 @@ def figure(panels: int = 1) -> Figure:
         for look in (0, 1)
     )
     axis = Axis(label=message("time [s]"), low=0.5, high=4)
-    panel = Panel(
-        title=verbatim("A title so long that it takes more than a single line of its panel"), across=axis, up=axis
-    )
-    drawn = Panel(title=panel.title, across=axis, up=axis, curves=curves)
+    title = verbatim("A title so long that it takes more than a single line of its panel")
+    drawn = Panel(title=title, across=axis, up=axis, curves=curves)
     return Figure(key="sample", title=verbatim("T"), caption=verbatim("C " * 200), panels=(drawn,) * panels)
 
 

@@ -20,7 +20,8 @@ ROWS = [{"runtime": "3.14", **dict.fromkeys(STATES, 2416)}, {"runtime": "3.14t+g
 
 
 def wide() -> Table:
-    return table(message("Profile"), [col("Runtime", "runtime"), *(col(name, name, whole) for name in (*STATES, *STATES[:2]))], [(NOTHING, ROWS)])  # noqa: E501  # fmt: skip
+    figures = [col(name, name, whole) for name in (*STATES, *STATES[:2])]
+    return table(message("Profile"), [col("Runtime", "runtime"), *figures], [(NOTHING, ROWS)])
 
 
 def printed(shown: Table, width: int) -> str:
@@ -29,7 +30,7 @@ def printed(shown: Table, width: int) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("width", [140, 100, 80, 60, 40])
+@pytest.mark.parametrize("width", [140, 80, 60, 40])
 def test_a_table_that_does_not_fit_keeps_all_its_cells_and_words(width: int) -> None:
     text = printed(wide(), width)
     tokens = re.split(r"[\s:]+", text)

@@ -12,23 +12,15 @@ from core.result_file import RunFile
 from reports.facts.comparisons import compare
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of
-
-CELL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+from tests.reports.facts.timed_cells import steady
+from tests.reports.sample import cell_of, faulty, run_of
 
 
 def run(started_at: str, blocks: int = 8) -> Run:
-    """System 4, twice as fast without the lock; one more cell failed."""
-    cells = [
-        measured(cell_of("4", runtime, CELL), block, [(took_ms + block) * MS])
-        for runtime, took_ms in (("3.14t+gil", 4000), ("3.14t", 2000))
-        for block in range(1, blocks + 1)
-    ]
-    made = run_of(
-        [*cells, faulty(cell_of("4", "3.14t", CELL), blocks + 1, "failed", "died")], runtimes=["3.14t+gil", "3.14t"]
-    )
-    made.started_at = started_at
-    return made
+    """System 2, twice as fast without the lock; one more cell failed."""
+    cells = [*steady("3.14t+gil", 4000, blocks=blocks), *steady("3.14t", 2000, blocks=blocks)]
+    cells.append(faulty(cell_of("2", "3.14t"), blocks + 1, "failed", "died"))
+    return replace(run_of(cells, runtimes=["3.14t+gil", "3.14t"]), started_at=started_at)
 
 
 def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:

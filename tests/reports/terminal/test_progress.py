@@ -99,7 +99,6 @@ def test_quiet_means_only_what_is_not_ok() -> None:
     out = io.StringIO()
     with QuietDisplay(terminal(out)) as shown:
         for result in (ok(), failed(), ok()):
-            shown.cell_started(CELL, 1, 0, 3)
             shown.cell_ended(result, 1, 3)
     assert out.getvalue() == f"{cell_line(failed())}\n"
 
@@ -145,7 +144,6 @@ def test_a_run_with_a_limit_or_without_an_end_has_no_total(limit_s: float, left:
 @pytest.mark.parametrize(
     ("left_s", "text"),
     [
-        (99, "99 s left"),
         (100, "2 min left"),
         (11_100, "3 h 05 min left"),
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from core.messages import message
 from core.stress import Round, Stress
-from reports.terminal.stress import answered, findings, stress_document, verdict
+from reports.terminal.stress import findings, stress_document, verdict
 
 FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 
@@ -28,7 +28,6 @@ CRASHED = {"answered": 0, "reason": message("it ended"), "crashes": ("Fatal Pyth
 def test_nothing_found_is_no_finding_and_says_what_would_not_show() -> None:
     clean = stress(one(FREE, answered=3000), one(HELD), one(FREE, answered=3000))
     assert findings(clean) == []
-    assert answered(clean) == {FREE: 6000, HELD: 100}
     text = [str(note) for note in stress_document(clean).sections[0].notes]
     assert len(text) == 1
     assert "A race condition can still exist if it affects less than 0.0005 of the answers" in text[0]  # 3/6000

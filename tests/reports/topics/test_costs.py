@@ -11,31 +11,17 @@ from reports.topics.costs import MORE, TIMES
 from tests.reports.sample import MS, cell_of, measured
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})
+USAGE = {"cpu_user_ns": 20 * MS, "cpu_system_ns": 10 * MS}
 
 
-def process(**more: Any) -> dict[str, Any]:
-    """One process; half of what *two* of these cost a thousand requests is one's figure per request."""
-    return {
-        "cpu_user_ns": 20 * MS,
-        "cpu_system_ns": 10 * MS,
-        "run_queue_ns": 5 * MS,
-        "voluntary_switches": 1000,
-        "involuntary_switches": 500,
-        **more,
-    }
-
-
-def result(**more: Any) -> CellResult:
+def result(service: Any, *clients: Any) -> CellResult:
     """1000 requests of two clients to one service within a second."""
-    cell = measured(CELL, 1, [1000 * MS, 1000 * MS])
-    return replace(
-        cell, **{"wall_ns": 1000 * MS, "services": [process()], "clients": [process(), process()], "calc_ns": 0, **more}
-    )
+    return replace(measured(CELL, 1, [999 * MS]), services=[service], clients=[*clients])
 
 
 def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
-    silent = {name: value for name, value in process().items() if name != "run_queue_ns"}
-    costs = {cost.name: cost.read(result(services=[silent])) for cost in (*TIMES, *MORE)}
+    cell = result(USAGE, *[{**USAGE, "run_queue_ns": 5 * MS}] * 2)
+    costs = {cost.name: cost.read(cell) for cost in (*TIMES, *MORE)}
     assert [costs[name] for name in ("calc", "waiting", "service_run_queue")] == [None] * 3
     assert (costs["service_user"], costs["client_run_queue"]) == (20.0, 10.0)
 
@@ -54,5 +40,5 @@ def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
 def test_saturation_is_cpu_time_over_that_of_the_cores_the_clients_could_use(
     clients: list[dict[str, Any]], cores: int, share: float
 ) -> None:
-    cell = result(clients=[process(**one) for one in clients])
+    cell = result(USAGE, *({**USAGE, **one} for one in clients))
     assert saturation(cell, cores) == pytest.approx(share)

@@ -30,7 +30,6 @@ def memory_run(
             1000 if count else 0,
             {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count, "PAYLOAD_BYTES": 0},
             services=[{key: round(size(count))}],
-            clients=[{}] * count,
         )
         for count in counts
         for block in (1, 2)

@@ -7,22 +7,17 @@ import pytest
 from core.messages import verbatim
 from core.result import Status
 from reports.facts.cells import Cells
-from reports.facts.contests import Contest, contests, rate_share
+from reports.facts.contests import contests, rate_share
 from reports.topics.contest import doubts
 from reports.view import View
 from tests.reports.contestants import TITLES, blocks_of, contest_run
-
-
-def names(contest: Contest) -> list[str]:
-    """The contestants' names, the first first."""
-    return [str(standing.name) for standing in contest.standings]
 
 
 def test_threads_that_one_system_alone_varies_tell_its_rows_apart_and_are_no_setting() -> None:
     """Netty runs with one thread and with two; libuv, which reads the parameter too, with one."""
     netty = [blocks_of("echo-netty", rate, NUM_SERVER_THREADS=number) for number, rate in ((1, 30_000), (2, 45_000))]
     (contest,) = contests(Cells(contest_run(blocks_of("echo-libuv", 40_000), *netty)).rows, TITLES)
-    assert names(contest) == [
+    assert [str(standing.name) for standing in contest.standings] == [
         "Netty (Java), NUM_SERVER_THREADS 2",
         "libuv (C)",
         "Netty (Java), NUM_SERVER_THREADS 1",

@@ -1,5 +1,6 @@
 """Rows of a run that ended by its --until, checks without facts, and latencies of blocks and of all blocks together."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -43,25 +44,25 @@ def answered(view: View) -> str:
     return " ".join(datum.text(ENGLISH) for line in notes.lines for datum in line)
 
 
-def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_verdict() -> None:
-    """p50 is the median of the blocks; p99 needs more than 40 requests in a block and all together."""
+def timed_run(usual_ns: Mapping[str, int], requests: int) -> View:
+    """Twelve blocks of each arm with so many requests, which take longer from block to block."""
     cells = [
-        measured(cell_of("2", arm, SMALL), block, [1999 * MS], [usual_us * 1000 + 8 * block] * 40)
-        for arm, usual_us in {"3.11": 300, "3.14": 200}.items()
+        measured(cell_of("2", arm, SMALL), block, [1999 * MS], [ns + 8 * block] * requests)
+        for arm, ns in usual_ns.items()
         for block in range(1, 13)
     ]
-    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
-    assert "p50 300 → 200 us (faster)." in answered(view)
+    return View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
+
+
+def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_verdict() -> None:
+    """p50 is the median of the blocks; p99 needs more than 40 requests in a block and all together."""
+    assert "p50 300 → 200 us (faster)." in answered(timed_run({"3.11": 300_000, "3.14": 200_000}, 40))
 
 
 def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     """900 requests a block are too few for its p99; of all 10,800 there is one."""
-    cells = [
-        measured(cell_of("2", arm, SMALL), block, [1999 * MS], [MS] * 900)
-        for arm in ("3.11", "3.14")
-        for block in range(1, 13)
-    ]
-    view = View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
+    view = timed_run({"3.11": MS, "3.14": MS}, 900)
     (line, _) = results.table(view).lines
     assert "1,000*" in [datum.text(ENGLISH) for datum in line]
-    assert "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)." in answered(view)
+    said = "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)."
+    assert said in answered(view)

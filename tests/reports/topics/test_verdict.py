@@ -3,19 +3,16 @@
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.cell import Cell
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
 from core.program import ROOT
 from core.request_plan import Request, RequestPlan
-from core.result import CellResult, Run
 from core.user_service import App, Command, UserService
 from reports.document.model import Document, Section, arm, plain_table
 from reports.facts.capacity import Ratio
@@ -25,7 +22,9 @@ from reports.render.html import page
 from reports.topics.capacity import verdict_text
 from reports.topics.headline import gains, headline, main_headline
 from reports.view import View
+from tests.reports.facts.timed_cells import steady
 from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.topics.test_answer import several
 
 BELOW = message(
     "p is {p} after correction for {count} comparisons, which is above {alpha}", p=0.054, count=6, alpha=0.05
@@ -45,24 +44,6 @@ def one(**more: Any) -> Comparison:
         "ratio": 0.85, "low": 0.77, "high": 0.95, "verdict": "inconclusive", "why": BELOW, "obstacle": BELOW,
     }  # fmt: skip
     return Comparison(**known | more)
-
-
-def own_run(*cells: CellResult, **more: Any) -> Run:
-    run = run_of([*cells], runtimes=["3.14", "3.14t"], blocks=6)
-    run.plan |= {"name": "own", "own": ITEMS.to_json(), **more}
-    return run
-
-
-def owned(cell: Cell, block: int, completions_ns: Sequence[int]) -> CellResult:
-    return replace(measured(cell, block, completions_ns), system="own")
-
-
-def cells_of(ms: Mapping[str, float], **params: int) -> list[CellResult]:
-    return [
-        owned(cell_of("2", arm, params), block, [round((time_ms + block) * MS)])
-        for arm, time_ms in ms.items()
-        for block in range(1, 7)
-    ]
 
 
 SAID = (
@@ -91,14 +72,9 @@ def test_a_quiet_machine_and_an_interval_without_1_are_no_doubts() -> None:
 
 
 def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
-    cells = [
-        replace(measured(cell_of(system, arm, {"NUM_API_SERVICES": 1}), block, [ms * MS]), others=BUSY)
-        for system in ("1", "2")
-        for arm, ms in (("3.14t+gil", 4000), ("3.14t", 2000))
-        for block in range(1, 10)
-    ]
-    (said,) = gains(View(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=9)))
-    assert str(said).startswith("On a busy machine: With one process, removing the GIL ")
+    run = several()
+    run.cells = [replace(cell, others=BUSY) for cell in run.cells]
+    assert str(gains(View(run))[0]).startswith("On a busy machine: With one process, removing the GIL ")
 
 
 @pytest.mark.parametrize(
@@ -115,9 +91,15 @@ def test_a_service_is_called_by_its_program_and_requests(command: str, label: st
 
 
 def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
-    shapes = [{"NUM_API_SERVICES": p, "NUM_WORKERS_PER_API_SERVICE": t, "NUM_CLIENTS": 8} for p, t in ((2, 1), (1, 8))]
-    cells = [*cells_of({"3.14": 600, "3.14t": 700}, **shapes[0]), *cells_of({"3.14": 600, "3.14t": 300}, **shapes[1])]
-    view = View(own_run(*cells))
+    cells = []
+    for processes, threads, times in ((2, 1, {"3.14": 600, "3.14t": 700}), (1, 8, {"3.14": 600, "3.14t": 300})):
+        values = {"NUM_API_SERVICES": processes, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 8}
+        for runtime, ms in times.items():
+            of_arm = [measured(cell_of("2", runtime, values), block, [(ms + block) * MS]) for block in range(1, 7)]
+            cells += [replace(cell, system="own") for cell in of_arm]
+    run = run_of(cells, runtimes=["3.14", "3.14t"], blocks=6)
+    run.plan |= {"name": "own", "own": ITEMS.to_json()}
+    view = View(run)
     assert [*dict.fromkeys(str(view.settings.where(row)) for row in view.rows)] == [
         "web:app GET /items, 2x1", "web:app GET /items, 1x8",
     ]  # fmt: skip
@@ -148,6 +130,6 @@ def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
 
 def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:
     found = Ratio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
-    view = View(run_of([replace(cell, others=BUSY) for cell in cells_of({"3.14": 600})]))
+    view = View(run_of([replace(cell, others=BUSY) for cell in steady("3.14", 600)]))
     assert str(verdict_text(found, view)) == "faster on a busy machine"
     assert str(verdict_text(found, View(run_of([])))) == "faster"

@@ -18,8 +18,8 @@ def line_of(function: str, file: str, number: int, waits: list[int], **more: Any
     return {"function": function, "file": file, "line": number, "states": STATES, "waits": {"lock": waits}, **more}
 
 
-def profile(runtime: str, *lines: dict[str, Any], value: int = 1000) -> dict[str, Any]:
-    tree = {"name": "", "value": value, "children": [{"name": "f (</script>.py:1)", "value": value // 2}]}
+def profile(runtime: str, *lines: dict[str, Any]) -> dict[str, Any]:
+    tree = {"name": "", "value": 1000, "children": [{"name": "f (</script>.py:1)", "value": 500}]}
     return {
         "kind": "python",
         "cell_id": f"2-{runtime}-0",
