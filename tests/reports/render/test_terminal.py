@@ -20,8 +20,12 @@ ROWS = [{"runtime": "3.14", **dict.fromkeys(STATES, 2416)}, {"runtime": "3.14t+g
 
 
 def wide() -> Table:
-    figures = [col(name, name, whole) for name in (*STATES, *STATES[:2])]
-    return table(message("Profile"), [col("Runtime", "runtime"), *figures], [(NOTHING, ROWS)])
+    names = (*STATES, *STATES[:2])
+    return table(
+        message("Profile"),
+        [col("Runtime", "runtime"), *(col(name, name, whole) for name in names)],
+        [(NOTHING, ROWS)],
+    )
 
 
 def printed(shown: Table, width: int) -> str:
