@@ -19,7 +19,7 @@ def report(view: View) -> Document:
         about=(
             Message(msgid=plan.description) if plan.description else verbatim(view.name),
             size_line(view),
-            *([message("Other activity on this machine: {others}.", others=others.blocks)] if others else []),
+            *([message("Other activity on this machine: {others}.", others=others.marks)] if others else []),
             *[view.beside] * bool(view.beside),
             verbatim(" · ".join([view.machine.cpu or "?", f"{begun} UTC", run.run_id])),
         ),

@@ -5,9 +5,7 @@ from operator import attrgetter
 
 from core.messages import NOTHING, message
 from reports.document.model import Section
-from reports.document.shapes import col
 from reports.document.values import hundredths
-from reports.facts.builds import service_version
 from reports.facts.contests import contests
 from reports.topics import contest as shared
 from reports.view import View
@@ -36,7 +34,6 @@ def section(view: View) -> Section:
     """Return the report section: a ranking of the echo servers at each setting, and the published figures."""
     columns = [
         shared.name_col(message("server")),
-        col("version", lambda standing: service_version(view.run, standing.row), rank=9),
         shared.RATES,
         *shared.median_cols(p50_ns=6, p99_ns=5, service_cpu_ns_per_request=7),
         shared.number_col(

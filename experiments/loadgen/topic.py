@@ -4,9 +4,7 @@ from dataclasses import replace
 
 from core.messages import message
 from reports.document.model import Section
-from reports.document.shapes import col
 from reports.document.values import hundredths
-from reports.facts.builds import client_version
 from reports.facts.contests import contests
 from reports.topics import contest as shared
 from reports.view import View
@@ -27,7 +25,6 @@ HOW = message(
 )
 COLUMNS = [
     shared.name_col(message("load generator")),
-    col("version", lambda standing: client_version(standing.row), rank=9),
     shared.RATES,
     *shared.median_cols(client_cpu_ns_per_request=2),
     shared.number_col(

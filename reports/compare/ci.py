@@ -31,14 +31,6 @@ def sentence(one: ComparedCell) -> Message:
             times=times,
             why=one.open_why,
         )
-    if seen.ratio is None:
-        return message(
-            "verdict on run {run}: {word}; median times: {times}; {why}.",
-            run=one.pair.letter,
-            word=seen.word,
-            times=times,
-            why=seen.why,
-        )
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
     return message(
         "verdict on run {run}: {word}; median times: {times}, ratio {ratio}; {why}.",

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Warmup
 from core.request_plan import RequestPlan
 from reports.document.model import ABSENT, Section, arm
@@ -113,14 +113,9 @@ def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:
     """
     if not LEAST <= len(views) <= MOST:
         raise BadInput(
-            plural(
-                "{count} run was named, but compare needs {least} to {most} runs. Name more or fewer runs.",
-                "{count} runs were named, but compare needs {least} to {most} runs. Name more or fewer runs.",
-                count=len(views),
-                least=LEAST,
-                most=MOST,
-            )
-        )
+            "The number of named runs is {count}, but compare needs {least} to {most} runs. Name more or fewer runs.",
+            count=len(views), least=LEAST, most=MOST,
+        )  # fmt: skip
     titles_of, names = (ChainMap(*(getattr(view, of) for view in views)) for of in ("titles", "names"))
     settings = Settings([row for view in views for row in view.rows], titles_of, names)
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]

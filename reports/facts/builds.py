@@ -2,14 +2,10 @@
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
-from core.record import Program
-from core.result import Run
-from core.runtime import NATIVE
-from reports.document.model import ABSENT
-from reports.facts.cells import Row, grouped
+from reports.facts.cells import grouped
 
 YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
 NAMED = {"version": message("version"), "compiler": message("compiler")}
@@ -72,29 +68,3 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
 def packages(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return {name: version} of the packages that are installed for an interpreter."""
     return {name: version for files in facts.get("packages", {}).values() for name, version in files.items()}
-
-
-def service_version(run: Run, row: Row) -> str:
-    """Return a service's software with versions: `uvloop 0.23.0, CPython 3.14.7` or `libuv 1.44.2`; `-` if unknown.
-
-    For a native program these are its libraries and its Java, or its own version if it names no libraries.
-    """
-    if row.runtime == NATIVE:
-        program = _program(row, "services")
-        named, last = program.get("packages", {}), {"Java": program.get("java")}
-    else:
-        facts = run.runtimes.get(row.runtime, {})
-        named = {name: version for name, version in packages(facts).items() if name in row.system}
-        program, last = {}, {"CPython": facts.get("version")}
-    parts = [f"{name} {version}" for name, version in {**named, **last}.items() if version]
-    return ", ".join(parts) or program.get("version") or ABSENT
-
-
-def client_version(row: Row) -> str:
-    """Return the version of the load generator that a table row was measured with; `-` if unknown."""
-    return _program(row, "clients").get("version") or ABSENT
-
-
-def _program(row: Row, side: Literal["services", "clients"]) -> Program:
-    processes = getattr(row.good[0], side) if row.good else ()
-    return processes[0].get("program", {}) if processes else {}

@@ -101,7 +101,7 @@ class Row(Setting, SavedRow):
         """The number of blocks that are not ok, with the first reason of each kind; empty if all are ok."""
         return listed(
             (
-                replace(words, args={"count": len(self.cells), "bad": len(bad), "reason": first_reason(bad)})
+                replace(words, args={"count": len(self.cells), "bad": len(bad), "reason": reasons(bad)[0]})
                 for status, words in TROUBLES.items()
                 if (bad := [cell for cell in self.cells if cell.status == status])
             ),
@@ -291,19 +291,6 @@ def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
     name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
     sizes: list[int] = [process.get(name, 0) for process in processes]
     return sum(sizes) if all(sizes) else None
-
-
-def first_reason(cells: Iterable[CellResult]) -> Message:
-    """Return the first reason why measurements (cells) failed or are invalid, and the number of further reasons."""
-    first, *others = reasons(cells)
-    if not others:
-        return first
-    return plural(
-        "{reason} (cells.csv has {count} more reason)",
-        "{reason} (cells.csv has {count} more reasons)",
-        count=len(others),
-        reason=first,
-    )
 
 
 def reasons(cells: Iterable[CellResult]) -> list[Message]:

@@ -72,17 +72,6 @@ class Others:
             all=len(self.by_block),
         )
 
-    @property
-    def blocks(self) -> Message:
-        """A clause with the share of the cores that other processes used, in total and in each block."""
-        shares = (f"{_percent(share)}{' !' * (share > MOST_SHARE)}" for share in self.by_block.values())
-        return message(
-            "{used}; share of the cores used by other processes in each block: {shares} (! marks shares above {most})",
-            used=self.used,
-            shares=", ".join(shares),
-            most=whole_percent(MOST_SHARE),
-        )
-
 
 def others(cells: Iterable[CellResult]) -> Others | None:
     """Return the CPU use of other processes in *cells*; None if no cell reports it."""

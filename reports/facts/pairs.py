@@ -193,11 +193,6 @@ def addresses(run: Run) -> dict[str, str]:
     return {one["name"]: one["url"] for one in own.get("targets", ())}
 
 
-def group_name(run: Run) -> str:
-    """Return the name that replaces the system's name in comparisons of services that gilscope did not start."""
-    return str(run.plan["own"]["name"])
-
-
 def pairs(run: Run) -> list[Pair]:
     """Return each comparison (pair) of two runtimes or services at one setting, if the plan measures both there.
 
@@ -277,7 +272,7 @@ def _cells(run: Run, index: CellIndex) -> dict[Setting, dict[str, Cells]]:
 
     Settings are in the plan's order.
     """
-    group = group_name(run) if addresses(run) else ""
+    group = str(run.plan["own"]["name"]) if addresses(run) else ""  # replaces the name of the system
     found: dict[Setting, dict[str, Cells]] = {}
     for (system, params), setting in index.settings.items():
         for arm in index.arms:

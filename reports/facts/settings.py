@@ -41,11 +41,6 @@ def varying(settings: Iterable[HasParams]) -> list[str]:
     return [name for name, texts in values.items() if len(texts) > 1]
 
 
-def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
-    """Return the parameters whose names are in *names*, with their values in *row* as text."""
-    return {name: value_text(row.params[name]) for name in names if name in row.params}
-
-
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     """Return the parameters that *names* lists as text, such as 'SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)

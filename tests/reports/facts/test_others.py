@@ -44,7 +44,6 @@ def test_shares_are_of_the_time_that_was_timed() -> None:
     assert seen.by_block == pytest.approx({1: 0.1, 2: 0.02, 3: 0.0})
     assert seen.share == pytest.approx(0.04)
     assert (seen.marked, seen.is_busy) == ([1], False)
-    assert "10% !, 2.0%, 0.0%" in str(seen.blocks)
     assert seen.busiest == pytest.approx({"make": 0.04})
     assert seen.neighbours == pytest.approx({"postgres": 0.1})
     assert others([measured(cell_of("2", "3.11"), 1, [10**9])]) is None
