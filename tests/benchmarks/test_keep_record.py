@@ -1,7 +1,6 @@
 """A record as the project keeps it: small, without paths, and a report can be made from it again."""
 
 from pathlib import Path
-from typing import Any
 
 from benchmarks.keep_record import TABLE, keep
 from core.result import FILE_NAME
@@ -23,11 +22,8 @@ def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
     assert (kept / FILE_NAME).stat().st_size < (measured / FILE_NAME).stat().st_size / 2
     assert "/opt/" not in (kept / FILE_NAME).read_text()
     before, again = View(run, TITLES), View(load(kept), TITLES)
-    assert figures(again) == figures(before)
+    figures, kept_figures = (
+        [(one.ratio, one.low, one.high, one.verdict) for one in view.comparisons] for view in (before, again)
+    )
+    assert kept_figures == figures
     assert report(again).sections
-
-
-def figures(view: View) -> tuple[Any, ...]:
-    """Return what the record compares, and the throughput of each row."""
-    compared = [(one.ratio, one.low, one.high, one.verdict) for one in view.comparisons]
-    return compared, [row.figures and row.figures["requests_per_s"] for row in view.rows]
