@@ -75,12 +75,10 @@ def test_at_a_fixed_rate_there_is_no_bound_of_the_throughput() -> None:
     """The rate sets the throughput, whatever the service waits for."""
     made = run(100)
     params = {**made.cells[0].params, "RATE": 100}
-    made.cells = [replace(cell, params=params) for cell in made.cells]
-    made.plan["rows"] = [{"system": "2", "params": params}]
-    profile = {**made.profiles[0], "params": params}
+    made = run_of([replace(cell, params=params) for cell in made.cells], runtimes=["3.14t"])
     rows = View(made).rows
     assert [row.params for row in rows] == [params]
-    assert bound_of_lock(made, rows, profile, 0.32, ["_thread.RLock"]) is None
+    assert bound_of_lock(made, rows, {**LOCKS, "params": params}, 0.32, ["_thread.RLock"]) is None
 
 
 def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
