@@ -212,23 +212,14 @@ def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
 
 
 def _nothing_in_common(a: Member, b: Member) -> Message:
-    """Return the error for two runs that have no measurement in common: the reason, and what to do."""
+    """Return the error for two runs that have no measurement in common: some of what they have, and what to do."""
+    in_a, in_b = (_cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE for run in (a, b))
     return message(
-        "{a} and {b} have no measurement in common: {first} has {in_a}; {second} has {in_b}. Measure the same settings "
+        "{a} and {b} have no measurement in common. In {first}: {in_a}. In {second}: {in_b}. Measure the same settings "
         "in both runs.",
         a=f"{a.title} ({a.letter})", b=f"{b.title} ({b.letter})",
-        first=a.letter, second=b.letter, in_a=_first_cells(a), in_b=_first_cells(b),
+        first=a.letter, second=b.letter, in_a=in_a, in_b=in_b,
     )  # fmt: skip
-
-
-def _first_cells(run: Member) -> Message:
-    """Return the names of the first SHOWN_CELLS measurements of a run, and the number of further measurements."""
-    cells, more = _cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
-    if more <= 0:
-        return cells
-    return plural(
-        "{cells} and {count} more measurement", "{cells} and {count} more measurements", count=more, cells=cells
-    )
 
 
 def _unused(run: Member, used: Container[int]) -> Iterator[Message]:

@@ -46,11 +46,6 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
-def topology(params: Mapping[str, Value]) -> str:
-    """Return processes and threads of a user's service, as --topology accepts them: '2x1'; empty without both."""
-    return "x".join(value_text(params[name]) for name in SHAPE) if {*SHAPE} <= {*params} else ""
-
-
 def labels(every: Sequence[Series]) -> list[Message]:
     """Return a label for each series that distinguishes it from the others, such as 'system 2, PAYLOAD_BYTES 0'."""
     telling = varying(every)
@@ -99,7 +94,9 @@ def system_name(system: str, names: Mapping[str, str]) -> Message:
 def place_in_plan(params: Mapping[str, Value], varying: Iterable[str], *, is_own: bool) -> str:
     """Return what distinguishes a setting: the values of *varying* parameters, and a user's topology as '2x1'."""
     told = [*varying]
-    shape = topology(params) if is_own and {*SHAPE} & {*told} else ""
+    shape = ""
+    if is_own and {*SHAPE} & {*told} and {*SHAPE} <= {*params}:
+        shape = "x".join(value_text(params[name]) for name in SHAPE)
     others = parameter_values(params, [name for name in told if not shape or name not in SHAPE])
     return ", ".join(filter(None, [shape, others]))
 

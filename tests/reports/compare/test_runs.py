@@ -115,8 +115,11 @@ def test_cells_that_only_one_run_has_are_named() -> None:
 @pytest.mark.parametrize(
     ("b", "said"),
     [
-        (cells(BEFORE_MS, "3.14"), r"A has System 1 \(3.14t\); B has System 1 \(3.14\)\. Measure the same"),
-        (cells(BEFORE_MS, NUM_CLIENTS=2), r"A has System 1, NUM_CLIENTS 1 \(3.14t\); B has System 1, NUM_CLIENTS 2 "),
+        (cells(BEFORE_MS, "3.14"), r"In A: System 1 \(3.14t\)\. In B: System 1 \(3.14\)\. "),
+        (
+            cells(BEFORE_MS, NUM_CLIENTS=2),
+            r"In A: System 1, NUM_CLIENTS 1 \(3.14t\)\. In B: System 1, NUM_CLIENTS 2 ",
+        ),
     ],
 )
 def test_nothing_in_common_is_refused_with_what_each_run_has(b: list[CellResult], said: str) -> None:
@@ -133,7 +136,7 @@ def test_each_further_run_is_compared_with_the_first() -> None:
     assert [str(line[0].words) for line in lines] == ["B", "B", "C", "C"]
     assert "Above 1, the other run is faster" in " ".join(texts(found.notes))
     views = [*trio()[:2], View(run(cells(BEFORE_MS, "3.11")), TITLES)]
-    with pytest.raises(BadInput, match=r"\(A\) and other \(C\) have no measurement in common: A has"):
+    with pytest.raises(BadInput, match=r"\(A\) and other \(C\) have no measurement in common\. In A: "):
         compare_runs(members(views, ("first", "second", "other")))
 
 
