@@ -68,7 +68,7 @@ def main() -> None:
     asked = {case: partial(_search, case, given.runtimes) for case in given.only.split(",")}
     searches = in_turns(given.searches, asked)
     print_table(
-        "service | theory [1/s] | found, median | within 5 % | two in a row within 5 % | probes | time [s]",
+        "service | theory [1/s] | found, median | within 5 % | probes | time [s]",
         [_row(case, lines) for case, lines in searches.items()],
     )
 
@@ -77,14 +77,11 @@ def _row(case: str, lines: Sequence[Mapping[str, Any]]) -> list[str]:
     truth = theory(case)
     found = [line["rate"] for line in lines if line["rate"]]
     near = sum(abs(rate / truth - 1) < 0.05 for rate in found)
-    pairs = list(zip(found[::2], found[1::2], strict=False))
-    alike = sum(max(pair) / min(pair) < 1.05 for pair in pairs)
     return [
         case,
         f"{truth:.1f}",
         f"{median(found):.1f}" if found else "none",
         f"{near} of {len(lines)}",
-        f"{alike} of {len(pairs)}",
         f"{median(line['probes'] for line in lines):.0f}",
         f"{median(line['seconds'] for line in lines):.0f}",
     ]
