@@ -76,26 +76,25 @@ def section(view: View) -> Section:
     """Return the report section: how parallel the Boost.Beast clients ran, a ranking, and timelines of requests."""
     ranked = contests(workers.clients(view.rows), view.titles)
     made = shared.contest_section(message("HTTP clients"), ranked, COLUMNS, HOW, (), view)
-    answer, timelines = answers(ranked, view), _timelines(ranked, view)
-    return replace(made, answer=answer, figures=tuple(timelines), parts=(*made.parts, _seeds()))
+    answer, timelines = answers(ranked), _timelines(ranked, view)
+    terminal, parts = (*made.terminal, *answer), (*made.parts, _seeds())
+    return replace(made, answer=answer, figures=tuple(timelines), parts=parts, terminal=terminal)
 
 
-def answers(ranked: Sequence[Contest], view: View) -> list[Message]:
+def answers(ranked: Sequence[Contest]) -> list[Message]:
     """Return a sentence on how parallel the Python clients with Boost.Beast ran; empty without such clients.
 
     The sentence is about the first setting, because short loops show the GIL's effect best.
     """
-    shown = [standing.row for contest in ranked[:1] for standing in contest.standings]
     clauses = [
         message(
-            "{name} under {runtime}: {ratio}",
-            name=titled(row.system, view.titles),
-            runtime=row.runtime,
-            ratio=traced(tenths(serialisation(row).value), row.trace),
+            "{name}: {ratio}",
+            name=standing.name,
+            ratio=traced(tenths(serialisation(standing.row).value), standing.trace),
         )
-        for system in (HELD, RELEASED, UNDECLARED)
-        for row in view.rows
-        if row.system == system and row in shown
+        for contest in ranked[:1]
+        for standing in contest.standings
+        if standing.row.system in (HELD, RELEASED, UNDECLARED)
     ]
     sentence = message(
         "Time until all workers ended, divided by the mean time of one worker (1 if workers run in parallel): "
