@@ -15,16 +15,14 @@ class CallTally(Tally):
 
     expected: the `msg` of a right answer
     is_stuck: whether a request has timed out, after which no other is sent
-    first_wrong: the first request that got no right answer, with what it got and what was expected
     waiting: time from sending a request until its handler began, for one request in PROBE_EVERY
     """
 
-    __slots__ = ("_expected", "calc_ns", "first_wrong", "is_stuck", "waiting")
+    __slots__ = ("_expected", "calc_ns", "is_stuck", "waiting")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST, expected: str = "") -> None:
         super().__init__(service_id, slowest)
         self._expected = expected
-        self.first_wrong: dict[str, str] = {}
         self.is_stuck = False
         self.calc_ns = 0
         self.waiting = Histogram()
@@ -39,7 +37,6 @@ class CallTally(Tally):
     def merge(self, other: "CallTally") -> None:  # type: ignore[override]
         """Add the counts of *other* to the counts of this object."""
         super().merge(other)
-        self.first_wrong = self.first_wrong or other.first_wrong
         self.calc_ns += other.calc_ns
         self.waiting.merge(other.waiting)
 
@@ -48,11 +45,7 @@ class CallTally(Tally):
         self.errors[failed.code] += 1
         self.is_stuck = failed.code == TIMEOUT
         if failed.reason:
-            self.note(number, failed.reason, "a whole answer")
-
-    def note(self, number: int, got: str, expected: str) -> None:
-        """Save what the request *number* got, if it is the first one without a right answer."""
-        self.first_wrong = self.first_wrong or {"request": f"request {number}", "got": got, "expected": expected}
+            self.note(f"request {number}", failed.reason, "a whole answer")
 
     def check(self, body: Any, number: int, sent_ns: int) -> bool:
         """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the answer is right."""
@@ -77,8 +70,7 @@ class CallTally(Tally):
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """Return the client's counts. The key `waiting` is missing if no answer says when its handler began."""
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
-        wrong = {"first_wrong": self.first_wrong} if self.first_wrong else {}
-        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting | wrong
+        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
 
 class OwnTally(CallTally):
@@ -95,5 +87,5 @@ class OwnTally(CallTally):
         self.answered += 1
         if fault := self._protocol.fault(body, number):
             self.wrong += 1
-            self.note(number, fault, "an answer that check() accepts")
+            self.note(f"request {number}", fault, "an answer that check() accepts")
         return not fault

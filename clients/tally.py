@@ -95,6 +95,7 @@ class Tally:
     last_ns:  when the last request was answered; for a slice without a counted request: since when there could be one
     own_ns:   for a slice: the time before each counted request in which no other was under way
     held_ns:  for a slice: how much of the counted time a request of the lead was under way
+    first_wrong: the first request that got no right answer, with what it got and what was expected
     """
 
     __slots__ = (
@@ -102,6 +103,7 @@ class Tally:
         "answered",
         "connect",
         "errors",
+        "first_wrong",
         "held_ns",
         "lag",
         "last_ns",
@@ -117,6 +119,7 @@ class Tally:
         self.sent = self.answered = self.wrong = 0
         self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
         self.errors: Counter[str] = Counter()
+        self.first_wrong: dict[str, str] = {}
         self.latency = Histogram()
         self.connect = Histogram()
         self.lag: Histogram | None = None  # only with a rate, because each histogram takes 36 KB
@@ -145,6 +148,10 @@ class Tally:
             self._slice_end_ns = self.slices.turn(begun_ns, self.answered)
         self.own_ns += start_ns - self.last_ns
         self.last_ns = end_ns
+
+    def note(self, request: str, got: str, expected: str) -> None:
+        """Save what a request got, if it is the first one without a right answer."""
+        self.first_wrong = self.first_wrong or {"request": request, "got": got, "expected": expected}
 
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
@@ -175,6 +182,7 @@ class Tally:
         self.answered += other.answered
         self.wrong += other.wrong
         self.errors += other.errors
+        self.first_wrong = self.first_wrong or other.first_wrong
         self.latency.merge(other.latency)
         self.connect.merge(other.connect)
         if other.lag:
@@ -187,7 +195,7 @@ class Tally:
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """Return the counts for a client's result line, with the start and end time on this host's monotonic clock.
 
-        connect, lag, slow and slices are missing if they are empty.
+        connect, lag, slow, slices and first_wrong are missing if they are empty.
         """
         slow, slices = self.slowest.to_json(), self.slices.to_json()
         return {
@@ -203,4 +211,5 @@ class Tally:
             **({"lag": self.lag.to_json()} if self.lag and self.lag.count else {}),
             **({"slow": slow} if slow else {}),
             **({"slices": slices} if slices else {}),
+            **({"first_wrong": self.first_wrong} if self.first_wrong else {}),
         }

@@ -245,7 +245,6 @@ class UserServiceClient(WorkerClient[PlanWorker]):
             **({"starved": starved} if starved else {}),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
             **({"overdue": self._arrivals.due() - total.sent - uncounted} if self._arrivals else {}),
-            **({"first_wrong": total.first_wrong} if total.first_wrong else {}),
         }
 
 

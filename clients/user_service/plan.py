@@ -34,18 +34,17 @@ class PreparedRequest:
 
 
 class PlanTally(Tally):
-    """The counts of a worker, and its first wrong answer with the request and the expected answer.
+    """The counts of a worker that sends the requests of a plan.
 
     resent: requests that were sent again, because the service had closed a kept connection
     reconnects: how often an answer came on another connection than the answer before it
     connection: the connection on which the last answer came
     """
 
-    __slots__ = ("connection", "first_wrong", "reconnects", "resent")
+    __slots__ = ("connection", "reconnects", "resent")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         super().__init__(service_id, slowest)
-        self.first_wrong: dict[str, str] = {}
         self.resent = self.reconnects = 0
         self.connection: object = None
 
@@ -54,41 +53,29 @@ class PlanTally(Tally):
         super().clear()
         self.resent = self.reconnects = 0
 
-    def check(
-        self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object = None
-    ) -> bool:
-        """Count one answer, which came on *connection*. Return whether it is right."""
+    def check(self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object) -> None:
+        """Count one answer, which came on *connection*."""
         self.answered += 1
         if connection is not self.connection:
             self.reconnects += self.connection is not None
             self.connection = connection
         if difference is None:
-            return True
+            return
         if status == prepared.request.expect_status:
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
-        self.note(prepared, difference)
-        return False
+        self.note(str(prepared.request), difference.got, difference.expected)
 
     def fail(self, prepared: PreparedRequest, failed: CallFailed) -> None:
         """Count a request that got no usable answer."""
         self.errors[failed.code] += 1
         if failed.reason:
-            self.note(prepared, Wrong(got=failed.reason, expected="an answer"))
-
-    def note(self, prepared: PreparedRequest, difference: Wrong) -> None:
-        """Save a wrong answer for the report if it is the first wrong answer on this connection."""
-        self.first_wrong = self.first_wrong or {
-            "request": str(prepared.request),
-            "got": difference.got,
-            "expected": difference.expected,
-        }
+            self.note(str(prepared.request), failed.reason, "an answer")
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
         """Add the counts of *other* to the counts of this object."""
         super().merge(other)
-        self.first_wrong = self.first_wrong or other.first_wrong
         self.resent += other.resent
         self.reconnects += other.reconnects
 

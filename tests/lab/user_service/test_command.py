@@ -17,13 +17,8 @@ def asked(protocol: str, **request: Any) -> dict[str, Any]:
     return {"protocol": protocol, "prefix": "", "requests": plan}
 
 
-def test_a_body_that_is_no_object_is_refused_in_frames_alone_and_one_whose_file_has_gone_is_named(
-    tmp_path: Path,
-) -> None:
+def test_a_body_whose_file_has_gone_is_named(tmp_path: Path) -> None:
     check_requests(asked("http", body="hello"))
-    check_requests(asked("framed", body='{"target": 3}'))
-    with pytest.raises(CommandFailed, match=r"POST / is 'hello'\. With --protocol framed, .* must be a JSON object"):
-        check_requests(asked("framed", body="hello"))
     with pytest.raises(CommandFailed, match=r"gone\.json: No such file"):
         check_requests(asked("http", body_file=str(tmp_path / "gone.json")))
 
@@ -65,7 +60,7 @@ def test_a_service_that_speaks_another_protocol_is_named_by_its_first_bytes(*, k
     with scripted(says(b"-ERR unknown command\r\n", keep=keep), read_http) as server:
         state = str(probe(asked("http", path="/"), server.address, 5.0))
     assert "it answered `-ERR unknown command\\r\\n`, which is not HTTP" in state
-    assert "http, http2 and framed" in state
+    assert "http and http2" in state
 
 
 @pytest.mark.parametrize("path", ["/{{user}}", "/{{ random.uuid }}"])
