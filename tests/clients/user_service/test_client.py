@@ -22,18 +22,15 @@ READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
 
 
 @contextmanager
-def serving(*, closes: bool = False) -> Iterator[tuple[str, Counter[str]]]:
-    """Address of a service that answers with the path's last number as id, and how often it was asked for each path.
-
-    closes: after every answer, unannounced
-    """
+def serving() -> Iterator[tuple[str, Counter[str]]]:
+    """Address of a service that answers with the path's last number as id, and how often it was asked for each path."""
     asked = Counter[str]()
 
     def answer(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         path = request.split()[1].decode()
         asked[path] += 1
         connection.sendall(response(200, b'{"id": %d}' % int(path.rpartition("/")[2])))
-        return not closes
+        return True
 
     with scripted(answer, read_http) as server:
         yield server.address, asked

@@ -3,18 +3,11 @@
 import pytest
 
 from clients.schedule import NEVER_NS
-from core.cell import Cell
 from core.method import Method
 from experiments.http_clients import workers as http_workers
 from experiments.http_clients.threads import BlockingConnection, ThreadClient, ThreadWorker
 from experiments.http_clients.workers import Library
-
-READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
-
-
-def cell(requests: int, connections: int = 1) -> Cell:
-    values = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": connections}
-    return Cell.build(system="http-stdlib", runtime="3.14", reads=READS, values=values)
+from tests.experiments.http_clients.test_workers import cell
 
 
 class Broken:
@@ -34,7 +27,7 @@ class Broken:
 
 
 def test_a_worker_that_dies_ends_the_client_with_its_exception() -> None:
-    threads = ThreadClient(Library(Broken, ()), cell(4, connections=2), 0, [["127.0.0.1:80"]], Method())
+    threads = ThreadClient(Library(Broken, ()), cell(4, 2), 0, [["127.0.0.1:80"]], Method())
     with pytest.raises(ZeroDivisionError, match="a mistake"):
         threads.run()
 
@@ -54,6 +47,6 @@ def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code
     def connect(host: str, port: int, deadline_s: float) -> BlockingConnection:
         raise Refused("connect", "nobody listens")
 
-    threads = ThreadClient(Library(connect, (Refused,)), cell(3), 0, [["127.0.0.1:80"]], Method())
+    threads = ThreadClient(Library(connect, (Refused,)), cell(3, 1), 0, [["127.0.0.1:80"]], Method())
     counted = threads.run()
     assert (counted["requests"], counted["answered"], counted["errors"]) == (3, 0, {"connect": 3})
