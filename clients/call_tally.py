@@ -45,7 +45,7 @@ class CallTally(Tally):
         self.errors[failed.code] += 1
         self.is_stuck = failed.code == TIMEOUT
         if failed.reason:
-            self.note(f"request {number}", failed.reason, "a whole answer")
+            self.keep_wrong(f"request {number}", failed.reason, "a whole answer")
 
     def check(self, body: Any, number: int, sent_ns: int) -> bool:
         """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the answer is right."""
@@ -87,5 +87,5 @@ class OwnTally(CallTally):
         self.answered += 1
         if fault := self._protocol.fault(body, number):
             self.wrong += 1
-            self.note(f"request {number}", fault, "an answer that check() accepts")
+            self.keep_wrong(f"request {number}", fault, "an answer that check() accepts")
         return not fault

@@ -149,7 +149,7 @@ class Tally:
         self.own_ns += start_ns - self.last_ns
         self.last_ns = end_ns
 
-    def note(self, request: str, got: str, expected: str) -> None:
+    def keep_wrong(self, request: str, got: str, expected: str) -> None:
         """Save what a request got, if it is the first one without a right answer."""
         self.first_wrong = self.first_wrong or {"request": request, "got": got, "expected": expected}
 

@@ -65,13 +65,13 @@ class PlanTally(Tally):
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
-        self.note(str(prepared.request), difference.got, difference.expected)
+        self.keep_wrong(str(prepared.request), difference.got, difference.expected)
 
     def fail(self, prepared: PreparedRequest, failed: CallFailed) -> None:
         """Count a request that got no usable answer."""
         self.errors[failed.code] += 1
         if failed.reason:
-            self.note(str(prepared.request), failed.reason, "an answer")
+            self.keep_wrong(str(prepared.request), failed.reason, "an answer")
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
         """Add the counts of *other* to the counts of this object."""
