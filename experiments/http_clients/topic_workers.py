@@ -77,6 +77,6 @@ def typical_rows(rows: Sequence[Row]) -> list[Row]:
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
         named = [(RuntimeName(row.runtime), row) for row in rows if row.system == system and timeline(row)]
         fitting = [(name, row) for name, row in named if name.gil_enabled == has_gil != name.free_threaded]
-        fitting.sort(key=lambda pair: int(pair[0].version.removeprefix("3.")))
+        fitting.sort(key=lambda pair: pair[0].minor)
         chosen += [row for _, row in fitting[-1:]]
     return chosen

@@ -49,8 +49,6 @@ REFUSED = {
     "--package a --runtime 3.14": "whose GIL is always on",
     "--package a --runtime 3.99t": "Runtime 3.99t was not found",
     "-r none.txt": "none.txt cannot be read",
-    "none": "none cannot be read",
-    ". -r none.txt": "Name either a folder, or packages",
 }
 
 
