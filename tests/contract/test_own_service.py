@@ -1,11 +1,10 @@
 """A user's own service as a real process: measured, checked, watched, and ended with all that it has started."""
 
-import errno
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from lab.python import uv
 from lab.run.bench import Bench
@@ -19,8 +18,6 @@ from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
-
-ITEMS = {"command": "{python} items.py {port}"}
 
 
 @pytest.mark.parametrize(
@@ -70,18 +67,7 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(any_runtime: Runtim
     assert result.services[0]["gil_enabled_ready"] is any_runtime.name.gil_enabled
 
 
-IMPATIENT = {"start_deadline": "1s"}
-# A command, what its service is asked or has time for, and what the reason has.
-FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
-    ("{python} dies.py {port}", {}, ("status 1", "no database at db:5432")),
-    ("{python} none.py {port}", {}, ("status 2", os.strerror(errno.ENOENT))),
-    ("none {python} {port}", {}, (os.strerror(errno.ENOENT),)),
-    ("{python} rude.py {port}", IMPATIENT, ("GET /items/3",)),
-    ("{python} deaf.py {port}", IMPATIENT, ("127.0.0.1:",)),
-    ("{python} mute.py {port}", IMPATIENT, ("GET /items/3", "(timeout)")),
-    (ITEMS["command"], {"requests": [{"request": "GET /items/13", "weight": "3"}, "GET /items/3"]}, ("status 9",)),
-    (ITEMS["command"], {"requests": [{"request": "GET /items/4", "expect_json": '{"id": 3}'}]}, ("GET /items/4", "4")),
-]
+FAILING = yaml.safe_load(Path(__file__).with_name("failing.yaml").read_text())
 
 
 @pytest.mark.parametrize(("command", "more", "parts"), FAILING)

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from config.user_service.servers import ASGI, WSGI
+from config.user_service.servers import ASGI
 from core.result import CellResult
 from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
@@ -38,20 +39,7 @@ async def over_asgi(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": BODY})
 """
-# A runtime, a server, its interface and how many workers it is told; how many services that is, and the least number of
-# processes of each: with one worker it is two at most.
-SERVED = [
-    ("3.14t", ("gunicorn", WSGI), 2, (1, 3)),
-    ("3.14t", ("granian", ASGI), 1, (1, 1)),
-    ("3.14t", ("granian", WSGI), 1, (1, 1)),
-    ("3.14t", ("uvicorn", ASGI), 2, (1, 3)),
-    ("3.14t", ("waitress", WSGI), 2, (2, 1)),  # has no workers, and is started twice
-    ("3.14t", ("hypercorn", ASGI), 2, (1, 3)),
-    ("3.14t+gil", ("uvicorn", ASGI), 1, (1, 1)),
-    ("3.14", ("uvicorn", ASGI), 1, (1, 1)),  # its extras are compiled
-    ("3.14", ("granian", ASGI), 2, (1, 3)),
-    ("3.11", ("gunicorn", WSGI), 1, (1, 1)),
-]
+SERVED = yaml.safe_load(Path(__file__).with_name("servers.yaml").read_text())
 
 
 @pytest.fixture
@@ -80,7 +68,7 @@ def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
 
 @pytest.mark.parametrize(("name", "app", "workers", "expected"), SERVED)
 def test_each_server_serves_the_application_with_its_workers_and_leaves_the_gil_as_it_is(
-    folder: Path, bench: Bench, name: str, app: tuple[str, str], workers: int, expected: tuple[int, int]
+    folder: Path, bench: Bench, name: str, app: list[str], workers: int, expected: list[int]
 ) -> None:
     runtime = runtime_or_skip(name)
     result = served(folder, bench, runtime, *app, NUM_API_SERVICES=workers)
