@@ -45,14 +45,20 @@ def read_request(connection: socket.socket) -> bytes:
             return bytes(str(stream), "ascii")
 
 
-def http2(play: Play) -> Any:
-    """A server that plays so for each request, which it is told by the number of its stream."""
-    return scripted(lambda server, connection, stream: play(server, connection, int(stream)), read_request)
+def result_of(
+    play: Play,
+    requests: int,
+    connections: int = 1,
+    request: Request = Request(),  # noqa: B008 - frozen
+    **more: Any,
+) -> dict[str, Any]:
+    """The result of a client of a server that plays so for each request, which it is told by the number of its stream.
 
-
-def plan(request: Request = Request(), **more: Any) -> dict[str, Any]:  # noqa: B008 - frozen
-    """What a client is told: to send *request* by HTTP/2."""
-    return told(RequestPlan(requests=(request,)), **{"protocol": "http2", **more})
+    more: what the client is told; the result has the connections that the server has seen, as `seen`
+    """
+    own = told(RequestPlan(requests=(request,)), **{"protocol": "http2", **more})
+    with scripted(lambda server, connection, stream: play(server, connection, int(stream)), read_request) as server:
+        return {**native(own, server.address, requests, connections), "seen": server.connections}
 
 
 def flood(piece: bytes, *, reads: bool) -> Play:
@@ -90,8 +96,7 @@ FLOODS = {
 @pytest.mark.parametrize("name", FLOODS)
 def test_a_server_that_floods_costs_an_error_and_neither_memory_nor_time(name: str, reads: bool) -> None:
     began = monotonic()
-    with http2(flood(FLOODS[name], reads=reads)) as server:
-        result = native(plan(answer_deadline_s=1.0), server.address, 20)
+    result = result_of(flood(FLOODS[name], reads=reads), 20, answer_deadline_s=1.0)
     assert monotonic() - began < 20.0
     assert result["answered"] == 0
     assert set(result["errors"]) <= {"garbled", "timeout"}
@@ -109,8 +114,7 @@ def test_a_server_that_always_has_more_to_send_delays_no_deadline_and_no_other_c
         return True
 
     chosen: list[socket.socket] = []
-    with http2(play) as server:
-        result = native(plan(answer_deadline_s=1.0), server.address, 400, 2)
+    result = result_of(play, 400, 2, answer_deadline_s=1.0)
     assert len(chosen) == 1
     assert result["errors"] == {"timeout": 1}
     assert result["answered"] >= 200  # all of the other connection
@@ -122,9 +126,8 @@ def test_pings_between_answers_are_answered_and_cost_no_request() -> None:
         connection.sendall(FLOODS["pings"] * 10 + answer(stream) + FLOODS["settings"] * 10)
         return True
 
-    with http2(play) as server:
-        result = native(plan(), server.address, 50)
-    assert (result["answered"], result["errors"], server.connections) == (50, {}, 1)
+    result = result_of(play, 50)
+    assert (result["answered"], result["errors"], result["seen"]) == (50, {}, 1)
 
 
 def going_away(last: int, code: int = 0) -> bytes:
@@ -150,8 +153,7 @@ def test_a_server_that_goes_away_costs_no_request(name: str, *, closes: bool) ->
         connection.sendall(ENDS[name](stream) if is_last else answer(stream))
         return not (is_last and closes)
 
-    with http2(play) as server:
-        result = native(plan(), server.address, 20)
+    result = result_of(play, 20)
     assert (result["answered"], result["errors"]) == (20, {})
     assert 3 <= result["reconnects"] <= 4
 
@@ -166,8 +168,7 @@ def test_a_request_that_the_server_did_not_begin_is_sent_again(method: str, *, c
         connection.sendall(going_away(stream - 2) if closes else frame(RESET, stream, b"\0\0\0\7"))
         return not closes
 
-    with http2(play) as server:
-        result = native(plan(Request(method=method)), server.address, 16)
+    result = result_of(play, 16, request=Request(method=method))
     assert (result["answered"], result["errors"], result["resent"]) == (16, {}, 3)
 
 
@@ -176,8 +177,7 @@ def test_a_server_that_begins_nothing_is_asked_twice_for_each_request() -> None:
         connection.sendall(frame(RESET, stream, b"\0\0\0\7"))
         return True
 
-    with http2(play) as server:
-        result = native(plan(), server.address, 16)
+    result = result_of(play, 16)
     assert (result["answered"], result["errors"], result["resent"]) == (0, {"reset": 10}, 10)
 
 
@@ -187,8 +187,7 @@ def test_a_request_that_the_server_may_have_begun_is_an_error(code: int) -> None
         connection.sendall(answer(stream) if server.requests % 5 else going_away(stream, code))
         return bool(server.requests % 5)
 
-    with http2(play) as server:
-        result = native(plan(Request(method="POST")), server.address, 20)
+    result = result_of(play, 20, request=Request(method="POST"))
     assert (result["answered"], result["errors"], result["resent"]) == (16, {"closed": 4}, 0)
 
 
@@ -211,8 +210,7 @@ def test_a_call_by_grpc_is_right_if_its_status_is_0(status: str, wrong: int, *, 
         connection.sendall(data + trailers if has_trailers else answer(stream, OK + field))
         return True
 
-    with http2(play) as server:
-        result = native(plan(GRPC), server.address, 10)
+    result = result_of(play, 10, request=GRPC)
     assert (result["answered"], result["wrong"], result["errors"]) == (10, wrong, {})
     if wrong:
         got = f"grpc-status {status or 'missing'}"
