@@ -1,5 +1,6 @@
 """The runs and documents whose outputs are kept: saved ones, and small ones made by the builders of other tests."""
 
+import json
 import lzma
 import tempfile
 from collections.abc import Callable, Mapping
@@ -28,26 +29,8 @@ from tests.reports.topics import test_waits as waits
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = (1, 2, 3)
-FRAMES = [("functools.py", 56, "update_wrapper"), ("functools.py", 60, "wraps"), ("shop/app.py", 31, "view")]
-STACK = [dict(zip(("file", "line", "function"), frame, strict=True)) for frame in FRAMES]
-LOCKS: dict[str, Any] = {
-    "kind": "locks",
-    "system": "4",
-    "params": {},
-    "runtime": "3.14t",
-    "sentence": verbatim("a request stops all threads 9.0 times").to_json(),
-    "requests": 100,
-    "in_flight_ns": 10_000,
-    "stops": 900,
-    "stopping_ns": 4000,
-    "waiting_ns": 2000,
-    "count_share": 0.031,
-    "stopping": [{"share": 0.4, "lock": {}, "stack": STACK}],
-    "contended": [
-        {"share": 0.15, "lock": verbatim("a dict").to_json(), "stack": STACK[2:]},
-        {"share": 0.5, "lock": verbatim("a list").to_json(), "stack": []},
-    ],
-}
+PARTS = json.loads(Path(__file__).with_name("parts.json").read_text())
+LOCKS: dict[str, Any] = PARTS["locks"]
 
 
 def _loaded(folder: Path) -> Run:
@@ -81,21 +64,12 @@ def _own_service() -> Run:
 
 
 def _several_hosts() -> Run:
-    late: Any = {"a": {}, "b": {"late_ns": 20 * MS}}
-    cells = [replace(measured(cell_of("4", "3.14t"), block, [1000 * MS]), hosts=late) for block in (1, 2)]
+    hosts = PARTS["hosts"]
+    cells = [replace(measured(cell_of("4", "3.14t"), block, [1000 * MS]), hosts=hosts["late"]) for block in (1, 2)]
     for cell in cells:
         cell.clients[0]["host"] = "b"
     run = run_of(cells, blocks=2)
-    facts = {
-        "a": {"cpu": "A", "cores_usable": 4, "with_runner": True},
-        "b": {"cpu": "B", "cores_usable": 16, "with_runner": False},
-    }
-    places = {
-        name: {"name": name, "address": name, "cpus": cpus, "python": ["python3"]}
-        for name, cpus in (("a", []), ("b", [0, 1]))
-    }
-    layout = {"hosts": places, "services_on": "a", "clients_on": ["b"]}
-    return replace(run, machine={**run.machine, "hosts": facts}, plan={**run.plan, "layout": layout})
+    return replace(run, machine={**run.machine, "hosts": hosts["facts"]}, plan={**run.plan, "layout": hosts["layout"]})
 
 
 def _profiles() -> Run:
