@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from core.method import Method, Warmup
 from core.result import CellResult
@@ -47,14 +48,22 @@ async def app(scope, receive, send):
     await send({"type": "http.response.body", "body": answer[:30_000], "more_body": True})
     await send({"type": "http.response.body", "body": answer[30_000:]})
 """
-REQUESTS = [
-    {"request": "POST /login?u={{user}}", "first": True, "body": '{"name": "a"}', "expect_status": 201}
-    | {"save": {"token": {"json": "/token"}}},
-    {"request": "PUT /items/{{random.int 1 9}}?q=%20", "body": '{"n": {{counter}}}', "weight": 3}
-    | {"headers": {"Authorization": "Bearer {{token}}", "X-Shop": " é b"}, "expect_json": '{"token": "secret-token"}'},
-    {"request": "DELETE /big", "body_file": "big.txt", "expect_json": '{"length": 200000}'},
-    {"request": "HEAD /items/3"},
-]
+REQUESTS = yaml.safe_load("""
+- request: POST /login?u={{user}}
+  first: true
+  body: '{"name": "a"}'
+  expect_status: 201
+  save: {token: {json: /token}}
+- request: PUT /items/{{random.int 1 9}}?q=%20
+  body: '{"n": {{counter}}}'
+  weight: 3
+  headers: {Authorization: 'Bearer {{token}}', X-Shop: ' é b'}
+  expect_json: '{"token": "secret-token"}'
+- request: DELETE /big
+  body_file: big.txt
+  expect_json: '{"length": 200000}'
+- request: HEAD /items/3
+""")
 PLAIN = "{python} -m hypercorn --bind {host}:{port} --log-level warning"
 SECURE = f"{PLAIN} --certfile both.pem --keyfile both.pem"
 TLS_ITEMS = """
