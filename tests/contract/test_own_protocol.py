@@ -1,5 +1,6 @@
 """The file with a protocol of its own that docs/add-a-system.md begins with, against Redis and a server in Python."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -180,8 +181,7 @@ def test_a_server_that_answers_wrongly_is_given_up_before_its_clients_start(
     result = measured(find_system(str(write(short_folder, "wrong"))), any_runtime, bench)
     assert result.status == "failed"
     assert GOT["wrong"] in str(result.reason)
-    assert "in 5 s" in str(result.reason)
-    assert "resp_server.py 127.0.0.1" in str(result.reason)
+    assert re.search(r" in \d+ s: .*resp_server.py 127.0.0.1", str(result.reason))
 
 
 # A line of the example, what stands before it, and the error.

@@ -1,6 +1,6 @@
 """Mutants: one small change of the code each. Do the tests that run the changed line notice it?
 
-    python -m tests.strength.mutants --data FOLDER --junit FILE  plays those that --out has no line for
+    python -m tests.strength.mutants --data FOLDER --junit FILE  plays those that OUT has no line for
 
 A mutant is named by file, qualified function, kind and ordinal, so that the same seed takes the same ones as far as the
 code is the same. --data holds combined coverage with contexts, --junit the seconds of each test (docs/reliability.md).
@@ -25,6 +25,8 @@ ROOMS = (
     *("core", "services", "clients", "experiments", "systems", "config", "lab", "reports", "commands", "gilscope"),
     "runner.py",
 )
+SEED, COUNT = 27, 300
+OUT = ROOT / ".venv" / "mutants.jsonl"
 LIMIT_S = 40.0
 MOST_TESTS = 40
 MOST_GOLDEN = 3
@@ -112,13 +114,13 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:  
             yield "removal", node, "pass"
 
 
-def chosen(seed: int, count: int) -> list[Mutant]:
-    """Return *count* mutants, those whose names have the lowest digests: a change of code moves no other mutant."""
+def chosen() -> list[Mutant]:
+    """Return COUNT mutants, those whose names have the lowest digests: a change of code moves no other mutant."""
     paths = [
         path for room in ROOMS for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
     ]
     every = [one for path in paths for one in mutants(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))]
-    return sorted(every, key=lambda one: hashlib.sha256(f"{seed} {one.name}".encode()).digest())[:count]
+    return sorted(every, key=lambda one: hashlib.sha256(f"{SEED} {one.name}".encode()).digest())[:COUNT]
 
 
 def play(mutant: Mutant, tests: Sequence[str]) -> str:
@@ -184,14 +186,11 @@ def timed(junit: Path) -> tuple[dict[str, float], set[str]]:
 def main() -> None:
     """Play the mutants that have no line yet, and print the score."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=27)
-    parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--junit", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=ROOT / ".venv" / "mutants.jsonl")
     flags = parser.parse_args()
-    taken = chosen(flags.seed, flags.count)
-    played = map(json.loads, flags.out.read_text().splitlines()) if flags.out.exists() else ()
+    taken = chosen()
+    played = map(json.loads, OUT.read_text().splitlines()) if OUT.exists() else ()
     known = {one["name"]: one["outcome"] for one in played}
     tests_of = covering(flags.data, *timed(flags.junit))
     for mutant in taken:
@@ -199,7 +198,7 @@ def main() -> None:
             continue
         tests = tests_of(mutant)
         known[mutant.name] = play(mutant, tests) if tests else "not covered"
-        with flags.out.open("a") as out:
+        with OUT.open("a") as out:
             print(json.dumps({"name": mutant.name, "outcome": known[mutant.name], "tests": len(tests)}), file=out)
     outcomes = Counter(known[one.name] for one in taken)
     print(*(f"{outcome}: {count}" for outcome, count in sorted(outcomes.items())), sep="\n")
