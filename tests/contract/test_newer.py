@@ -1,4 +1,4 @@
-"""Newer runtimes, and those with a JIT: one test for each way in which a runtime is found, started and looked at."""
+"""Newer runtimes, and those with a JIT: how they are found, started and looked at. test_systems.py measures them."""
 
 from pathlib import Path
 
@@ -8,22 +8,15 @@ from lab.gil.probe import python_process
 from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured as measured_own
+from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
-from tests.contract.test_systems import check_all_is_well, measured
 from tests.lab.gil.test_probe import WAITING, running
 
 SERVED = {"command": "{python} items.py {port}"}
 
 
-@pytest.mark.parametrize("number", ["2", "3"])
-def test_a_system_answers_every_request(newer_runtime: Runtime, bench: Bench, number: str) -> None:
-    cell, result = measured(number, newer_runtime, bench)
-    check_all_is_well(result, cell, newer_runtime)
-
-
 def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    result = measured_own(folder, bench, str(newer_runtime.name), SERVED)
+    result = measured(folder, bench, str(newer_runtime.name), SERVED)
     check_ok(result)
     (service,) = result.services
     assert service["pythons"] == [newer_runtime.interpreter.label]
@@ -37,7 +30,7 @@ def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
 ) -> None:
     if not runtime_or_skip(name).interpreter.has_jit:
         pytest.skip(f"{name} was built without a JIT")
-    result = measured_own(folder, bench, name, {**SERVED, "environment": {"PYTHON_JIT": variable}})
+    result = measured(folder, bench, name, {**SERVED, "environment": {"PYTHON_JIT": variable}})
     assert result.status == "invalid"
     state = "on" if variable == "1" else "off"
     assert f"was {state} after the process had started and at the end of the measurement" in str(result.reason)

@@ -90,7 +90,7 @@ def test_a_python_service_is_called_by_the_native_client(native_client: Bench, n
     assert (slow["requests"] > 0) is (result.latency["max_ns"] > slow["threshold_ns"])
 
 
-@pytest.mark.parametrize("name", ["3.11", "3.14t", NATIVE])
+@pytest.mark.parametrize("name", ["3.14t", NATIVE])
 def test_a_pinned_client_uses_its_own_socket_and_one_that_picks_at_random_every_one(
     name: str, bench: Bench, native_client: Bench
 ) -> None:
