@@ -175,7 +175,7 @@ class MachineFacts:
     memory_bytes: size of the memory
     os, kernel: names and versions
     load: load averages over 1, 5 and 15 minutes when the run began
-    limits: soft and hard limits on open files, processes and locked memory; a number or `unlimited`
+    limits: soft limits on open files and processes; a number or `unlimited`
     python: the orchestrator's Python
     commit: the commit of gilscope's working tree, 12 digits, and `+changes` if tracked files differ from it
     quiet: how quiet the machine was when the run began

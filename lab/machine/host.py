@@ -16,7 +16,7 @@ from lab.processes import output_of
 
 UNLIMITED = "unlimited"
 _CGROUPS = "sys/fs/cgroup"
-_LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "memlock": resource.RLIMIT_MEMLOCK}
+_LIMITS = {"nofile_soft": resource.RLIMIT_NOFILE, "nproc_soft": resource.RLIMIT_NPROC}
 
 
 class Reader(NamedTuple):
@@ -75,7 +75,7 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     There is no host name among the facts because results are meant to be shared.
     cores: logical CPUs; cores_usable: CPUs that this process may run on
     cores_quota: CPU time in cores that our control group and the groups above it permit, None if unlimited
-    load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: soft and hard, or 'unlimited'
+    load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or 'unlimited'
     """
     quota, cpu = cores_quota(reader), cpu_info(reader)
     named = cpu.get("model name") or cpu.get("cpu model")
@@ -235,11 +235,8 @@ def _load() -> list[float] | None:
 
 
 def _limits() -> dict[str, int | str]:
-    return {
-        f"{name}_{side}": UNLIMITED if value == resource.RLIM_INFINITY else value
-        for name, kind in _LIMITS.items()
-        for side, value in zip(("soft", "hard"), resource.getrlimit(kind), strict=True)
-    }
+    soft = {name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()}
+    return {name: UNLIMITED if value == resource.RLIM_INFINITY else value for name, value in soft.items()}
 
 
 def _sysctl(name: str) -> str | None:

@@ -91,26 +91,25 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
         if name in result:
             _check_histogram(name, result[name], child)
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
-    if answered > requests:
-        raise _unlike(
-            child,
-            "answered",
-            answered,
+    bounds = {
+        "answered": (
+            requests,
             message(
                 "a number of answered requests of at most {requests}, the client's total number of requests",
                 requests=requests,
             ),
-        )
-    if result["wrong"] > answered:
-        raise _unlike(
-            child,
-            "wrong",
-            result["wrong"],
+        ),
+        "wrong": (
+            answered,
             message(
                 "a number of wrong answers of at most {answered}, the total number of answers to the client",
                 answered=answered,
             ),
-        )
+        ),
+    }
+    for key, (most, accepted) in bounds.items():
+        if result[key] > most:
+            raise _unlike(child, key, result[key], accepted)
     # After errors a latency may be missing, or may have come too late.
     if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
         raise _unlike(
