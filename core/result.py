@@ -21,7 +21,6 @@ NOT_TRIED = "not_tried"  # code of CellResult.reason for a cell that was skipped
 
 # Names of disturbances, by the code of the messages in CellResult.disturbances.
 DISTURBANCES: dict[str, Message] = {
-    "load": message("load"),
     "other_processes": message("other processes"),
     "steal": message("CPU steal"),
     "swapping": message("swapping"),

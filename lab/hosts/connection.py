@@ -48,7 +48,6 @@ class Quiet(TypedDict, total=False):
 
     cores: record.Count
     virtual: bool | None
-    load_1m: record.Known
     governors: list[str] | None
     turbo: bool | None
     smt: bool | None

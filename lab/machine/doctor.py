@@ -13,7 +13,6 @@ from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
 
-LOAD_PER_CORE = 0.2
 OTHERS_SHARE = 0.05
 STEAL_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
@@ -98,24 +97,7 @@ def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
 
-# Load is not checked during a run because the run itself causes it.
 CHECKS = (
-    Check(
-        "load",
-        lambda load_1m, cores: (
-            load_1m <= LOAD_PER_CORE * cores,
-            plural(
-                "{load:.2f} active processes on {count} core",
-                "{load:.2f} active processes on {count} cores",
-                count=cores,
-                load=load_1m,
-            ),
-        ),
-        message(
-            "Stop other programs (top lists them). After a run, wait a minute, because the load is averaged over "
-            "one minute."
-        ),
-    ),
     Check(
         "other_processes",
         lambda others: (

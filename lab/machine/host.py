@@ -53,14 +53,6 @@ class Reader(NamedTuple):
 HERE = Reader()
 
 
-def decimal(text: str | None) -> float | None:
-    """Parse *text* as a float; return None if it is not a number."""
-    try:
-        return float(text or "")
-    except ValueError:
-        return None
-
-
 def number(text: str | None) -> int | None:
     """Parse *text* as an integer; return None if it is not an integer."""
     try:

@@ -19,7 +19,6 @@ from lab.machine.host import (
     Reader,
     cores_quota,
     cpu_info,
-    decimal,
     governors,
     number,
     quota_stalled_ns,
@@ -77,7 +76,6 @@ class Snapshot(NamedTuple):
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     """Return the machine's settings and its activity during the next *window_s* seconds, as plain JSON.
 
-    load_1m: processes that ran or waited, mean over a minute
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
     smt: whether two hardware threads share a core
     cores_quota: CPU time in cores that the control group permits, or 'unlimited'
@@ -88,7 +86,6 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     return {
         "cores": before.cores or None,
         "virtual": None if flags is None else "hypervisor" in flags.split(),
-        "load_1m": decimal((reader.text("proc/loadavg") or "").partition(" ")[0]),
         "governors": governors(reader) or None,
         "turbo": _turbo(reader),
         "smt": _smt(reader),

@@ -99,7 +99,6 @@ def test_limits_of_doctor_are_documented() -> None:
     for text in (page.read_text(), (DOCS / "evidence.md").read_text()):
         assert f"more than {MOST_DISTURBED * 100:.0f} %" in text
     accepted = {row[0].strip("`"): row[1] for row in rows(page, "What each line means")}
-    assert f"at most {doctor.LOAD_PER_CORE} " in accepted["load"]
     assert f"at most {doctor.OTHERS_SHARE * 100:.0f} % " in accepted["other processes"]
 
 

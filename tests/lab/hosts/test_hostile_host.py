@@ -111,7 +111,7 @@ def test_a_wrong_message_about_a_child_loses_the_host(line: str, fake: FakeHost,
         host.start(["true"], {})
 
 
-@pytest.mark.parametrize("facts", [{}, {"quiet": {"window": {"others": {"share": 1}}}}, {"quiet": {"load_1m": []}},
+@pytest.mark.parametrize("facts", [{}, {"quiet": {"window": {"others": {"share": 1}}}}, {"quiet": {"cores": []}},
                                    {"quiet": {}}, {"quiet": {}, "cpu": 5}])  # fmt: skip
 def test_the_command_hosts_says_what_is_wrong_with_a_host(
     facts: Any, fake: FakeHost, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -12,7 +12,6 @@ OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
     "cores": 8,
     "virtual": False,
-    "load_1m": 0.4,
     "governors": ["performance"],
     "turbo": False,
     "smt": False,
@@ -45,7 +44,6 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
 @pytest.mark.parametrize(
     ("name", "changes", "value"),
     [
-        ("load", {"load_1m": 1.7}, "1.70 active processes on 8 cores"),
         ("other processes", {"window": {"others": {**OTHERS, "share": 0.0625}}}, "0.50 of 8 cores: make"),
         ("CPU steal", {"window": {"steal": 0.034}}, "3.4 %"),
         ("swapping", {"window": {"swapped_pages": 1}}, "1 memory page was"),

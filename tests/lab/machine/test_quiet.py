@@ -14,7 +14,6 @@ CPU = "sys/devices/system/cpu"
 WORKSTATION = {
     "proc/stat": "cpu  100 5 50 1000 20 1 2 3 40 4\n"
     "cpu0 50 2 25 500 10 0 1 1 20 2\ncpu1 50 3 25 500 10 1 1 2 20 2\nintr 1 2 3\nctxt 5\n",
-    "proc/loadavg": "1.50 0.70 0.30 3/512 12345\n",
     "proc/vmstat": "nr_free_pages 10\npswpin 7\npswpout 8\n",
     "proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu vme sse2\n\nprocessor\t: 1\nflags\t\t: fpu vme sse2\n",
     "proc/self/cgroup": "0::/user.slice/shell.scope\n",
@@ -61,7 +60,6 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
     assert known == {
         "cores": 2,
         "virtual": False,
-        "load_1m": 1.5,
         "governors": ["performance", "powersave"],
         "turbo": True,
         "smt": True,

@@ -86,10 +86,10 @@ def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(
 
 
 @pytest.mark.parametrize(
-    ("count", "notes"), [(5, ["the machine was not quiet in 5 of 16 measurements: CPU steal, load"]), (4, [])]
+    ("count", "notes"), [(5, ["the machine was not quiet in 5 of 16 measurements: CPU steal, swapping"]), (4, [])]
 )
 def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(count: int, notes: list[str]) -> None:
-    messages = [message("4 % of the time", code="steal"), message("3.1", code="load")]
+    messages = [message("4 % of the time", code="steal"), message("3.1", code="swapping")]
     cells = steady("3.11", 2000) + steady("3.14", 2000)
     noted = only([replace(cell, disturbances=messages) for cell in cells[:count]] + cells[count:])
     assert [*map(str, noted.notes)] == notes
