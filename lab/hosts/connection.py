@@ -47,7 +47,6 @@ class Quiet(TypedDict, total=False):
     """How quiet a host was: the result of lab.machine.quiet.facts() there."""
 
     cores: record.Count
-    virtual: bool | None
     governors: list[str] | None
     turbo: bool | None
     smt: bool | None

@@ -18,7 +18,6 @@ from lab.machine.host import (
     HERE,
     Reader,
     cores_quota,
-    cpu_info,
     governors,
     number,
     quota_stalled_ns,
@@ -82,10 +81,8 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     """
     before = snapshot(reader)
     time.sleep(window_s)
-    flags = cpu_info(reader).get("flags")
     return {
         "cores": before.cores or None,
-        "virtual": None if flags is None else "hypervisor" in flags.split(),
         "governors": governors(reader) or None,
         "turbo": _turbo(reader),
         "smt": _smt(reader),

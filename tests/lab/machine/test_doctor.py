@@ -11,7 +11,6 @@ SECOND_NS = 1_000_000_000
 OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
     "cores": 8,
-    "virtual": False,
     "governors": ["performance"],
     "turbo": False,
     "smt": False,
@@ -61,14 +60,6 @@ def test_what_disturbs_is_found_with_its_value_and_what_to_do(name: str, changes
     assert one.good is False
     assert value in str(one.value)
     assert one.remedy != NOTHING
-
-
-def test_a_virtual_machine_is_named_as_the_reason_for_what_its_host_hides() -> None:
-    hidden = {"virtual": True, "turbo": None, "governors": None, "window": {"throttles": None}}
-    for name in ("turbo", "frequency governor", "throttling"):
-        one = found(name, **hidden)
-        assert (one.good, "virtual" in str(one.value)) == (None, True)
-    assert found("SMT", virtual=True, smt=None).value == NOTHING
 
 
 def test_a_run_is_disturbed_where_others_ran() -> None:

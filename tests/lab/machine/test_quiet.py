@@ -15,7 +15,6 @@ WORKSTATION = {
     "proc/stat": "cpu  100 5 50 1000 20 1 2 3 40 4\n"
     "cpu0 50 2 25 500 10 0 1 1 20 2\ncpu1 50 3 25 500 10 1 1 2 20 2\nintr 1 2 3\nctxt 5\n",
     "proc/vmstat": "nr_free_pages 10\npswpin 7\npswpout 8\n",
-    "proc/cpuinfo": "processor\t: 0\nflags\t\t: fpu vme sse2\n\nprocessor\t: 1\nflags\t\t: fpu vme sse2\n",
     "proc/self/cgroup": "0::/user.slice/shell.scope\n",
     "proc/sys/kernel/randomize_va_space": "2\n",
     f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n",
@@ -59,7 +58,6 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
     del known["window"]
     assert known == {
         "cores": 2,
-        "virtual": False,
         "governors": ["performance", "powersave"],
         "turbo": True,
         "smt": True,
@@ -98,7 +96,6 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader, path: str)
         ({f"{CPU}/cpufreq/boost": "1"}, "turbo", True),
         ({f"{CPU}/cpufreq/boost": "0"}, "turbo", False),
         ({f"{CPU}/cpufreq/policy0/boost": "0", f"{CPU}/cpufreq/policy1/boost": "1"}, "turbo", True),
-        ({"proc/cpuinfo": "flags\t: fpu hypervisor sse2\n"}, "virtual", True),
         # either version of control groups
         ({}, "cores_quota", None),
         (OLD_CONTAINER, "cores_quota", 0.5),
