@@ -142,12 +142,6 @@ print("The global interpreter lock (GIL) has been enabled to load module 'shop._
 sys.argv = ["items.py", sys.argv[1]]
 runpy.run_path("items.py", run_name="__main__")
 """,
-    "holding_service": """
-import warnings
-warnings.simplefilter("ignore")
-import holding, runpy, sys
-runpy.run_path("items.py", run_name="__main__")
-""",
     "dies": "import sys; sys.exit('no database at db:5432')",
     "deaf": "import threading; threading.Event().wait()",
     "mute": """

@@ -4,14 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.python import uv
 from lab.run.bench import Bench
 from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
 from tests.contract.serving import check_ok
-from tests.lab.extensions import EXTENSION, extension
-from tests.lab.wheels import wheel
 
 ITEMS = {"command": "{python} items.py {port}"}
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -43,19 +40,6 @@ def test_what_switched_the_gil_on_is_found_however_much_the_command_writes(folde
     result = measured(folder, bench, "3.14t", given)
     assert (result.status, result.services[0]["gil_enabled_end"]) == ("invalid", True)
     assert str(result.reason).endswith("'shop._fast'")
-
-
-def test_a_package_that_switched_the_gil_on_silently_is_named(folder: Path, bench: Bench) -> None:
-    if uv.find() is None:
-        pytest.skip("uv was not found")
-    held = extension(runtime_or_skip("3.14t").interpreter, folder, "_held", EXTENSION)
-    wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
-    wanted = folder / "requirements.txt"
-    wanted.write_text(f"--no-index\n--find-links {folder}\nholding\n")
-    given = {"command": "{python} holding_service.py {port}", "requirements": str(wanted)}
-    result = measured(folder, bench, "3.14t", given)
-    assert result.status == "invalid"
-    assert str(result.reason).endswith("holding._held")
 
 
 @pytest.mark.parametrize("name", ["3.11", "3.14t"])
