@@ -9,8 +9,6 @@ from core.inside import SLICE_NS
 from lab.profile import stacks
 from lab.profile.stacks import LONGEST_NAME, Samples, read, to_json
 
-HEAD = b"""\
-"""
 STACKS = b"""\
 {"frame": ["/srv/app.py", 31, "Cache.get"]}
 {"frame": ["/usr/lib/python3.14/functools.py", 56, "update_wrapper"]}
@@ -30,7 +28,7 @@ def slice_at(number: int, counts: str, **more: int) -> dict[str, Any]:
 
 
 def file_of(*slices: dict[str, Any], stacks: bytes = STACKS) -> bytes:
-    return HEAD + stacks + b"".join(json.dumps(line).encode() + b"\n" for line in slices)
+    return stacks + b"".join(json.dumps(line).encode() + b"\n" for line in slices)
 
 
 def samples_of(*slices: dict[str, Any]) -> Samples:

@@ -1,5 +1,7 @@
 """Hits of probes and samples of stacks, joined by hand-made times."""
 
+import pytest
+
 from lab.profile.frames import RawFrame, ThreadStack
 from lab.profile.uprobes import Hit
 from lab.profile.waits import (
@@ -39,18 +41,38 @@ def wait(start_us: int, end_us: int, mutex: int = DICT) -> WaitSpan:
     return WaitSpan(PID, TID, mutex, start_us * US, end_us * US)
 
 
-def test_a_wait_is_from_the_call_to_the_return_of_the_outer_function() -> None:
-    line = timeline((LOCK, 0, DICT), (LOCK, 1, DICT), (LOCKED, 50, 0), (LOCKED, 51, 0))
-    assert line.waits == [wait(0, 51)]
-
-
-def test_a_call_that_finds_the_mutex_free_is_no_wait() -> None:
-    assert timeline((LOCK, 0, DICT), (LOCKED, 4, 0)).waits == []
-
-
-def test_a_return_that_was_lost_spoils_one_wait_only() -> None:
-    line = timeline((LOCK, 0, DICT), (LOCK, 100, 0xBEEF), (LOCKED, 150, 0), (LOCKED, 160, 0))
-    assert line.waits == [wait(100, 150, 0xBEEF)]
+@pytest.mark.parametrize(
+    ("hits", "waits", "stops", "stood_us"),
+    [
+        pytest.param(
+            [(LOCK, 0, DICT), (LOCK, 1, DICT), (LOCKED, 50, 0), (LOCKED, 51, 0)], [wait(0, 51)], [], 0,
+            id="a wait is from the call to the return of the outer function",
+        ),
+        pytest.param([(LOCK, 0, DICT), (LOCKED, 4, 0)], [], [], 0, id="a call that finds the mutex free is no wait"),
+        pytest.param(
+            [(LOCK, 0, DICT), (LOCK, 100, 0xBEEF), (LOCKED, 150, 0), (LOCKED, 160, 0)], [wait(100, 150, 0xBEEF)], [], 0,
+            id="a return that was lost spoils one wait only",
+        ),
+        pytest.param(
+            [(STOP, 5, 1), (LOCK, 6, 2), (LOCKED, 30, 0), (STOPPED, 40, 0), (STARTED, 55, 0)], [], [wait(5, 55, 0)], 15,
+            id="a stop is from its request to the new start, and stops that wait for each other are stops",
+        ),
+        pytest.param(
+            [(STOP, 5, 1), (STOP, 6, 1), (STOPPED, 40, 0), (STOPPED, 41, 0), (STARTED, 55, 0), (STARTED, 56, 0)],
+            [], [wait(6, 55, 0)], 14,
+            id="a function that stops all threads by another such function stops them once",
+        ),
+        pytest.param(
+            [(STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0)], [wait(2_000_000, 2_000_100)], [], 0,
+            id="after a stop whose end was lost waits count again",
+        ),
+    ],
+)  # fmt: skip
+def test_hits_become_waits_and_stops(
+    hits: list[tuple[str, int, int]], waits: list[WaitSpan], stops: list[WaitSpan], stood_us: int
+) -> None:
+    line = timeline(*hits)
+    assert (line.waits, line.stops, line.stood_ns[PID]) == (waits, stops, stood_us * US)
 
 
 def test_who_still_waits_at_the_end_has_waited_until_then() -> None:
@@ -58,24 +80,6 @@ def test_who_still_waits_at_the_end_has_waited_until_then() -> None:
     assert line.waiting() == [(PID, TID, DICT)]
     line.end(90 * US)
     assert line.waits == [wait(0, 90)]
-
-
-def test_a_stop_is_from_its_request_to_the_new_start_and_the_others_stand_for_the_last_part_of_it() -> None:
-    line = timeline((STOP, 5, 1), (LOCK, 6, 2), (LOCKED, 30, 0), (STOPPED, 40, 0), (STARTED, 55, 0))
-    assert line.stops == [wait(5, 55, 0)]
-    assert line.stood_ns == {PID: 15 * US}
-    assert line.waits == []  # stops that wait for each other are stops
-
-
-def test_a_function_that_stops_all_threads_by_another_such_function_stops_them_once() -> None:
-    line = timeline((STOP, 5, 1), (STOP, 6, 1), (STOPPED, 40, 0), (STOPPED, 41, 0), (STARTED, 55, 0), (STARTED, 56, 0))
-    assert line.stops == [wait(6, 55, 0)]
-    assert line.stood_ns == {PID: 14 * US}
-
-
-def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
-    line = timeline((STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0))
-    assert line.waits == [wait(2_000_000, 2_000_100)]
 
 
 def test_a_sample_counts_only_if_all_of_it_was_read_while_the_thread_waited() -> None:

@@ -95,10 +95,6 @@ def test_collections_whose_times_were_overwritten_are_spread_over_turns_like_the
     window = TimeWindow(start_ns=1, end_ns=1 + RECORDS // 2)
     summary, _ = collected(tmp_path, file(*records, count=2 * RECORDS), windows=[window])
     assert (summary["collections"], summary["unkept"]) == ([RECORDS, 0, 0], RECORDS // 2)
-
-
-def test_collections_whose_times_were_overwritten_are_counted_as_such(tmp_path: Path) -> None:
-    records = [(start, 1) for start in range(1, RECORDS + 1)]
     summary, _ = collected(tmp_path, file(*records, count=RECORDS + 7))
     assert (summary["collections"], summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
 
