@@ -6,7 +6,6 @@ import pytest
 
 from core.request_plan import ANY, Request
 from lab.run.stress import learn_check
-from tests.core.test_request_plan import difference
 
 
 @pytest.mark.parametrize(
@@ -32,9 +31,3 @@ def test_what_all_answers_have_in_common_is_expected(
 def test_what_was_declared_is_not_learned_anew() -> None:
     declared = Request(expect_json={"id": 3})
     assert learn_check(declared, [(500, b"")]) == (declared, "declared")
-
-
-def test_an_answer_of_another_body_is_wrong_and_its_difference_is_shown() -> None:
-    request, _ = learn_check(Request(), [(200, b'{"id": 3}')])
-    assert difference(request, 200, b'{"id": 4}').endswith("id is 4, expected 3")
-    assert "a body of 21 bytes with sha256 " in difference(request, 200, b'{"id": 3, "extra": 1}')

@@ -22,25 +22,6 @@ def test_a_timeline_adds_up_what_it_covers() -> None:
     assert CumulativeTime.of_spans([]).within_ns(0, 9) == 0
 
 
-def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_their_own_service() -> None:
-    said = {
-        "above_ns": 90,
-        "requests": [
-            (500, 2000, 0),  # all of the collection
-            (400, 150, 0),  # a third of it
-            (500, 150, 1),  # at another service
-            (9000, 150, 0),
-            (500, 95, 0),  # not slower than p99
-        ],
-    }
-    slow = slow_requests([said], collections([(500, 2400)], []), LATENCY, [SECOND])
-    assert {name: (of["requests"], of["causes"]["collection"]["share"]) for name, of in slow.items()} == {
-        "p99": (4, 0.7959),  # 1900 + 50 of 2450
-        "p999": (1, 0.95),
-    }
-    assert slow["p999"]["threshold_ns"] == 1000
-
-
 def test_a_percentile_is_left_out_where_slower_requests_were_not_kept() -> None:
     said = {"above_ns": 500, "requests": [(500, 2000, 0)]}
     assert list(slow_requests([said], collections([]), LATENCY, [SECOND])) == ["p999"]
@@ -57,7 +38,10 @@ def test_nothing_is_said_where_a_side_is_not_known() -> None:
 
 def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_client_and_the_machine_waited_for() -> None:
     said = [
-        {"above_ns": 0, "requests": [(0, 2000, 0), (10_000, 2000, 1)]},
+        {
+            "above_ns": 0,
+            "requests": [(0, 2000, 0), (10_000, 2000, 1), (500, 950, 0)],
+        },  # the last is not slower than p99.9
         {"above_ns": 0, "requests": [(20_000, 4000, 0)]},
     ]
     waits = {
@@ -67,7 +51,12 @@ def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_clien
         ],
         CLIENT: [CumulativeTime([0, 1_000_000], [0, 250_000]), CumulativeTime([0, 1_000_000], [0, 0])],
     }
-    slow = slow_requests(said, {**collections([(20_000, 21_000)], []), **waits}, LATENCY, [SECOND])["p999"]
+    both = slow_requests(said, {**collections([(20_000, 21_000)], []), **waits}, LATENCY, [SECOND])
+    assert {name: (one["threshold_ns"], one["requests"]) for name, one in both.items()} == {
+        "p99": (100, 4),
+        "p999": (1000, 3),
+    }
+    slow = both["p999"]
     assert slow["causes"] == {
         "collection": {"share": 0.125, "window": 0.0008},
         "service": {"share": 0.125, "window": 0.0037},
