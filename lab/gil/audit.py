@@ -161,10 +161,10 @@ class _Audit:
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name = package.name
         later = self.trial.first_ready(name, package.version) if package.version else ""
-        older = "" if later else self.trial.newest_ready(name)
+        ready = later or self.trial.newest_ready(name)
         change = message("no version of the package has a wheel for this runtime")
-        if later or older:
-            change = message("version {version} of the package has a wheel for this runtime", version=later or older)
+        if ready:
+            change = message("version {version} of the package has a wheel for this runtime", version=ready)
         detail = message(
             "{package} {version} has no wheel for {runtime}; {change}",
             package=name,
