@@ -38,6 +38,9 @@ def reader(tmp_path: Path) -> Reader:
 
 
 CONTAINER = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.stat": "usage_usec 9\n"}
+SCOPE = "sys/fs/cgroup/user.slice/shell.scope"
+BELOW = {name: text for name, text in WORKSTATION.items() if "cgroup" in name and "cpu.stat" not in name}
+BELOW[f"{SCOPE}/cpu.stat"] = BELOW["sys/fs/cgroup/user.slice/cpu.stat"] = ""
 OLD_CONTAINER = {
     "proc/self/cgroup": "7:cpu,cpuacct:/docker/4f\n3:cpuset:/\n0::/\n",
     "sys/fs/cgroup/cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 1500\n",
@@ -102,6 +105,9 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader, path: str)
         ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "cores_quota", "unlimited"),
         ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, "cores_quota", 2.0),
         ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "cores_quota", "unlimited"),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "odd"}, "cores_quota", "unlimited"),
+        ({**BELOW, f"{SCOPE}/cpu.max": "50000 100000\n"}, "cores_quota", 0.5),  # the smallest up to the root
+        ({**BELOW, f"{SCOPE}/cpu.max": "max 100000\n"}, "cores_quota", 1.5),
         ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, "cores_quota", None),
     ],
 )
