@@ -96,7 +96,7 @@ class Member:
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
-def _requests(own: Mapping[str, Any]) -> Message:
+def _requests(own: Mapping[str, Any] | None) -> Message:
     """Return the requests to a user's service as text, with a digest of all that is sent; "none" without a service."""
     if not own:
         return NONE

@@ -254,7 +254,7 @@ def _check_quiet(view: View) -> Check:
         return _result(message("no disturbance was seen in any measurement"), False, known, NOT_RECORDED)
     shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
     is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
-    found = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
+    found = [*([seen.marks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
     return _result(listed(found, SEMICOLON), is_bad, of_cells(disturbed or cells))
 
 
