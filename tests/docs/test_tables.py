@@ -108,7 +108,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
     ("own-service", "keys of a request"): _key_table(REQUEST),
     ("own-service", "keys of a file of requests"): _key_table(FILE),
-    ("own-service", "keys of a service"): _key_table(SERVICE),
+    ("own-service", "keys of a service"): _key_table([one for one in SERVICE if one not in FILE]),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
     ("report", "figures"): [*_figure_rows()],
     ("compare", "what compare refuses"): REFUSED,
