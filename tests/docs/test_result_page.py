@@ -13,7 +13,10 @@ from tests.docs.pages import DOCS, expect, with_table
 PAGE = DOCS / "result.md"
 MODULES = (method, record, run_record, profile_record, comparison_record, saved, result)
 KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
+USED = {*record.Usage.__annotations__}  # which have a table of their own
 NOT_HERE = {  # keys that are not in the table of that type, and why
+    "Client": USED,
+    "Service, ServiceLine": USED,
     "Run": {"damaged", "folder"},  # no key of the file
     "Profile": {
         key for name in KINDS if name.endswith("Profile") and name != "Profile" for key in KINDS[name].__annotations__

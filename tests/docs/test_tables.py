@@ -1,6 +1,8 @@
 """Tables of options, parameters and figures in the docs are made from the code that declares them: make golden."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 import pytest
 
@@ -18,6 +20,7 @@ from reports.compare.members import MACHINE, METHOD
 from reports.facts.figures import FIGURES, Figure
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
+HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"
 RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
 
 
@@ -40,6 +43,20 @@ def _parameter_row(one: Parameter) -> list[str]:
 def _figure_row(one: Figure) -> list[str]:
     of_row = "median of the blocks, compared" if one.percentile else "median of the blocks" if one.shown else "-"
     return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
+
+
+def _figure_rows() -> Iterator[list[str]]:
+    """Yield the rows of the docs table of figures. The figures of a histogram share a row."""
+    for kind, group in groupby(FIGURES, key=lambda one: re.sub(HISTOGRAM, r"\1_*_ns", one.name)):
+        figures = list(group)
+        if len(figures) == 1:
+            yield _figure_row(figures[0])
+            continue
+        names = [one.name.split("_")[1] for one in figures]
+        _, meaning, _, better = _figure_row(figures[names.index("mean")])
+        compared = ", ".join(one.percentile for one in figures if one.percentile)
+        of_row = f"{compared}: median of the blocks, compared" if compared else "-"
+        yield [f"`{kind}`", f"{meaning.removeprefix('mean ')}: {', '.join(names)}", of_row, better]
 
 
 MORE = {  # pages on commands and plans
@@ -91,9 +108,9 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
     ("own-service", "keys of a request"): _key_table(REQUEST),
     ("own-service", "keys of a file of requests"): _key_table(FILE),
-    ("own-service", "keys of a service"): _key_table(SERVICE),
+    ("own-service", "keys of a service"): _key_table([one for one in SERVICE if one not in FILE]),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
-    ("report", "figures"): [_figure_row(one) for one in FIGURES],
+    ("report", "figures"): [*_figure_rows()],
     ("compare", "what compare refuses"): REFUSED,
 }
 
