@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from commands.output import output
 from config.plan_options import JSON
 from core.messages import NOTHING, Message, message
+from core.system import NATIVE_CLIENT
 from lab.machine import quiet
 from lab.machine.doctor import Finding, judge_machine
+from lab.native import programs
 
 if TYPE_CHECKING:
     from reports.document.model import Section
@@ -28,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
-    facts = quiet.facts()
+    facts = {**quiet.facts(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
     if as_json:
         print(json.dumps(facts, indent=2))
     else:

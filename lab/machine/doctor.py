@@ -10,6 +10,7 @@ from inspect import signature
 from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
+from core.program import PROGRAM
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
 
@@ -26,6 +27,7 @@ SETTINGS: Mapping[str, Message] = {
     "smt": message("SMT"),
     "cpu_quota": message("CPU quota"),
     "aslr": message("address space randomisation"),
+    "native_client": message("native client"),
 }
 
 
@@ -198,5 +200,14 @@ CHECKS = (
         "aslr",
         lambda aslr: (aslr == FULL_RANDOMISATION, _ASLR.get(aslr, message("partly random memory layout"))),
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
+    ),
+    Check(
+        "native_client",
+        lambda native_client: (native_client, message("ready") if native_client else message("not built")),
+        message(
+            "Python clients take CPU time from services. Install cargo (the package of your distribution is enough), "
+            "and run: {program} native loadgen",
+            program=PROGRAM,
+        ),
     ),
 )
