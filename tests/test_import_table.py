@@ -73,7 +73,7 @@ REPORTS = {
     "topics": "statistics document facts view",
     "report": "document view topics",
     "compare": "statistics document facts view topics",
-    "exports": "document facts view render report compare",
+    "exports": "document facts view render compare",
     "terminal": "document facts render topics",
     "write": "document view render report exports",
     "frame": "exports",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from core.cell import Value
 from core.messages import NOTHING, Message, listed, verbatim
@@ -10,6 +11,8 @@ from reports.facts.cells import Row, grouped
 from reports.facts.gates import checked_ratio
 from reports.facts.settings import value_text, varying
 from reports.statistics.stats import Estimate
+
+OWN_CHOICE = "NUM_SERVER_THREADS"  # a parameter of one contestant: Netty takes part with one thread and with two
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,14 @@ def contests(
 
 
 def _setting_names(rows: Sequence[Row]) -> list[str]:
-    """Return the parameters whose values distinguish one ranking from another: they vary, and all rows have them."""
-    return [name for name in varying(rows) if all(name in row.params for row in rows)]
+    """Return the names of the parameters whose values distinguish one ranking from another.
+
+    They vary, and all rows have them. OWN_CHOICE is left out if only one of several systems varies it.
+    """
+    systems = grouped(rows, attrgetter("system"))
+    choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
+    own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""
+    return [name for name in varying(rows) if name != own_choice and all(name in row.params for row in rows)]
 
 
 def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], common: Message) -> Message:

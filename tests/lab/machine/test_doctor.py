@@ -10,6 +10,7 @@ from lab.machine.doctor import Finding, disturbances, judge_machine
 SECOND_NS = 1_000_000_000
 OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
+    "native_client": True,
     "cores": 8,
     "governors": ["performance"],
     "turbo": False,

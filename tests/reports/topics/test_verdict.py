@@ -105,7 +105,7 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
     ]  # fmt: skip
     said = str(main_headline(view.compared, view.names))
     assert said.startswith("web:app GET /items: 3.14t serves 0.86x")
-    assert "(2x1) to 1.99x" in said
+    assert "(2x1, inconclusive) to 1.99x" in said
     assert "mean" not in said
 
 
