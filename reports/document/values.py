@@ -26,7 +26,6 @@ percent = scaled("{:.1%}")  # of a share of 1
 whole_percent = scaled("{:.0%}")
 mib = scaled("{:,.1f}", MIB)  # of bytes, as the next two
 kib = scaled("{:,.1f}", KIB)
-megabytes = scaled("{:.0f}", 1e6)
 
 
 def seconds(value_ns: float) -> str:

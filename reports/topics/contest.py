@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
-from reports.document.model import ABSENT, Datum, Form, Section, Strip, Table, estimate, traced
+from reports.document.model import ABSENT, Datum, Form, Section, Table, estimate, traced
 from reports.document.shapes import CellValue, Col, col, table
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.cells import Row, grouped
@@ -24,7 +24,6 @@ from reports.view import View
 KEY = "record"
 RATE = "requests_per_s"  # the figure's name on the page
 REQUESTS_S = message("requests/s")
-NOTHING_MEASURED = message("No system was measured.")
 CPU = message("CPU [us]")
 MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: head and other fields of its column
     "p50_ns": (message("p50 [us]"), {}),
@@ -32,7 +31,6 @@ MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: he
     "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
     "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
 }
-Item = TypeVar("Item")
 
 
 def contest_section(
@@ -89,16 +87,6 @@ def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
 
 def _median(key: str, standing: Standing) -> float | None:
     return (standing.row.figures or {}).get(key)
-
-
-def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
-    """Return a column of bars for a table on a terminal. The bars of all *items* share one scale."""
-    most = max(map(read, items), default=1.0)
-    return col(
-        NOTHING,
-        lambda item: Datum(strip=Strip(high=most, bars=((0.0, read(item), "bar"),))),
-        is_strip=True,
-    )
 
 
 def rate_words(row: Row) -> Message:
