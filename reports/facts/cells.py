@@ -1,6 +1,7 @@
 """An index of a run's measurements (cells) by setting, runtime and block, with table rows as views of it."""
 
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +19,9 @@ from reports.facts.figures import Figures, figures_of
 from reports.statistics.stats import paired_ratio
 
 REASON_CHARACTERS = 200
+EXCEPTION = re.compile(
+    r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt)\b"
+)  # the line of a traceback that says what was raised
 OVER_ALL = "all"
 NO_REASON = message("no reason given")
 
@@ -294,7 +298,10 @@ def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def reasons(cells: Iterable[CellResult]) -> list[Message]:
-    """Return each reason why measurements (cells) failed or are invalid, shortened to its first and last line."""
+    """Return each reason why measurements (cells) failed or are invalid, shortened to a few lines.
+
+    These are the first and the last line, and the last line between them that names an exception.
+    """
     return list(dict.fromkeys(_short(cell.reason) or NO_REASON for cell in cells))
 
 
@@ -309,7 +316,8 @@ def _short(reason: Message) -> Message:
 def _short_text(text: str) -> str:
     printable = "".join(sign for sign in text if sign.isprintable() or sign.isspace())
     lines = [line for line in printable.splitlines() if line.strip()]
-    ends = [*lines[:1], *lines[1:][-1:]]
+    raised = [line for line in lines[1:-1] if EXCEPTION.match(line)]
+    ends = [*lines[:1], *raised[-1:], *lines[1:][-1:]]
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 
 

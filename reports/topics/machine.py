@@ -71,7 +71,7 @@ def size_line(view: View) -> Message:
             values = message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
         parts.append(replace(template, args={"values": values}))
     if duration_s:
-        parts.append(message("each measurement runs for {seconds:g} s", seconds=duration_s))
+        parts.append(message("each measurement runs for {seconds:g} s or longer", seconds=duration_s))
     return listed(parts, DOT)
 
 
@@ -243,7 +243,7 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
     choices = (
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
-        (method.duration_s, message("each measurement runs for {seconds:g} s", seconds=method.duration_s)),
+        (method.duration_s, message("each measurement runs for {seconds:g} s or longer", seconds=method.duration_s)),
         (is_known, client),
         (services, message("services pinned to CPU {cpus}", cpus=services)),
         (clients, message("clients pinned to CPU {cpus}", cpus=clients)),

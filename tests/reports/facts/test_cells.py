@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.facts.cells import Cells
+from core.messages import verbatim
+from reports.facts.cells import Cells, reasons
 from reports.facts.figures import computed_completion_ns, pooled
 from reports.facts.measures import loop_words
 from tests.reports.facts.timed_cells import timed
@@ -48,3 +49,10 @@ def test_the_time_for_the_requests_of_the_original_experiment_is_computed_from_t
     in_slices = replace(cell, turns={"slices": 2, "length_ns": 10**9})
     assert computed_completion_ns(in_slices) == 1_000_000_000
     assert computed_completion_ns(replace(in_slices, system="own")) is None
+
+
+def test_of_a_long_reason_the_exception_stays() -> None:
+    log = "ERROR: Traceback (most recent call last):\n  File \"app.py\", line 3\n  in start\nKeyError: 'DATABASE_URL'\n\nBye."
+    cell = replace(measured(cell_of("1", "3.11", SMALL), 1, [MS]), status="failed", reason=verbatim(log))
+    (reason,) = reasons([cell])
+    assert str(reason) == "ERROR: Traceback (most recent call last): [...] KeyError: 'DATABASE_URL' [...] Bye."
