@@ -52,7 +52,7 @@ def test_the_time_for_the_requests_of_the_original_experiment_is_computed_from_t
 
 
 def test_of_a_long_reason_the_exception_stays() -> None:
-    log = "ERROR: Traceback (most recent call last):\n  File \"app.py\", line 3\n  in start\nKeyError: 'DATABASE_URL'\n\nBye."
+    log = "ERROR: Traceback (most recent call last):\n  File 'app.py', line 3\nKeyError: 'DATABASE_URL'\n\nBye."
     cell = replace(measured(cell_of("1", "3.11", SMALL), 1, [MS]), status="failed", reason=verbatim(log))
     (reason,) = reasons([cell])
     assert str(reason) == "ERROR: Traceback (most recent call last): [...] KeyError: 'DATABASE_URL' [...] Bye."
