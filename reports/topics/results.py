@@ -20,6 +20,7 @@ BARS = message(
     label=THROUGHPUT.label, better=THROUGHPUT.better,
 )  # fmt: skip
 BARS_BRIEF = message("Bars show {label}. {better}", label=THROUGHPUT.label, better=THROUGHPUT.better)
+POOLED = message("Percentiles with * are of the requests of all blocks together.")
 MOST_TROUBLES = 4
 
 
@@ -85,8 +86,17 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],
         kind="bars",
         key="rows",
-        caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,
+        caption=_brief_caption(view) if is_brief else BARS,
     )
+
+
+def _brief_caption(view: View) -> Message:
+    """Return what the bars and marks of the table mean, for the terminal; NOTHING if no row has figures."""
+    measured = [row for row in view.rows if row.figures]
+    if not measured:
+        return NOTHING
+    marked = [POOLED] if any(pooled(row.good) for row in measured) else []
+    return listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True), *marked], SENTENCES)
 
 
 def _marked(form: Form) -> Form:
