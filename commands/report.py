@@ -11,7 +11,7 @@ from config.plan_options import JSON, QUIET
 from core.errors import BadInput
 from core.messages import NOTHING, Message
 from core.result import Run
-from core.result_file import load
+from core.result_file import keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
 from reports.exports import IN_FOLDER, PAGE
@@ -101,6 +101,7 @@ def main(arguments: Sequence[str]) -> int:
     expect_no_foreign_files(folder, IN_FOLDER)
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run)
+        keep_comparisons(path, run)
     show(written, as_json=flags["json"], quiet=flags["quiet"])
     return 0 if written.is_complete else 1
 

@@ -29,6 +29,7 @@ from core.user_service import UserService
 
 CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
+COMPARISONS = "comparisons.json"
 _PARTS: dict[str, Any] = {
     "plan": SavedPlan,
     "machine": Machine,
@@ -113,6 +114,29 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
+# ---- comparisons beside the file -------------------------------------------------------------------------------------
+
+
+def keep_comparisons(where: Path, run: Run) -> None:
+    """Write the comparisons of *run* to a separate file, because only the measuring process writes result.json.
+
+    load() uses this file as long as result.json has the same number of cells. Raises BadInput.
+    """
+    kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
+    _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
+
+
+def _with_kept_comparisons(run: Run, path: Path) -> Run:
+    """Add the saved comparisons to *run* if they belong to its measurements. A damaged file is ignored."""
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
+        text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
+        kept = msgspec.json.decode(text)
+        if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
+            decoded(kept["comparisons"], list[Comparison])
+            run.comparisons = kept["comparisons"]
+    return run
+
+
 def _write_durably(path: Path, text: bytes) -> None:
     """Write *text* to *path* and flush it to disk. Raises BadInput."""
     try:
@@ -149,7 +173,7 @@ def load(where: Path) -> Run:
             run.damaged.append(_damage_message(number, text, misfit))
     if not run.damaged and order != _checksum_of_cells(cells):
         raise _damaged(path, message("measurements were removed, added or put in another order"))
-    return run
+    return _with_kept_comparisons(run, path)
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:

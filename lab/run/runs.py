@@ -16,7 +16,7 @@ from core.files import BESIDE, is_there
 from core.messages import SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
 from core.result import FILE_NAME, PLOTS, Run
-from core.result_file import RunFile, load
+from core.result_file import COMPARISONS, RunFile, load
 from core.saved import SavedPlan
 from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder
@@ -107,6 +107,7 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
     """Add *spent_ns* to the time that *run* has spent on *what*, and save the run."""
     run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
     RunFile(folder).save(run)
+    (folder / COMPARISONS).unlink(missing_ok=True)  # a report may have written them from the incomplete run
 
 
 def count_unmeasured(run: Run) -> int:

@@ -6,11 +6,12 @@ from pathlib import Path
 from core.errors import BadInput
 from core.files import write
 from core.result import PLOTS, PROFILES
+from core.result_file import COMPARISONS
 
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
 TEXTS = ("table.csv", "cells.csv", "findings.md")
-IN_FOLDER = (PAGE, PLOTS, PROFILES, STRESS, STRESS_TEXT, STRESS_PAGE, *TEXTS)  # beside result.json
+IN_FOLDER = (PAGE, PLOTS, PROFILES, COMPARISONS, STRESS, STRESS_TEXT, STRESS_PAGE, *TEXTS)  # beside result.json
 
 
 def written(contents: Mapping[Path, str | bytes]) -> list[Path]:

@@ -19,7 +19,7 @@ from core.errors import BadInput
 from core.histogram import Histogram
 from core.messages import message, plural, verbatim
 from core.result import FILE_NAME, CellResult, Run
-from core.result_file import RunFile, load, to_json
+from core.result_file import COMPARISONS, RunFile, keep_comparisons, load, to_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
@@ -222,3 +222,22 @@ def test_a_cell_with_a_right_checksum_is_checked_all_the_same(tmp_path: Path) ->
     read = load(tmp_path)
     assert [one.block for one in read.cells] == [1]
     assert ["completion_ns is -5" in str(read.damaged[0]), "NUM_CLIENTS" in str(read.damaged[1])] == [True, True]
+
+
+def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(cell(1), cell(2)))
+    before = (tmp_path / FILE_NAME).read_bytes()
+    keep_comparisons(tmp_path / FILE_NAME, run(cell(1), cell(2), comparisons=[{"verdict": "faster"}]))
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+    assert load(tmp_path) == run(cell(1), cell(2), comparisons=[{"verdict": "faster"}])
+
+
+def test_comparisons_of_fewer_cells_of_another_run_or_damaged_ones_do_not_count(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run(cell(1), cell(2)))
+    for other in (run(cell(1)), run(cell(1), cell(2), run_id="another")):
+        other.comparisons = [{"verdict": "faster"}]
+        keep_comparisons(tmp_path, other)
+        assert load(tmp_path).comparisons == []
+    for text in ("", "[]", "[" * 100_000, '{"run_id":', "\udcff"):
+        (tmp_path / COMPARISONS).write_bytes(text.encode(errors="surrogateescape"))
+        assert load(tmp_path).comparisons == []
