@@ -1,11 +1,12 @@
 """Search for the capacity of services whose capacity is known, and compare the result and time with theory.
 
-Usage: python -m benchmarks.capacity [--only mmc,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t]
+Usage: python -m benchmarks.capacity [--only mmc,mmc-500,mmc-1000,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t]
 
 A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
-times an M/D/8 queue. `bucket` answers requests above a rate with status 503. `stall` is an M/M/8 queue that pauses for
-0.15 s every 5 s. The true capacity comes from Erlang's C formula (M/M/8), or a simulation of two million requests (the
-other cases; the bucket answers fewer requests than it has tokens for, because it is full at times).
+times an M/D/8 queue. mmc-500 and mmc-1000 are M/M/8 with objectives of 500 ms and 1 s. `bucket` answers requests above
+a rate with status 503. `stall` is an M/M/8 queue that pauses for 0.15 s every 5 s. The true capacity comes from
+Erlang's C formula (M/M/8), or a simulation of two million requests (the other cases; the bucket answers fewer requests
+than it has tokens for, because it is full at times).
 """
 
 import heapq
@@ -29,6 +30,8 @@ SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
 PLAN = ("--plan", "plan.yaml")
 OBJECTIVES = {
     "mmc": "p99<120ms",
+    "mmc-500": "p99<500ms",
+    "mmc-1000": "p99<1s",
     "mdc": "p99<60ms",
     "bucket": "errors<1%",
     "stall": "p99<180ms",
@@ -163,6 +166,8 @@ def refused(rate: float) -> float:
 
 QUEUES: dict[str, Callable[[float], float]] = {
     "mmc": late_mmc,
+    "mmc-500": partial(late_mmc, limit_s=0.5),
+    "mmc-1000": partial(late_mmc, limit_s=1.0),
     "mdc": partial(late, 0.06, lambda order, begin_s: MEAN_S),
     "bucket": refused,
     "stall": partial(late, 0.18, paused_s),

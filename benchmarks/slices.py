@@ -1,13 +1,17 @@
 """Compare the scatter of ratios between blocks with slices and sequential blocks, in alternating runs of equal length.
 
-Usage: python -m benchmarks.slices [--only NAMES] [--repeats 3] [--blocks 8] [--duration 1]
+Usage: python -m benchmarks.slices [--only NAMES] [--repeats 3] [--blocks 8] [--duration 1] [--neighbour]
 
 runner.py measures each case with --order slices and --order sequential in turn. The benchmark prints the throughput
 ratio with its interval, the standard deviation between blocks, and how often the intervals of a pair of runs overlap.
+With --neighbour, another process keeps a core busy for up to 10 s, pauses for up to 10 s, and so on.
 """
 
+import subprocess
+import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from math import sqrt
 from pathlib import Path
@@ -58,6 +62,29 @@ def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
     return [*cells, f"{deviations[ORDERS[1]] / deviations[ORDERS[0]]:.1f}", f"{agree} of {repeats}"]
 
 
+# A process that is busy and idle in turn, for random times below 10 s each, until its parent has ended.
+NEIGHBOUR = """
+import os, random, time
+parent = os.getppid()
+while os.getppid() == parent:
+    busy_until = time.perf_counter() + 10 * random.random()
+    while time.perf_counter() < busy_until:
+        pass
+    time.sleep(10 * random.random())
+"""
+
+
+@contextmanager
+def neighbour() -> Iterator[None]:
+    """Keep the neighbour process running."""
+    process = subprocess.Popen([sys.executable, "-c", NEIGHBOUR])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
 def main() -> None:
     """Print a Markdown table with a row for each case."""
     given = options(
@@ -67,10 +94,11 @@ def main() -> None:
         repeats=3,
         blocks=8,
         duration=1.0,
+        neighbour=False,
     )
     sizes = f"--blocks {given.blocks} --duration {given.duration} --warmup 0.2s"
     method = f"--runtime {given.runtimes} {sizes}".split()
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, neighbour() if given.neighbour else nullcontext():
         folder = Path(place)
         print_table(
             "case | slices: ratio | sd | sequential: ratio | sd | sd, times | agree",

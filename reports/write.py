@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
@@ -47,15 +48,12 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Pa
             drawn[figure.key] = drawing.page_panels(figure, language)
         return drawn[figure.key]
 
-    def plots() -> Files:
-        files: dict[str, bytes] = {}
-        for figure in figures(document.sections):
-            files |= drawing.files(figure, panels(figure), language)
-        return files
+    def files(figure: Figure) -> Files:
+        return drawing.files(figure, panels(figure), language)
 
     parts: dict[str, Callable[[], str | Files]] = {**text_files(view, document, language)}
     parts[PAGE] = lambda: page(document, language, panels)
-    parts[PLOTS] = plots
+    parts |= {f"{PLOTS}/{figure.key}": partial(files, figure) for figure in figures(document.sections)}
     return _written(parts, folder)
 
 

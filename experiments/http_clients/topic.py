@@ -6,7 +6,7 @@ from dataclasses import replace
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import HELD, RELEASED, UNDECLARED, serialisation
-from reports.document.model import ABSENT, Axis, Curve, Figure, Panel, Section, Span, traced
+from reports.document.model import ABSENT, Axis, Curve, Figure, Panel, Section, Span, estimate, traced
 from reports.document.shapes import col
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts.contests import Contest, Standing, contests, titled
@@ -90,7 +90,7 @@ def answers(ranked: Sequence[Contest]) -> list[Message]:
         message(
             "{name}: {ratio}",
             name=standing.name,
-            ratio=traced(tenths(serialisation(standing.row).value), standing.trace),
+            ratio=traced(estimate(serialisation(standing.row), tenths), standing.trace),
         )
         for contest in ranked[:1]
         for standing in contest.standings

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
@@ -97,12 +98,23 @@ class Member:
 
 
 def _requests(own: Mapping[str, Any] | None) -> Message:
-    """Return the requests to a user's service as text, with a digest of all that is sent; "none" without a service."""
+    """Return the requests to a user's service as text, with a digest of what is sent; "none" without a service.
+
+    Titles, expected answers and the folders of body files may differ. The content of a body file is not known.
+    """
     if not own:
         return NONE
-    names = listed(map(str, RequestPlan.from_json(own["requests"]).requests))
-    sent = sha256(json.dumps(own["requests"], sort_keys=True).encode()).hexdigest()
-    return message("{names} (digest {digest})", names=names, digest=sent[:DIGITS])
+    plan = RequestPlan.from_json(own["requests"])
+    sent = [
+        (one.method, str(one.path), one.weight, one.first, str(one.headers), str(one.body), Path(one.body_file).name)
+        for one in plan.requests
+    ]
+    digest = sha256(json.dumps([plan.think_time_s, sent]).encode()).hexdigest()
+    return message(
+        "{names} (digest {digest})",
+        names=listed(f"{one.method} {one.path}" for one in plan.requests),
+        digest=digest[:DIGITS],
+    )
 
 
 def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:

@@ -20,6 +20,7 @@ FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part o
 ABOUT_ONE = 1.5
 DELAYED_ACK_NS = range(39_500_000, 50_000_000)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
 MOST_IDLE_CORES = 0.5
+MOST_BLOCKS = 0.75
 CONNECT_AGAIN_NS = 1_000_000_000  # after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
 
 
@@ -101,11 +102,11 @@ def _queued(cells: Sequence[CellResult]) -> Message:
 def _delay(cells: Sequence[CellResult]) -> Message:
     """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others.
 
-    On a busy machine, answers take long for other reasons. So nothing is said there, nor of a single slow block.
+    On a busy machine, answers take long for other reasons. So nothing is said there, nor of a few slow blocks.
     """
     busy = others(cells)
     settings = grouped(cells, attrgetter("cell_id")).values()
-    delayed = [cell for of_one in settings for cell in of_one if all(map(_is_delayed, of_one))]
+    delayed = [cell for of_one in settings if _are_mostly_delayed(of_one) for cell in of_one]
     if not delayed or (busy and busy.share > MOST_BUSY):
         return NOTHING
     p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), delayed) or 0
@@ -117,6 +118,10 @@ def _delay(cells: Sequence[CellResult]) -> Message:
         "more (delayed ACK). Send each answer in one part, or set TCP_NODELAY. Measuring more blocks does not help",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip
+
+
+def _are_mostly_delayed(cells: Sequence[CellResult]) -> bool:
+    return sum(map(_is_delayed, cells)) >= MOST_BLOCKS * len(cells)
 
 
 def _is_delayed(cell: CellResult) -> bool:

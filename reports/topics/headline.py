@@ -147,7 +147,7 @@ def headline(one: Comparison, names: Mapping[str, str]) -> Message:
     is_excluded = one.low is not None and one.high is not None and not one.low <= 1 <= one.high
     args: dict[str, Arg] = {
         **arms,
-        "why": one.why.args["failures"] if one.why.code == FAILED else one.why,
+        "why": one.why.args.get("failures", one.why) if one.why.code == FAILED else one.why,
         "setting": _in_company(setting, one),
         "ratio": ratio_text(one),
         "doubt": one.obstacle if is_excluded else CHANCE,

@@ -24,7 +24,7 @@ from core.result_file import COMPARISONS, RunFile, keep_comparisons, load, to_js
 REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
 PLAN: Any = {"name": "quick", "blocks": 3, "scale": 1.0, "runtimes": ["3.14t"], "rows": []}
-PROFILE: Any = {"system": "1", "runtime": "3.14", "sentence": {}}
+PROFILE: Any = {"kind": "locks", "system": "1", "runtime": "3.14", "sentence": {}}
 NESTED: Any = {"name": "f", "value": 1}
 for _ in range(200):
     NESTED = {"name": "f", "value": 1, "children": [NESTED]}
@@ -172,7 +172,8 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
         ({"seed": -1}, "seed is -1, but must be `int` >= 0"),
         ({"plan": {**PLAN, "own": {"name": 5}}}, "plan.own.name is 5, but must be `str`"),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
-        ({"profiles": [{**PROFILE, "sentence": LAUGHS}]}, "profiles[0] is {"),
+        ({"profiles": [{**PROFILE, "sentence": LAUGHS}]}, "profiles[0].sentence.msgid is '{a}"),
+        ({"comparisons": [{"system": "1", "notes": [LAUGHS]}]}, "a message of less than 65536 characters"),
         ({"missing": {"3.11": LAUGHS}}, "missing.3.11.msgid is '{a}"),
         ({"run_id": "another"}, "the head does not match its checksum"),
     ],

@@ -11,10 +11,14 @@ import pytest
 from core.errors import BadInput
 from core.languages import ENGLISH
 from core.messages import verbatim
+from core.request_plan import Request, RequestPlan
 from core.result import CellResult
+from core.user_service import Command, UserService
 from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, sentence
+from reports.compare.members import members, obstacles
 from reports.compare.runs import Compared, document
 from reports.render.markdown import markdown
+from reports.view import View
 from tests.reports.compare.test_runs import BEFORE_MS, ONE, compared, run
 from tests.reports.sample import MS, cell_of, faulty, measured
 
@@ -117,3 +121,22 @@ def test_other_processes_during_one_run_do_not_make_it_slower(shares: tuple[floa
     (one,) = compared(run(a), run(b), share=0.05).cells
     assert one.outcome == outcome
     assert ("other processes used" in str(sentence(one))) == (outcome == "open")
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_refused"),
+    [
+        ({"path": "/other"}, True),
+        ({"body": "x"}, True),
+        ({"body_file": "/elsewhere/photo.bin"}, False),
+        ({"title": "another name", "expect_sha256": "0" * 64}, False),
+    ],
+)
+def test_runs_with_other_requests_are_not_compared(changed: dict[str, Any], is_refused: bool) -> None:
+    runs = [run(cells()), run(cells())]
+    first = Request(path="/items", body_file="/here/photo.bin")
+    for one, request in zip(runs, (first, replace(first, **changed)), strict=True):
+        plan = RequestPlan(requests=(request,))
+        one.plan["own"] = UserService(name="shop", start=Command(command="serve {port}"), requests=plan).to_json()
+    found = obstacles(members([View(one) for one in runs], ["A", "B"]))
+    assert [str(one).startswith("the requests: ") for one in found] == [True] * is_refused

@@ -9,7 +9,7 @@ import pytest
 
 from core.messages import message
 from core.result import CellResult, Run, Status
-from reports.facts.comparisons import Comparison, compare
+from reports.facts.comparisons import UNCOUNTED, Comparison, compare
 from reports.facts.decisions import from_first_to_last, is_decided, regressions, widest
 from reports.facts.gates import background, idle_cores
 from reports.statistics.verdict import Word
@@ -278,3 +278,30 @@ def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(
     one = only([*threaded("3.14", default), *threaded("3.14t", free)], ("3.14", "3.14t"))
     shapes = [str(said) for said in one.confounds if "processes x threads" in str(said)]
     assert shapes == ([confound] if confound else [])
+
+
+def test_blocks_with_slices_too_short_for_the_longest_requests_are_told() -> None:
+    def cell(arm: str, block: int) -> CellResult:
+        made = measured(cell_of("2", arm), block, [3000 * MS])
+        length_ns = 200 * MS if block == 1 else 2000 * MS
+        return replace(made, wall_ns=3000 * MS, turns={"slices": 1, "length_ns": length_ns, "tail_ns": 500 * MS})
+
+    arms = ("3.14", "3.14t")
+    made = run_of([cell(arm, block) for arm in arms for block in range(1, 8)], runtimes=arms, blocks=7)
+    (one,) = compare(made)
+    assert one.blocks == 6
+    (note,) = [note for note in one.notes if note.code == UNCOUNTED]
+    assert str(note).startswith("1 of 7 blocks does not count, because requests took up to 0.5 s, which is too long")
+
+
+def test_blocks_that_were_added_after_a_first_report_are_judged_with_what_is_left_of_the_level() -> None:
+    arms = {"3.14": 600, "3.14t": 580}
+    cells = [
+        replace(measured(cell_of("2", arm), block, [ms * MS]), wall_ns=ms * MS)
+        for arm, ms in arms.items()
+        for block in range(1, 9)
+    ]
+    once, later = (run_of(cells, runtimes=[*arms], blocks=8) for _ in range(2))
+    later.plan |= {"extended": True, "first_look": 3}
+    before, after = (compare(one)[0].p or 0.0 for one in (once, later))
+    assert after > 2 * before > 0

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from core.request_plan import Request, RequestPlan
 from core.result import CellResult, Run
+from core.user_service import Command, UserService
+from reports.topics.answer import answer
 from reports.topics.verdict import section
 from reports.view import View
-from tests.reports.sample import MS, RUNTIMES, cell_of, measured, run_of
+from tests.reports.sample import MS, RUNTIMES, cell_of, faulty, measured, run_of
 
 ONE, WIDE = (0.97, 1.0, 1.03), (0.7, 1.0, 1.4)  # what the blocks of the last arm differ by, in turn
 # ms under 3.11, 3.14, 3.14t+gil, 3.14t
@@ -43,3 +46,12 @@ def test_page_and_terminal_have_the_same_headline_if_no_step_leads_from_the_firs
     arms = {"3.14": 600, "3.14+jit": 560, "3.14t": 300}
     shown = section(View(run_of(cells_of("2", arms), runtimes=tuple(arms), blocks=9)))
     assert str(shown.answer[0]) == str(shown.terminal[0])
+
+
+def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
+    cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
+    run = run_of(cells, runtimes=("3.14", "3.14t"), blocks=2)
+    asked = RequestPlan(requests=(Request(method="POST", path="/items"),))
+    run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}"), requests=asked).to_json()
+    (*_, notes) = answer(View(run))
+    assert "curl -i -X POST http://127.0.0.1:8000/items" in str(notes)
