@@ -162,7 +162,7 @@ def _or_none(read: Callable[[], Any]) -> Any:
     """Return the result of *read*, or None if the process changed its memory meanwhile."""
     try:
         return read()
-    except (RuntimeError, UnicodeDecodeError, MemoryError):
+    except (RuntimeError, UnicodeDecodeError, MemoryError, SystemError):  # 3.14.7 fails without an exception at times
         return None
     except (PermissionError, ProcessLookupError):
         raise

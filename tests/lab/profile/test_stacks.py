@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.inside import SLICE_NS
+from core.inside import SLICE_NS, stacks_threads
 from lab.profile import stacks
 from lab.profile.stacks import LONGEST_NAME, Samples, read, to_json
 
@@ -108,3 +108,15 @@ def test_long_names_and_lines_below_zero_are_cut() -> None:
     samples = read([file_of(slice_at(1, "run 0 1"), stacks=written)], SLICE_NS, 2 * SLICE_NS, "/srv")
     (line,) = to_json(samples)["lines"]
     assert (len(line["function"]), len(line["file"]), line["line"]) == (LONGEST_NAME, LONGEST_NAME, 0)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("Invalid tlbc_index"), SystemError("returned NULL"), OSError("gone")])
+def test_a_stack_that_cannot_be_read_is_a_lost_sample_and_no_lost_profile(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unwinder:
+        def get_stack_trace(self) -> list[object]:
+            raise error
+
+    monkeypatch.setattr(stacks_threads, "_unwinder", lambda pid: Unwinder())
+    assert stacks_threads.StackReader(1).stacks() == {}
