@@ -1,4 +1,4 @@
-"""The command export: write a saved run as files that pyperf compares."""
+"""The command export: write a saved run to files that `pyperf compare_to` reads."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -69,7 +69,7 @@ class ComparedCell:
 
     @property
     def medians_ns(self) -> list[float | None]:
-        """The median times per request in both runs, in ns; None for a run without a block that is ok."""
+        """The median time per request in ns, of each of the two runs; None for a run without a valid block."""
         times = _of_both(self.pair, _times_ns)
         return [median(of_run) if of_run else None for of_run in times]
 

@@ -1,4 +1,4 @@
-"""Declarations of the figures of a measurement (cell) and of a table row, which tables and CSV files show.
+"""Declare the figures of a measurement (cell) and of a row of results. Tables and CSV files show these figures.
 
 To add a figure, add an entry to FIGURES. CPU time per request is always divided by the answered requests.
 """

@@ -48,7 +48,7 @@ class SlowShare(NamedTuple):
 
     @property
     def excess(self) -> Estimate:
-        """Return the cause's share of the slow requests' time minus the share expected by chance, with an interval."""
+        """Return by how much the cause's share of the slow requests' time exceeds its share of all time."""
         return effect(self.slow - self.usual)
 
     @property
@@ -222,7 +222,7 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
             col("time in garbage collections", "share", percent, "share of time in collections", trace=_cells),
             col("longest collection [ms]", "longest_ns", milliseconds, "longest collection", trace=_cells),
             _col(
-                message("slow requests' time in garbage collections"),
+                message("share of the slow requests' time in garbage collections"),
                 COLLECTION,
                 "estimate",
                 "slow requests in collections",

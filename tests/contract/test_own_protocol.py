@@ -117,14 +117,14 @@ def test_the_same_file_measures_a_server_under_two_runtimes_in_slices(short_fold
     if len(FEW) < 2:
         pytest.skip("a comparison wants two runtimes")
     write(short_folder)
-    flags = ("--system", "redis_system.py", "--runtime", ",".join(FEW[-2:]), "--duration", "1", *SIZE)
+    flags = ("--system", "redis_system.py", "--runtime", ",".join(FEW[-2:]), "--duration", "4", *SIZE)
     done = finished(flags, short_folder)
     assert done.status() == 0, done.complained()
     cells = load(short_folder / "run").cells
     assert sorted(cell.runtime for cell in cells) == sorted(FEW[-2:])
     for cell in cells:
         check_ok(cell)
-        assert cell.turns["slices"] >= 1  # one on a busy machine, where answers take long
+        assert cell.turns["slices"] > 1
         assert cell.answered == sum(cell.turns["answered"]) > 100
     assert "Redis" in done.said()
 
@@ -181,7 +181,9 @@ def test_a_server_that_answers_wrongly_is_given_up_before_its_clients_start(
     result = measured(find_system(str(write(short_folder, "wrong"))), any_runtime, bench)
     assert result.status == "failed"
     assert GOT["wrong"] in str(result.reason)
-    assert re.search(r" in \d+ s: .*resp_server.py 127.0.0.1", str(result.reason))
+    waited = re.search(r" in (\d+) s: .*resp_server.py 127.0.0.1", str(result.reason))
+    assert waited
+    assert 5 <= int(waited[1]) <= 10  # the limit, and what a busy machine adds
 
 
 # A line of the example, what stands before it, and the error.

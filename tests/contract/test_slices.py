@@ -132,15 +132,16 @@ def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
     killed: list[int] = []
 
     def kill_first(run: Any, part: Slice | None = None) -> None:
-        if run._result.arm == "arm 1" and not killed:
+        if run._result.arm == "arm 1" and run._turns and not killed:
             killed.append(getattr(run, f"_{role}")[0].process.pid)
             os.kill(killed[0], signal.SIGKILL)
         take_turn(run, part)
 
     monkeypatch.setattr(CellRun, "take_turn", kill_first)
     system = find("2")
-    bench = replace(bench, method=METHOD)
-    results = measure_in_slices(arms(small_cell(system, any_runtime), system, 3), 1, bench, 7)
+    entries = arms(small_cell(system, any_runtime), system, 3)
+    paces = {key_of(entry): Pace(cycle_ns=10**6, tail_ns=10**6) for entry in entries}  # four slices, however busy
+    results = measure_in_slices(entries, 1, replace(bench, method=METHOD, paces=paces), 7)
     assert [result.status for result in results] == ["ok", "failed", "ok"]
     assert "SIGKILL" in str(results[1].reason)
     assert not any(Path(f"/proc/{pid}").exists() for pid in killed)

@@ -69,7 +69,7 @@ def test_arms_take_turns_across_hosts(measured: Measured, spread: HostCluster) -
     assert cell.wall_ns == cell.turns["slices"] * cell.turns["length_ns"]
     assert [client["host"] for client in cell.clients] == ["b", "c"]
     assert sum(client["uncounted"] for client in cell.clients) > 0
-    assert cell.turns["slices"] == 1 or 0 <= cell.turns["idle_cpu_ns"] < cell.turns["idle_ns"]
+    assert 0 <= cell.turns["idle_cpu_ns"] < cell.turns["idle_ns"]
     assert max(spread.connected["b"].ran_ns(1).values()) > 0
 
 
