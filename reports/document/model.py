@@ -55,7 +55,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A horizontal bar in a plot, from x = *start* to x = *end*. Bars at successive whole values of *y* do not touch."""
+    """A horizontal bar in a plot, from x = *start* to x = *end*. Bars whose values of *y* differ by 1 do not touch."""
 
     y: float
     start: float

@@ -9,7 +9,7 @@ use crate::limits::MAX_READS_AT_ONCE;
 use crate::net::connection::{State, Written};
 use crate::net::socket::{self, Actual, Opening};
 use super::in_session::Turn;
-use crate::response::answer::{Answer, Fault, Feed, Verdict};
+use crate::response::answer::{Answer, Fault, Feed};
 
 /// Failures in a row after which a virtual user is given up.
 const MAX_FAILURES: u32 = 10;
@@ -289,50 +289,6 @@ impl Worker {
         let user = connection.user;
         self.users[user].failures = 0;
         self.set_free(user);
-    }
-
-    /// When the user turned to this request: when it was due, or began to connect for it, or else sent it.
-    #[inline]
-    fn turned_to_ns(&self, at: usize) -> u64 {
-        let connection = &self.connections[at];
-        let connects = connection.intended_ns == 0 && connection.opened_ns >= self.users[connection.user].answered_ns;
-        let begun_ns = connection.begun_ns();
-        if connects { begun_ns.min(connection.opened_ns) } else { begun_ns }
-    }
-
-    /// Count the time before this request in which its user had no other under way, as far as its slice lasted.
-    #[inline]
-    fn note_own_time(&mut self, at: usize, counts: bool) {
-        let connection = &self.connections[at];
-        let until_ns = if counts { u64::MAX } else { self.counted_ns.end };
-        let free_ns = self.users[connection.user].answered_ns.max(self.counted_ns.start);
-        self.tally.own_ns += connection.started_ns.min(until_ns).saturating_sub(free_ns);
-    }
-
-    #[inline]
-    fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
-        let connection = &self.connections[at];
-        let (started_ns, begun_ns) = (connection.started_ns, connection.begun_ns());
-        let service = self.users[connection.user].spec.service;
-        self.tally.latency.record(end_ns - started_ns);
-        if connection.intended_ns > 0 {
-            self.tally.corrected.record(end_ns - begun_ns);
-        }
-        self.tally.beyond_ns += end_ns.saturating_sub(self.counted_ns.end);
-        self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
-        if self.job.times_first_byte {
-            self.tally
-                .first_byte
-                .record(connection.first_byte_ns - started_ns);
-        }
-        if self.job.fresh {
-            self.tally.total.record(end_ns - connection.opened_ns);
-        }
-        self.tally.slices.record(begun_ns);
-        self.tally.judge(answer, started_ns);
-        if self.tally.first_wrong.is_none() && !matches!(answer.verdict, Verdict::Right { .. }) {
-            self.note_wrong(at, &answer.verdict);
-        }
     }
 
     /// No usable answer came: the connection is closed, and its user is given up after too many failures in a row.

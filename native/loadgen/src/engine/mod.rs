@@ -1,6 +1,7 @@
 //! Threads that send requests: their event loops, what each sends and when, and what they count.
 
 pub mod arrivals;
+mod counting;
 mod exchange;
 mod in_session;
 pub mod job;
