@@ -2,14 +2,16 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from commands.output import output, short
 from commands.project import accepted, complete_from_project, expect_python
+from config.beside import PREPARE, WITH
 from config.flags import add_service_flags, value_of
-from config.options import Flags, Option
+from config.options import Flags, Option, given_flags
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
 from config.text_yaml import yaml_lines
 from config.user_service.flags import service_from
@@ -28,6 +30,7 @@ from lab.project.application import find_application
 from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
+STARTED = (WITH, PREPARE)
 FORCE = Option("--force", "Overwrite the plan file if it exists.")
 SECOND_REQUEST = (
     "  # - request: POST /items",
@@ -42,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command init, which writes a plan file for the user's service. Return its exit status: 0."""
     parser = output.parser("init", arguments)
     parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
-    parser.add_group("the plan", FORCE, RUNTIMES)
+    parser.add_group("the plan", FORCE, RUNTIMES, *STARTED)
     add_service_flags(parser)
     flags = parser.parse(arguments)
     path = Path(flags["file"])
@@ -51,7 +54,10 @@ def main(arguments: Sequence[str]) -> int:
     plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, {RUNTIMES.name: names})
     assert plan.user_service is not None
     expect_python(plan, flags)
-    text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
+    started = {option: flags[option.name] for option in given_flags(STARTED, flags)}
+    for option in started:
+        value_of(option, flags)
+    text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language, started)
     written({path: text})
     if path.is_file() and any(secrets_in(plan.user_service)):
         path.chmod(0o600)
@@ -114,13 +120,19 @@ def _relative_to(folder: Path, given: Flags) -> Flags:
 
 
 def plan_text(
-    file: str, given: Flags, service: UserService, runtimes: Sequence[str], language: Language = ENGLISH
+    file: str,
+    given: Flags,
+    service: UserService,
+    runtimes: Sequence[str],
+    language: Language = ENGLISH,
+    started: Mapping[Option, Any] = MappingProxyType({}),
 ) -> str:
     """Return the text of a plan file in YAML, with a comment for each key.
 
     file: the name of the plan's file
     given: the texts of the service, by KEYS
     service: the service that *given* describes
+    started: what is started and run before the service, by option, as flags give it
     """
     head = message(
         "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
@@ -129,7 +141,10 @@ def plan_text(
         file=file,
         program=PROGRAM,
     )
-    lines = [f"# {file}", *_comment(head, language), "", *_method(service, runtimes, language), "", "service:"]
+    lines = [f"# {file}", *_comment(head, language), "", *_method(service, runtimes, language)]
+    for option, value in started.items():
+        lines += [*_comment(option.help, language), *yaml_lines(option.key, value)]
+    lines += ["", "service:"]
     lines += [f"  {line}" for line in _service(given, service, language)]
     lines += ["", "parameters:"]
     for name in _sizes(service):

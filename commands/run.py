@@ -281,7 +281,6 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
         cells = [entry.cell for entry in order.plan.entries()]
         limit_s = until.seconds - run.spent_ns.get("cells", 0) / 1e9 if until.seconds else inf
         with (
-            standing(order.plan, order.runtimes) as beside,
             display(
                 cells,
                 service_names(run.plan),
@@ -289,6 +288,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
                 limit_s=max(0.0, limit_s) if until or objectives else None,
                 language=output.language,
             ) as progress,
+            standing(order.plan, order.runtimes) as beside,
         ):
             under_way = RunInProgress(order, run, sandbox, progress, beside)
             if objectives:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from http import HTTPStatus
 from operator import itemgetter
 from statistics import mean
 from typing import Any
@@ -187,6 +188,13 @@ def machine_fields(
     }
 
 
+NOT_FOUND = f"status {HTTPStatus.NOT_FOUND}"
+LIKE_WEBSOCKET = message(
+    "check the path; a WebSocket route, too, gives this answer to a request without the headers of an upgrade "
+    "(docs/own-service.md)"
+)
+
+
 def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
     requests, unanswered = total["requests"], total["requests"] - total["answered"]
     errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
@@ -204,6 +212,7 @@ def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> 
     faults = [fault for fault, is_there in possible.items() if is_there]
     if first_wrong := total.get("first_wrong"):
         faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
+        faults += [LIKE_WEBSOCKET] * first_wrong["got"].startswith(NOT_FOUND)
     if faults:
         return "failed", chained(faults)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)

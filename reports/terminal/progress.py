@@ -20,12 +20,14 @@ from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
 from reports.document.values import whole
+from reports.facts.capacity import RATE, rate_of
 from reports.facts.cells import grouped
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import place_in_plan, varying
 from reports.render.console import terminal
 
 BAR_WIDTH = 12
+STARTING = message("starting the programs beside the service")
 SILENT_S = 12.0  # after so long without a line, a plain display says that the measurement goes on
 
 
@@ -61,7 +63,10 @@ def cell_line(result: CellResult, names: Mapping[str, str] = MappingProxyType({}
     if not result.clients:
         return message("{cell} idle: no clients", cell=cell)
     wall_s, rate = result.wall_ns / 1e9, whole(requests_per_s(result))
-    return message("{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=cell, wall_s=wall_s, rate=rate)
+    measured = message("{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=cell, wall_s=wall_s, rate=rate)
+    if not result.params.get(RATE):
+        return measured
+    return message("{cell} of {due} sent", cell=measured, due=whole(rate_of(result)))
 
 
 class QuietDisplay(ExitStack):
@@ -179,8 +184,11 @@ class PlainDisplay(QuietDisplay):
                 silent_s = 0.0
                 continue
             silent_s += SILENT_S
-            waiting = message("still measuring: {seconds:.0f} s", seconds=silent_s)
-            self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
+            if self._began:
+                waiting = message("still measuring: {seconds:.0f} s", seconds=silent_s)
+                self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
+            else:
+                self._print(message("{starting}: {seconds:.0f} s", starting=STARTING, seconds=silent_s))
 
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell)."""
@@ -204,7 +212,7 @@ class LiveDisplay(QuietDisplay):
             transient=True,
             expand=True,
         )
-        self._task = self._progress.add_task("", total=None)
+        self._task = self._progress.add_task(self._text(message("starting")), total=None)
         self.enter_context(self._progress)
         return self
 

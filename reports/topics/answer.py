@@ -17,6 +17,7 @@ from core.messages import (
     plural,
     verbatim,
 )
+from core.request_plan import Request
 from core.user_service import UserService
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
@@ -289,10 +290,24 @@ def _request_by_hand(view: View) -> Message:
         return NOTHING
     own = UserService.from_json(view.run.plan["own"])
     request, target = own.requests.requests[0], next(iter(own.targets), None)
-    method = [] if request.method == "GET" else ["-X", request.method]
     url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
     return message(
         "Measurements failed, so nothing can be compared. Start the service yourself, read its log, and send it a "
-        "request: {command}",
-        command=shlex.join(["curl", "-i", *method, f"{url}{request.path}"]),
+        "request, whose answer must have the status {status}: {command}",
+        status=request.expect_status,
+        command=shlex.join(_curl(request, url)),
     )
+
+
+def _curl(request: Request, url: str) -> list[str]:
+    """Return the words of a curl command that sends *request* as the clients do, with secrets as "..."."""
+    headers, body = {**request.headers}, str(request.body)
+    content = [f"@{request.body_file}"] if request.body_file else [body] * bool(body)
+    if content and "content-type" not in map(str.lower, headers):
+        headers["Content-Type"] = "application/json"
+    words = ["curl", "-i", *["-X", request.method] * (request.method != "GET")]
+    for name, value in headers.items():
+        words += ["-H", f"{name}: {value}"]
+    for text in content:
+        words += ["--data-binary", text]
+    return [*words, f"{url}{request.path}"]

@@ -14,14 +14,13 @@ from reports.document.model import Datum, Section, Table, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import whole
 from reports.facts.cells import Row, together
-from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
 from reports.facts.gates import FAILED
 from reports.facts.measures import THROUGHPUT
 from reports.statistics.verdict import amount
 from reports.topics import values
 from reports.topics.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
-from reports.topics.comparisons import blocks_to_add, forest, more_blocks
+from reports.topics.comparisons import forest, more_blocks
 from reports.topics.headline import by_setting, gains, main_comparison, main_headline
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
@@ -120,5 +119,3 @@ def _open_sentences(view: View) -> Iterator[Message]:
                 last=most,
                 first=first,
             )
-        if count := blocks_to_add(view.compared):
-            yield message("To continue, use: {command}", command=more_blocks_command(view.run, count))

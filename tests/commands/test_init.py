@@ -61,6 +61,13 @@ def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
     assert {"Packages", "Application", "Server"} <= {line.split(":")[0] for line in capsys.readouterr().err.split("\n")}
 
 
+def test_what_is_started_beside_the_service_is_in_the_plan(here: Path) -> None:
+    assert init(split(f"shop.yaml {FLAGS} --with postgres+asyncpg,redis --prepare '{{python}} seed.py'")) == 0
+    plan = load_plan(here / "shop.yaml")
+    assert [one.name for one in plan.beside] == ["PostgreSQL", "Redis"]
+    assert plan.prepare == ("{python} seed.py",)
+
+
 def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
@@ -114,6 +121,7 @@ WRONG = {
     f"shop.yaml {FLAGS} --runtime native": "--runtime is native",
     f"{'x' * 300}.yaml --name x {FLAGS}": "cannot be written: File name too long",
     f"shop.yaml {FLAGS} --requirements none.txt": "none.txt, which cannot be read",
+    f"shop.yaml {FLAGS} --with mongo": "--with is mongo",
 }
 
 

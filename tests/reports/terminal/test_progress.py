@@ -41,14 +41,18 @@ def failed() -> CellResult:
 def test_a_plain_display_is_not_silent_while_a_measurement_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_S", 0.02)
     out = io.StringIO()
-    with PlainDisplay(terminal(out)) as shown:
-        shown.cell_started(CELL, 1, 0, 2)
+
+    def shows(text: str) -> bool:
         until_s = monotonic() + 30.0
-        while out.getvalue().count("\n") < 2 and monotonic() < until_s:
+        while text not in out.getvalue() and monotonic() < until_s:
             threading.Event().wait(0.01)
+        return text in out.getvalue()
+
+    with PlainDisplay(terminal(out)) as shown:
+        assert shows("starting the programs beside the service: 0 s\n")
+        shown.cell_started(CELL, 1, 0, 2)
+        assert shows("[0/2] still measuring: 0 s\n")
         shown.cell_ended(ok(), 1, 2)
-    first, second, *_ = out.getvalue().splitlines()
-    assert first == second == "[0/2] still measuring: 0 s"
     assert "requests/s" in out.getvalue()
 
 
@@ -79,6 +83,13 @@ def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> N
         "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  cells not ok: 1",
         "[ 3/12] block 3  system 4  3.14t     idle: no clients  2 min left  cells not ok: 1",
     ]
+
+
+def test_a_probe_shows_the_rate_that_it_sends() -> None:
+    probe = cell_of("4", "3.14t", {"NUM_CLIENTS": 2, "RATE": 2600})
+    assert str(cell_line(replace(measured(probe, 3, [1999 * MS]), wall_ns=2000 * MS))).endswith(
+        "2.000 s    20,000 requests/s of 5,200 sent"
+    )
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -1,11 +1,14 @@
 """The answer of runs with several systems, of which the golden outputs keep the last screen."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.request_plan import Request, RequestPlan
 from core.result import CellResult, Run
+from core.secret import Secret
 from core.user_service import Command, UserService
+from reports.document.model import Table
 from reports.topics.answer import answer
 from reports.topics.verdict import section
 from reports.view import View
@@ -51,7 +54,13 @@ def test_page_and_terminal_have_the_same_headline_if_no_step_leads_from_the_firs
 def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
     run = run_of(cells, runtimes=("3.14", "3.14t"), blocks=2)
-    asked = RequestPlan(requests=(Request(method="POST", path="/items"),))
+    headers = {"X-Token": Secret("...", name="--header X-Token", value="s3cret")}
+    asked = RequestPlan(
+        requests=(Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201),)
+    )
     run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}"), requests=asked).to_json()
     (*_, notes) = answer(View(run))
-    assert "curl -i -X POST http://127.0.0.1:8000/items" in str(notes)
+    assert isinstance(notes, Table)
+    words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]
+    command = shlex.join([*words, "--data-binary", '{"name": "cup"}', "http://127.0.0.1:8000/items"])
+    assert f"the status 201: {command}" in str(notes.lines[-1][-1].words)
