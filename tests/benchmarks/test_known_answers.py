@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from tests.known.judge import CALLED, MISS, OK, REFUSED, Seen, judge
 from tests.known.measure import flags
-from tests.known.scenarios import SCENARIOS, Truth, simulate
-from tests.known.service import Behaviour, parse_behaviour
+from tests.known.scenarios import SCENARIOS, Truth, queue, simulate
+from tests.known.service import Behaviour, Pattern, parse_behaviour
 
 
 def near(value: float, expected: float) -> bool:
@@ -99,3 +100,18 @@ def test_equal_services_that_are_told_apart_are_counted() -> None:
     )
     assert judge(same, seen) == (CALLED, [])
     assert judge(same, replace(seen, verdict="equivalent")) == (OK, [])
+
+
+def test_the_truth_of_a_queue_is_that_of_the_pattern_that_the_service_plays() -> None:
+    behaviour, rate = Behaviour(answer_ms=10, queued=1), 60
+    pattern, arrivals = Pattern(behaviour, Random(1)), Random(2)
+    now_s = free_s = 0.0
+    times_ms = []
+    for _ in range(200_000):
+        now_s += arrivals.expovariate(rate)
+        free_s = max(now_s, free_s) + pattern.begin_request(now_s)
+        times_ms.append(1e3 * (free_s - now_s))
+    times_ms.sort()
+    truth = queue(behaviour, rate)
+    assert truth.p99_ms == pytest.approx(times_ms[-2000], rel=0.05)
+    assert truth.p999_ms == pytest.approx(times_ms[-200], rel=0.1)

@@ -60,6 +60,7 @@ def flags(scenario: Scenario, client: str, order: str, is_short: bool, folder: P
         *("--num-connections-per-client", str(scenario.connections // 2)),
         *("--client-runtime", "native" if client == "native" else CLIENT_PYTHON),
         *(("--order", "sequential") if order == "sequential" else ()),
+        *(("--rate", str(scenario.rate // 2), "--arrivals", "poisson") if scenario.rate else ()),
     ]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heapify, heappop, heappush
-from math import ceil
+from math import ceil, log
 from random import Random
 
 from tests.known.service import Behaviour, Pattern
@@ -18,6 +18,7 @@ class Scenario:
 
     base, other: the behaviours of the two arms; the ratio is other / base
     connections: how many connections send, each with one request at a time
+    rate:        the requests per second that are due at random times (Poisson); 0 if connections send without a pause
     think_ms:    the pause between an answer and the next request
     slow_weight: the client sends /slow once in so many requests; 0 for never
     duration_s:  the time of one cell: whole periods of a stop
@@ -27,6 +28,7 @@ class Scenario:
     base: Behaviour
     other: Behaviour
     connections: int = 16
+    rate: int = 0
     think_ms: int = 0
     slow_weight: int = 0
     duration_s: float = 2.0
@@ -40,6 +42,8 @@ class Scenario:
     @property
     def truths(self) -> tuple["Truth", "Truth"]:
         """Return the truth about both services."""
+        if self.rate:
+            return queue(self.base, self.rate), queue(self.other, self.rate)
         both = [replace(one, slow_every=one.slow_every or self.slow_weight) for one in (self.base, self.other)]
         base, other = (simulate(one, self.connections, self.think_ms / 1e3) for one in both)
         return base, other
@@ -107,8 +111,21 @@ SCENARIOS: Mapping[str, Scenario] = {  # times in ms
     "weights 79/1 of 100/200": Scenario(  # 1.25 %, because at 1 % the p99 would be either kind of request
         base=Behaviour(answer_ms=10, slow_ms=100), other=Behaviour(answer_ms=10, slow_ms=200), slow_weight=80
     ),
+    "M/M/1 10/12 at 60/s": Scenario(
+        base=Behaviour(answer_ms=10, queued=1),
+        other=Behaviour(answer_ms=12, queued=1),
+        connections=64,
+        rate=60,
+        duration_s=12,
+    ),
     "slow first": Scenario(base=COLD, other=COLD, duration_s=10, warmup="0"),  # shorter cells have only two slices
 }
+
+
+def queue(behaviour: Behaviour, rate: int) -> Truth:
+    """Return the truth about an M/M/1 queue: the time in it is exponential. Source: L. Kleinrock, Queueing Systems."""
+    mean_ms = 1e3 / (1e3 / behaviour.answer_ms - rate)
+    return Truth(rate=rate, p99_ms=mean_ms * log(100), p999_ms=mean_ms * log(1000))
 
 
 @cache

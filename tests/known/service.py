@@ -29,6 +29,7 @@ class Behaviour:
 
     answer_ms:            time of a request: it sleeps, or works if *works* is 1
     works:                1 if requests take CPU time, one request after the other
+    queued:               1 if requests wait for one another and take exponential times, as in an M/M/1 queue
     slow_ms, slow_every:  one of slow_every successive requests, and each request of /slow, takes slow_ms
     stop_ms, stop_every:  with every stop_every-th request, the whole service stops for stop_ms
     cold_ms, cold_requests: the service's first cold_requests requests take cold_ms
@@ -36,6 +37,7 @@ class Behaviour:
 
     answer_ms: float
     works: int = 0
+    queued: int = 0
     slow_ms: float = 0
     slow_every: int = 0
     stop_ms: float = 0
@@ -74,6 +76,8 @@ class Pattern:
             self.stopped_until_s = now_s + behaviour.stop_ms / 1e3
         if self._requests <= behaviour.cold_requests:
             return behaviour.cold_ms / 1e3
+        if behaviour.queued:
+            return self._random.expovariate(1e3 / behaviour.answer_ms)
         return (behaviour.slow_ms if next(self._slow) or is_slow else behaviour.answer_ms) / 1e3
 
     def _slow_requests(self) -> Iterator[bool]:
@@ -89,7 +93,7 @@ class Server:
     """Answers requests, with a thread for each connection. Requests that work are done by one more thread, in order."""
 
     def __init__(self, behaviour: Behaviour) -> None:
-        self._works = behaviour.works
+        self._in_turn, self._is_asleep = behaviour.works or behaviour.queued, bool(behaviour.queued)
         self._pattern = Pattern(behaviour, Random())
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(1)
@@ -111,7 +115,7 @@ class Server:
                 arrived_s = perf_counter()
                 with self._lock:
                     time_s = self._pattern.begin_request(arrived_s, b"/slow" in line)
-                if self._works:
+                if self._in_turn:
                     self._worker.submit(self._work, arrived_s, time_s).result()
                 else:
                     begun_s = due_s if arrived_s - due_s < TURN_S else arrived_s
@@ -119,11 +123,13 @@ class Server:
                 connection.sendall(ANSWER)
 
     def _work(self, arrived_s: float, time_s: float) -> None:
-        """Use CPU time until *time_s* after the end of the previous request, or after the arrival if that is later."""
+        """Work or sleep until *time_s* after the end of the previous request, or after the arrival if that is later."""
         begun_s = max(arrived_s, self._free_s)
         if perf_counter() - begun_s > TURN_S:
             begun_s = perf_counter()
         self._free_s = begun_s + time_s
+        if self._is_asleep:
+            sleep(max(0.0, self._free_s - perf_counter()))
         while perf_counter() < self._free_s:
             pass
 
