@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
+from analysis.capacity import capacities, ratios
 from benchmarks.bench import in_turns, options, print_table, run_of
 from reports.document.model import interval
-from reports.facts.capacity import capacities, ratios
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
 PLAN = ("--plan", "plan.yaml")

@@ -17,7 +17,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run
 from core.result_file import RunFile, load
 from lab.places import REPOSITORY
-from reports.facts.commands import command_line
+from reports.command_lines import command_line
 
 TABLE = "table.csv"
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client

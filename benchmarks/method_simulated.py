@@ -12,10 +12,8 @@ from statistics import mean
 
 import numpy as np
 
-from benchmarks.bench import options, print_table
-from config.orders import block_order
-from reports.facts.gates import LEAST_TIMED_NS
-from reports.statistics.significance import (
+from analysis.gates import LEAST_TIMED_NS
+from analysis.significance import (
     ALPHA,
     ENOUGH,
     EXACT_UP_TO,
@@ -26,8 +24,10 @@ from reports.statistics.significance import (
     independence_is_known,
     sign_flip_p,
 )
-from reports.statistics.stats import Floats, log_ratios, totals, unpaired_effect
-from reports.statistics.verdict import Verdict, judge_family, judge_runs, slower_beyond
+from analysis.stats import Floats, log_ratios, totals, unpaired_effect
+from analysis.verdict import Verdict, judge_family, judge_runs, slower_beyond
+from benchmarks.bench import options, print_table
+from config.orders import block_order
 
 BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)

@@ -17,11 +17,11 @@ from math import sqrt
 from pathlib import Path
 from statistics import mean, variance
 
+from analysis.pairs import pairs
+from analysis.stats import effect
 from benchmarks.bench import in_turns, options, print_table, run_of
 from config.plan_options import ORDERS
 from reports.document.model import estimate
-from reports.facts.pairs import pairs
-from reports.statistics.stats import effect
 
 HTML = "'<table>' + ''.join(f'<tr><td>{row}</td><td>{row * row}</td></tr>' for row in range(40)) + '</table>'"
 STARLETTE = f"""import starlette.applications, starlette.responses, starlette.routing

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from analysis.formats import percent
+from analysis.stats import unpaired_effect
 from benchmarks.bench import options, print_table
 from reports.document.model import estimate
-from reports.document.values import percent
-from reports.statistics.stats import unpaired_effect
 from reports.topics.lost_time import LOCKS, causes
 from reports.view import View
 from tests.why.planted import PLANTED, first, named, profiled

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import ceil
 
+from analysis.formats import duration
 from config.options import Flags
 from config.plan import Plan
 from config.plan_options import MAX_BLOCKS
@@ -12,7 +13,6 @@ from core.result import CellResult, Run
 from core.saved import Until
 from lab.run.bench import identity
 from lab.run.experiment import search_s
-from reports.document.values import duration
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
@@ -95,8 +95,8 @@ def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
 
 def fewest_blocks_of(plan: Plan) -> int:
     """Return the fewest blocks with which a comparison of throughput can get a verdict; 0 if none is planned."""
-    from reports.facts.pairs import pairs
-    from reports.statistics.significance import SHARES, fewest_blocks, fewest_blocks_anytime
+    from analysis.pairs import pairs
+    from analysis.significance import SHARES, fewest_blocks, fewest_blocks_anytime
 
     if plan.objectives or (plan.view and not plan.user_service) or any(cell.rate for cell in plan.cells()):
         return 0

@@ -47,8 +47,8 @@ def _print(plan: Plan) -> None:
 
 def cell_table(plan: Plan, cores: int) -> "Table":
     """Return a table of the cells (settings to measure) of *plan*: varying parameters, requests and estimated time."""
+    from analysis.settings import parameter_values, varying
     from reports.document.shapes import Col, col, table
-    from reports.facts.settings import parameter_values, varying
 
     cells, names = plan.cells(), varying(plan.cells())
     columns: list[Col[Cell]] = [

@@ -164,8 +164,8 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
 
 def _report_slower(written: Written, share: float) -> int:
     """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
-    from reports.document.values import whole_percent
-    from reports.facts.decisions import from_first_to_last, regressions
+    from analysis.decisions import from_first_to_last, regressions
+    from analysis.formats import whole_percent
     from reports.topics.headline import headline
 
     compared = from_first_to_last(written.view.comparisons)
@@ -262,7 +262,7 @@ def _expect_end(plan: Plan) -> None:
 
 def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
     """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
-    from reports.facts.decisions import is_decided, widest
+    from analysis.decisions import is_decided, widest
 
     blocks = max((cell.block for cell in run.cells), default=1)
     if until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9:  # with another block
@@ -271,7 +271,7 @@ def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
 
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
-    from reports.facts.settings import service_names
+    from analysis.settings import service_names
     from reports.terminal.progress import display
 
     try:
@@ -292,7 +292,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
         ):
             under_way = RunInProgress(order, run, sandbox, progress, beside)
             if objectives:
-                from reports.facts import capacity
+                from analysis import capacity
 
                 search_capacity(under_way, capacity.wanted)
                 return

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from analysis.builds import build_flags, packages
 from commands.chosen import find_runtimes
 from commands.output import output
 from config.flags import value_of
@@ -11,7 +12,6 @@ from config.plan_options import DEFAULT_RUNTIMES, INTERPRETERS, JSON, RUNTIMES
 from core.messages import Message, listed, message
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
-from reports.facts.builds import build_flags, packages
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ from experiments import plans
 FOLDER = Path(__file__).parent
 KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 TOPOLOGY = (WORKERS, THREADS)
-BLOCKS = 12  # enough for a verdict on each of 72 comparisons (reports.statistics.significance)
+BLOCKS = 12  # enough for a verdict on each of 72 comparisons (analysis.significance)
 CLOSED_LOOP_S = 2.0
 CONNECTIONS_OF_A_SEARCH = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 64}
 

@@ -50,7 +50,7 @@ class Setting(TypedDict):
 
 
 class Comparison(Ratio, total=False):
-    """A comparison of two runtimes or services, as reports.facts.comparisons computes it.
+    """A comparison of two runtimes or services, as analysis.comparisons computes it.
 
     system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
         `best` with the work for a step between best settings

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from analysis.capacity import Capacity, capacities, choices_of_arms, faulty_cells
+from analysis.cells import Cells, Row, groups
+from analysis.choice import Choice, Choices, choices, compare_bests
+from analysis.comparisons import Comparison, compare
+from analysis.others import Others, beside, others
+from analysis.settings import Settings, service_names
+from analysis.steps import OF_VALUES
 from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
-from reports.facts.capacity import Capacity, capacities, choices_of_arms, faulty_cells
-from reports.facts.cells import Cells, Row, groups
-from reports.facts.choice import Choice, Choices, choices, compare_bests
-from reports.facts.comparisons import Comparison, compare
-from reports.facts.others import Others, beside, others
-from reports.facts.settings import Settings, service_names
-from reports.facts.steps import OF_VALUES
 
 
 class View:

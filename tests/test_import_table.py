@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PACKAGES = ("core", "services", "clients", "experiments", "systems", "config", "lab", "reports", "commands")
+PACKAGES = ("core", "services", "clients", "experiments", "systems", "config", "analysis", "lab", "reports", "commands")
 MEASURED = ("core", "services", "clients", "experiments", "systems")
 MEASURED_SYNTAX = (3, 11)
 NEWER_THAN_MEASURED = {"annotationlib", "compression"}
@@ -20,16 +20,18 @@ OWN = {
     "services": "core",
     "clients": "core",
     "experiments": "core services clients",
-    "topics": "core experiments reports",  # topic*.py of an experiment
+    "topics": "core experiments analysis reports",  # topic*.py of an experiment
     "systems": "core services clients experiments",
     "config": "core experiments systems",
+    "analysis": "core",
     "lab": "core experiments systems config",
-    "reports": "core experiments",
-    "commands": "core config lab reports",
+    "reports": "core experiments analysis",
+    "commands": "core config analysis lab reports",
     "runner.py": "core commands",  # core is what everything stands on; its errors end here
 }
 LIBRARIES = {
     "config": "yaml",
+    "analysis": "numpy scipy",
     "lab": "msgspec",
     "commands": "rich",
     "reports": "numpy scipy matplotlib resvg_py rich jinja2 markupsafe",
@@ -65,16 +67,15 @@ ONE_FILE = {
 }
 
 REPORTS = {
-    "statistics": "",
-    "document": "statistics",
-    "facts": "statistics document",
-    "view": "facts",
+    "command_lines": "",
+    "document": "",
+    "view": "",
     "render": "document",
-    "topics": "statistics document facts view",
+    "topics": "command_lines document view",
     "report": "document view topics",
-    "compare": "statistics document facts view topics",
-    "exports": "document facts view render compare",
-    "terminal": "document facts render topics",
+    "compare": "document view topics",
+    "exports": "document view render compare",
+    "terminal": "document render topics",
     "write": "document view render report exports",
     "frame": "exports",
 }

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from operator import attrgetter
 
+from analysis.contests import contests
+from analysis.formats import hundredths
 from core.messages import NOTHING, message
 from reports.document.model import Section
-from reports.document.values import hundredths
-from reports.facts.contests import contests
 from reports.topics import contest as shared
 from reports.view import View
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from analysis.contests import Contest, Standing, contests, titled
+from analysis.formats import hundredths, milliseconds, tenths
+from analysis.settings import about
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import HELD, RELEASED, UNDECLARED, serialisation
 from reports.document.model import ABSENT, Axis, Curve, Figure, Panel, Section, Span, estimate, traced
 from reports.document.shapes import col
-from reports.document.values import hundredths, milliseconds, tenths
-from reports.facts.contests import Contest, Standing, contests, titled
-from reports.facts.settings import about
 from reports.topics import contest as shared
 from reports.view import View
 

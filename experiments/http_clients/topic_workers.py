@@ -10,10 +10,10 @@ from dataclasses import replace
 from math import log
 from statistics import mean, median
 
+from analysis.cells import Row
+from analysis.stats import Estimate, effect
 from core.result import CellResult
 from core.runtime import RuntimeName
-from reports.facts.cells import Row
-from reports.statistics.stats import Estimate, effect
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from analysis.cells import memory_bytes, request_ns
+from analysis.comparisons import looks_at
+from analysis.contests import Contest, Standing, contests
+from analysis.figures import median_of
+from analysis.formats import hundredths, mib
+from analysis.significance import ALPHA, SHARES, Looks, holm
+from analysis.stats import log_ratios
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import Section
-from reports.document.values import hundredths, mib
-from reports.facts.cells import memory_bytes, request_ns
-from reports.facts.comparisons import looks_at
-from reports.facts.contests import Contest, Standing, contests
-from reports.facts.figures import median_of
-from reports.statistics.significance import ALPHA, SHARES, Looks, holm
-from reports.statistics.stats import log_ratios
 from reports.topics import contest as shared
 from reports.view import View
 

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from analysis.contests import contests
+from analysis.formats import hundredths
 from core.messages import message
 from reports.document.model import Section
-from reports.document.values import hundredths
-from reports.facts.contests import contests
 from reports.topics import contest as shared
 from reports.view import View
 

@@ -6,12 +6,12 @@ Source of the formats: GitHub's documentation, "Workflow commands for GitHub Act
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from analysis.formats import thousandths
 from core.errors import BadInput
 from core.languages import ENGLISH, Language, printable
 from core.messages import Message, message
 from reports.compare.runs import ComparedCell, time_text
 from reports.document.model import number
-from reports.document.values import thousandths
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 KINDS = {  # by outcome: level and title of an annotation

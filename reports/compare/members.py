@@ -10,15 +10,15 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from analysis.builds import UNKNOWN, build_facts, by_label, packages, unlike
+from analysis.cells import Row, request_ns
+from analysis.settings import Settings
 from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import Warmup
 from core.request_plan import RequestPlan
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
-from reports.facts.builds import UNKNOWN, build_facts, by_label, packages, unlike
-from reports.facts.cells import Row, request_ns
-from reports.facts.settings import Settings
 from reports.view import View
 
 # Runs with another machine or method cannot be compared: a difference may not be due to the services.

@@ -6,20 +6,20 @@ from operator import attrgetter
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
+from analysis.cells import Row, grouped, groups, request_ns
+from analysis.comparisons import Comparison, robust
+from analysis.decisions import regressions
+from analysis.gates import LEAST_TIMED_NS, blocks_to_time
+from analysis.others import others
+from analysis.pairs import free_times_ns
+from analysis.stats import FEWEST_FOR_INTERVAL
+from analysis.verdict import MARGIN, judge_runs
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.result import CellResult
 from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences, obstacles, runs_section
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
-from reports.facts.cells import Row, grouped, groups, request_ns
-from reports.facts.comparisons import Comparison, robust
-from reports.facts.decisions import regressions
-from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
-from reports.facts.others import others
-from reports.facts.pairs import free_times_ns
-from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import MARGIN, judge_runs
 from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")

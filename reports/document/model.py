@@ -1,21 +1,21 @@
 """The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
 All renderers (terminal, Markdown, HTML) take these types and know no topic. Measured values name the cells that they
-come from, as groups (of_cells in reports/facts/cells.py).
+come from, as groups (of_cells in analysis/cells.py).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import isfinite, log10
 from typing import Any
 
+from analysis.formats import Form
+from analysis.stats import Estimate
 from core.languages import Language
 from core.messages import NOTHING, Message, verbatim
-from reports.statistics.stats import Estimate
 
 ABSENT = "-"
 COUNT = 8  # styles of arms
-Form = Callable[[float], str]
 
 
 @dataclass(frozen=True, kw_only=True)

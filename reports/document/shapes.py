@@ -6,9 +6,13 @@ from operator import attrgetter
 from statistics import median
 from typing import Any, Generic, TypeVar
 
+from analysis.cells import Row
+from analysis.figures import Shown
+from analysis.formats import Form
+from analysis.measures import Measure
+from analysis.stats import Estimate
 from core.messages import Message, message
-from reports.document.model import Column, Curve, Datum, Form, Mark, Table, arm, number, words
-from reports.statistics.stats import Estimate
+from reports.document.model import COUNT, Column, Curve, Datum, Mark, Strip, Table, arm, number, words
 
 Item = TypeVar("Item")
 CellValue = Datum | Message | str | float | Estimate | None
@@ -80,6 +84,25 @@ def arm_col(
     name_of, trace_of = _reader(name), _reader(trace or _own_trace)
     return Col(
         Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), trace_of(item))
+    )
+
+
+def shown_column(shown: Shown) -> Column:
+    """Return the column of a figure in the results table."""
+    return Column(
+        head=Message(msgid=shown.head), is_number=True, brief=shown.brief, over=shown.over, rank=shown.rank or 0
+    )
+
+
+def bar_strip(measure: Measure, row: Row, end: float, look: int, name: str) -> Strip:
+    """Return a drawing (strip) of a bar up to the median and a mark per block, on a scale from 0 to *end*."""
+    middle = measure.median(row)
+    return Strip(
+        high=end,
+        bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
+        marks=measure.blocks(row),
+        look=look,
+        tip=f"{name}: {measure.form(middle)}",
     )
 
 

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from analysis.cells import Row, request_ns
+from analysis.settings import value_text
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import Message, message
 from reports.compare.runs import PER_REQUEST
 from reports.exports import written
-from reports.facts.cells import Row, request_ns
-from reports.facts.settings import value_text
 from reports.view import View
 
 VERSION = "1.0"

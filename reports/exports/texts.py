@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from csv import writer as csv_writer
 from typing import Any
 
+from analysis.cells import Row
+from analysis.figures import FIGURES, ROW_COLUMNS, SHOWN
+from analysis.settings import parameter_names, value_text
 from core.languages import Language, printable
 from core.result import Run
 from core.result_file import to_json
 from reports.document.model import Document
-from reports.facts.cells import Row
-from reports.facts.figures import FIGURES, ROW_COLUMNS, SHOWN
-from reports.facts.settings import parameter_names, value_text
 from reports.render.markdown import markdown as rendered
 from reports.view import View
 

@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from analysis.comparisons import BEST, Comparison
+from analysis.settings import service_names
+from analysis.steps import OF_VALUES
 from core.errors import BadInput
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
 from core.result import FILE_NAME
 from core.result_file import load
-from reports.facts.comparisons import BEST, Comparison
-from reports.facts.settings import service_names
-from reports.facts.steps import OF_VALUES
 from reports.render.console import wrapped
 from reports.topics.headline import main_headline
 

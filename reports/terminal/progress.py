@@ -15,15 +15,15 @@ from rich.progress import BarColumn, Progress, RenderableColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
+from analysis.capacity import RATE, rate_of
+from analysis.cells import grouped
+from analysis.figures import requests_per_s
+from analysis.formats import whole
+from analysis.settings import place_in_plan, varying
 from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.result import CellResult
-from reports.document.values import whole
-from reports.facts.capacity import RATE, rate_of
-from reports.facts.cells import grouped
-from reports.facts.figures import requests_per_s
-from reports.facts.settings import place_in_plan, varying
 from reports.render.console import terminal
 
 BAR_WIDTH = 12
@@ -48,7 +48,7 @@ def _system(system: str, names: Mapping[str, str]) -> Message:
 def cell_line(result: CellResult, names: Mapping[str, str] = MappingProxyType({})) -> Message:
     """Return a line about a measurement (cell): block, system, runtime, then time and throughput, or why it failed.
 
-    names: as reports.facts.settings.service_names() returns them
+    names: as analysis.settings.service_names() returns them
     """
     cell = message(
         "block {block}  {system}  {runtime:<9}",
@@ -73,7 +73,7 @@ class QuietDisplay(ExitStack):
     """A display that is open during a run and prints a line for each cell that is not ok, and nothing else.
 
     cells: the cells that will be measured; lines show the parameters that vary between cells of one system
-    names: the names of systems, as reports.facts.settings.service_names() returns them
+    names: the names of systems, as analysis.settings.service_names() returns them
     limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if unknown. None if the
         run measures all blocks
     clock: returns the current time in s

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from analysis.cells import grouped
+from analysis.formats import whole
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.stress import Round, Stress
 from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
-from reports.document.values import whole
-from reports.facts.cells import grouped
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),

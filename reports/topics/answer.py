@@ -7,6 +7,14 @@ from math import log
 from operator import attrgetter
 from typing import Any
 
+from analysis.cells import grouped
+from analysis.comparisons import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
+from analysis.figures import pooled
+from analysis.formats import duration, latency_unit, ratio, whole_percent
+from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
+from analysis.others import on_busy
+from analysis.pairs import SIDES
+from analysis.verdict import WORDS, amount
 from core.messages import (
     NOTHING,
     SENTENCES,
@@ -19,17 +27,9 @@ from core.messages import (
 )
 from core.request_plan import Request
 from core.user_service import UserService
+from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
-from reports.document.values import duration, latency_unit, ratio, whole_percent
-from reports.facts.cells import grouped
-from reports.facts.commands import command_line, more_blocks_command
-from reports.facts.comparisons import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
-from reports.facts.figures import pooled
-from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
-from reports.facts.others import on_busy
-from reports.facts.pairs import SIDES
-from reports.statistics.verdict import WORDS, amount
 from reports.topics import values
 from reports.topics.comparisons import blocks_to_add, lacks_verdict
 from reports.topics.headline import (

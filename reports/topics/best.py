@@ -6,19 +6,19 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
+from analysis.cells import Key, Row, memory_bytes, of_rows
+from analysis.cells import number as parameter
+from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
+from analysis.comparisons import Comparison, doubt
+from analysis.figures import median_of, requests_per_s
+from analysis.formats import hundredths, percent, probability, ratio, whole
+from analysis.settings import SHAPE, about, parameter_values, place_in_plan, varying
+from analysis.stats import Estimate, paired_ratio
+from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import Datum, Section, Table, estimate, number, traced, words
 from reports.document.shapes import Col, col, table
-from reports.document.values import hundredths, percent, probability, ratio, whole
-from reports.facts.cells import Key, Row, memory_bytes, of_rows
-from reports.facts.cells import number as parameter
-from reports.facts.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
-from reports.facts.comparisons import Comparison, doubt
-from reports.facts.figures import median_of, requests_per_s
-from reports.facts.settings import SHAPE, about, parameter_values, place_in_plan, varying
-from reports.facts.topologies import differ, measured_shape, shape_text
-from reports.statistics.stats import Estimate, paired_ratio
 from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
 

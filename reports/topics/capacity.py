@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from analysis.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
+from analysis.cells import grouped, memory_bytes
+from analysis.comparisons import DECIDED
+from analysis.connections import connection_notes
+from analysis.figures import cpu_ns, requests_per_s
+from analysis.formats import Form, hundredths, microseconds, ratio, tenths, whole
+from analysis.others import on_busy
+from analysis.settings import about, parameter_values, topology
+from analysis.verdict import WORDS
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import Axis, Datum, Figure, Form, Panel, Section, interval, number, words
+from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
-from reports.document.values import hundredths, microseconds, ratio, tenths, whole
-from reports.facts.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
-from reports.facts.cells import grouped, memory_bytes
-from reports.facts.comparisons import DECIDED
-from reports.facts.connections import connection_notes
-from reports.facts.figures import cpu_ns, requests_per_s
-from reports.facts.others import on_busy
-from reports.facts.settings import about, parameter_values, topology
-from reports.statistics.verdict import WORDS
 from reports.topics.best import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from itertools import starmap
 
+from analysis.cells import STATES, line_id, reasons
+from analysis.figures import SHOWN, Figure, Shown, requests_per_connection
+from analysis.formats import whole
+from analysis.settings import value_text, varying
 from core.messages import NOTHING, message, verbatim
 from core.result import CellResult
 from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, table
-from reports.document.values import whole
-from reports.facts.cells import STATES, line_id, reasons
-from reports.facts.figures import SHOWN, Figure, Shown, requests_per_connection
-from reports.facts.settings import value_text, varying
 from reports.view import View
 
 PLACE = 200

@@ -5,15 +5,15 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any, TypeVar
 
+from analysis.cells import grouped
+from analysis.comparisons import Comparison, answering
+from analysis.formats import Form, percent, probability, ratio
+from analysis.stats import FEWEST_FOR_INTERVAL
+from analysis.verdict import MOST_DOZENS, WORDS
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Datum, Form, Section, Strip, Table, number, words
+from reports.document.model import Datum, Section, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
-from reports.document.values import percent, probability, ratio
-from reports.facts.cells import grouped
-from reports.facts.comparisons import Comparison, answering
-from reports.statistics.stats import FEWEST_FOR_INTERVAL
-from reports.statistics.verdict import MOST_DOZENS, WORDS
 from reports.view import View
 
 PLACE = 41

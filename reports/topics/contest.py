@@ -7,18 +7,18 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from analysis.cells import Row, grouped
+from analysis.comparisons import doubt
+from analysis.contests import Contest, Standing, rate, titled
+from analysis.formats import Form, hundredths, microseconds, whole
+from analysis.measures import THROUGHPUT
+from analysis.settings import about
+from analysis.stats import Estimate
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
-from reports.document.model import ABSENT, Datum, Form, Section, Table, estimate, traced
-from reports.document.shapes import CellValue, Col, col, table
-from reports.document.values import hundredths, microseconds, whole
-from reports.facts.cells import Row, grouped
-from reports.facts.comparisons import doubt
-from reports.facts.contests import Contest, Standing, rate, titled
-from reports.facts.measures import THROUGHPUT
-from reports.facts.settings import about
-from reports.statistics.stats import Estimate
+from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
+from reports.document.shapes import CellValue, Col, bar_strip, col, table
 from reports.view import View
 
 KEY = "record"
@@ -48,7 +48,9 @@ def contest_section(
 
     def bar(standing: Standing) -> Datum:
         row = standing.row
-        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], str(standing.name)), cells=row.trace)
+        return Datum(
+            strip=bar_strip(THROUGHPUT, row, most, view.looks[row.runtime], str(standing.name)), cells=row.trace
+        )
 
     first, *others = columns
     groups = [(contest.label, contest.standings) for contest in contests]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from analysis.cells import Row
+from analysis.figures import Reader, median_of
+from analysis.formats import tenths
 from core.messages import AND, NOTHING, Message, listed, message
 from core.result import CellResult
 from reports.document.model import Datum, Section, Strip, Table, plain_table, words
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import tenths
-from reports.facts.cells import Row
-from reports.facts.figures import Reader, median_of
 from reports.view import View
 
 PLACE = 21

@@ -1,10 +1,10 @@
 """Show the factors of each throughput ratio: cores used, and CPU time per request."""
 
+from analysis.comparisons import Comparison
+from analysis.formats import ratio
 from core.messages import message
 from reports.document.model import Datum, Section
 from reports.document.shapes import Col, col, table
-from reports.document.values import ratio
-from reports.facts.comparisons import Comparison
 from reports.topics.comparisons import STEP_COL, detail_datum, ends_words, of_settings
 from reports.view import View
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from core.messages import Message, message, plural
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
+from reports.command_lines import command_line, more_blocks_command, resume_command
 from reports.document.model import Section, plain_table, words
-from reports.facts.commands import command_line, more_blocks_command, resume_command
 from reports.topics.comparisons import blocks_to_add
 from reports.topics.contest import by_reason
 from reports.view import View

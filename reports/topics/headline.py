@@ -4,6 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+from analysis.cells import grouped
+from analysis.comparisons import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
+from analysis.formats import whole_percent
+from analysis.gates import FAILED
+from analysis.others import MOST_BUSY
+from analysis.settings import SHAPE, place_in_plan, system_name, varying
 from core.languages import ENGLISH
 from core.messages import (
     AND,
@@ -16,12 +22,6 @@ from core.messages import (
     message,
 )
 from reports.document.model import ABSENT
-from reports.document.values import whole_percent
-from reports.facts.cells import grouped
-from reports.facts.comparisons import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
-from reports.facts.gates import FAILED
-from reports.facts.others import MOST_BUSY
-from reports.facts.settings import SHAPE, place_in_plan, system_name, varying
 from reports.topics.comparisons import ratio_datum
 from reports.view import View
 

@@ -7,15 +7,15 @@ The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a shar
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, log10
 
+from analysis.cells import Row
+from analysis.comparisons import DIFFERENT, Comparison
+from analysis.formats import microseconds, ratio, whole
+from analysis.measures import loop_words
+from analysis.verdict import WORDS
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
-from reports.document.values import microseconds, ratio, whole
-from reports.facts.cells import Row
-from reports.facts.comparisons import DIFFERENT, Comparison
-from reports.facts.measures import loop_words
-from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import STEP_COL, detail_datum, ends_words, of_settings
 from reports.view import View
 

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from analysis.cells import Row, of_rows
+from analysis.contests import rate_share
+from analysis.formats import hundredths, whole
+from analysis.measures import THROUGHPUT
+from analysis.settings import parameter_values, varying
+from analysis.stats import Estimate
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import arm_col, col, table
-from reports.document.values import hundredths, whole
-from reports.facts.cells import Row, of_rows
-from reports.facts.contests import rate_share
-from reports.facts.measures import THROUGHPUT
-from reports.facts.settings import parameter_values, varying
-from reports.statistics.stats import Estimate
 from reports.topics.contest import doubts
 from reports.view import View
 

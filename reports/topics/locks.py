@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from analysis.formats import hundredths, percent
 from core.messages import NOTHING, Message, message, verbatim
 from core.result import Run
 from reports.document.model import ABSENT, Section, Table
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import hundredths, percent
 from reports.view import View
 
 PLACE = 23

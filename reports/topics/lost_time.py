@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from analysis.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
+from analysis.causes import LOCKS as LOCK_TYPES
+from analysis.formats import milliseconds, percent, tenths
 from core.messages import NOTHING, SENTENCES, Message, chained, message
 from reports.document.model import Section
 from reports.document.shapes import Col, col, table
-from reports.document.values import milliseconds, percent, tenths
-from reports.facts.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
-from reports.facts.causes import LOCKS as LOCK_TYPES
 from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
 from reports.topics.pauses import COLLECTION, pauses
 from reports.topics.waits import Profile, settings, waits

@@ -5,18 +5,18 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from analysis.builds import build_flags, packages
+from analysis.cells import Row
+from analysis.figures import cpu_ns
+from analysis.hosts import ALONE
+from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method, size_text
 from core.result import CellResult, Run
 from core.saved import Machine
+from reports.command_lines import repeat_command
 from reports.document.model import ABSENT, Section, Table, plain_table
-from reports.facts.builds import build_flags, packages
-from reports.facts.cells import Row
-from reports.facts.commands import repeat_command
-from reports.facts.figures import cpu_ns
-from reports.facts.hosts import ALONE
-from reports.facts.settings import parameter_names, value_text, varying
 from reports.view import View
 
 PLACE = 210

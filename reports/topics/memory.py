@@ -9,14 +9,14 @@ from statistics import median
 
 import numpy as np
 
+from analysis.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells
+from analysis.formats import MIB, kib, mib, size
+from analysis.settings import about, labels
+from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim
 from core.result import CellResult
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
-from reports.document.values import MIB, kib, mib, size
-from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells
-from reports.facts.settings import about, labels
-from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
 PLACE = 80

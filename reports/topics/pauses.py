@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from analysis.cells import Row, setting_key
+from analysis.formats import milliseconds, percent, scaled, tenths, whole_percent
+from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from core import record
 from core.messages import Message, message
 from core.result import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import milliseconds, percent, scaled, tenths, whole_percent
-from reports.facts.cells import Row, setting_key
-from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
 PLACE = 22

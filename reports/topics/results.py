@@ -1,13 +1,14 @@
 """The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
 
+from analysis.cells import STATES, Row, has_same_work, of_cells, reference
+from analysis.comparisons import confounds_of
+from analysis.connections import connection_notes
+from analysis.figures import ROW_COLUMNS, computed_completion_ns, pooled, requests_per_connection
+from analysis.formats import Form, round_values
+from analysis.measures import THROUGHPUT, loop_words
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Form, Line, Section, Strip, Table, arm, number, words
-from reports.document.values import round_values
-from reports.facts.cells import STATES, Row, has_same_work, of_cells, reference
-from reports.facts.comparisons import confounds_of
-from reports.facts.connections import connection_notes
-from reports.facts.figures import ROW_COLUMNS, computed_completion_ns, pooled, requests_per_connection
-from reports.facts.measures import THROUGHPUT, loop_words
+from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
+from reports.document.shapes import bar_strip, shown_column
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
@@ -67,7 +68,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
         both = of_cells([*row.first, *row.cells])
-        bar = Datum(strip=THROUGHPUT.strip(row, most, look, row.runtime), cells=cells)
+        bar = Datum(strip=bar_strip(THROUGHPUT, row, most, look, row.runtime), cells=cells)
         of_all, numbers = pooled(row.good), []
         for key, one in shown.items():
             form = _marked(one.form) if key.removesuffix("_ns") in of_all else one.form
@@ -80,7 +81,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         columns=(
             Column(head=message("Runtime")),
             Column(head=NOTHING, is_strip=True, strip=_ticks(most)),
-            *(one.column for one in shown.values()),
+            *map(shown_column, shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
         groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],

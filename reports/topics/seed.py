@@ -7,12 +7,12 @@ figure 10.3 has no unit in the record; all figures are in seconds.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from analysis.cells import Row, runtimes
+from analysis.comparisons import DECIDED, Comparison
+from analysis.formats import seconds
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
-from reports.document.values import seconds
-from reports.facts.cells import Row, runtimes
-from reports.facts.comparisons import DECIDED, Comparison
 from reports.topics.comparisons import RATIO, VERDICT, ratio_datum
 from reports.view import View
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
+from analysis.cells import Row, memory_bytes
+from analysis.figures import median_of
+from analysis.formats import mib
+from analysis.gates import GIL_AND_JIT
+from analysis.pairs import addresses
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import ABSENT, Section
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import mib
-from reports.facts.cells import Row, memory_bytes
-from reports.facts.figures import median_of
-from reports.facts.gates import GIL_AND_JIT
-from reports.facts.pairs import addresses
 from reports.view import View
 
 PLACE = 12

@@ -2,17 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
-from core.method import FEWEST_TO_PIN, SAME, placement
-from core.result import NOT_TRIED, CellResult, Run
-from core.runtime import NATIVE
-from core.system import CLIENT, SERVICE
-from reports.document.model import Datum, Section, plain_table, traced, words
-from reports.document.values import percent
-from reports.facts.cells import Row, of_cells, of_rows, runtimes, together
-from reports.facts.comparisons import Comparison, confounds_of, looks_at
-from reports.facts.gates import (
+from analysis.cells import Row, of_cells, of_rows, runtimes, together
+from analysis.comparisons import Comparison, confounds_of, looks_at
+from analysis.formats import percent
+from analysis.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
     MOST_SATURATION,
@@ -25,15 +18,22 @@ from reports.facts.gates import (
     otherwise_disturbed,
     unread,
 )
-from reports.facts.hosts import cores_of
-from reports.facts.inside import (
+from analysis.hosts import cores_of
+from analysis.inside import (
     MOST_IDLE,
     idle_share,
     starts,
 )
-from reports.facts.settings import about
-from reports.facts.steps import not_separated, steps
-from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independence_is_known
+from analysis.settings import about
+from analysis.significance import DEPENDENT, ENOUGH, depends, independence_is_known
+from analysis.steps import not_separated, steps
+from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
+from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from core.method import FEWEST_TO_PIN, SAME, placement
+from core.result import NOT_TRIED, CellResult, Run
+from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
+from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.topics.gaps import missing_section
 from reports.view import View
 

@@ -6,13 +6,13 @@ from itertools import chain
 from math import isfinite
 from operator import attrgetter
 
+from analysis.cells import grouped, together
+from analysis.comparisons import Comparison
+from analysis.settings import about, parameter_values, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
 from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section, Table, traced, words
 from reports.document.shapes import Col, col, table, tip
-from reports.facts.cells import grouped, together
-from reports.facts.comparisons import Comparison
-from reports.facts.settings import about, parameter_values, value_text, varying
 from reports.topics.comparisons import STEP_COL, ends_words, forest
 from reports.topics.headline import ratio_text, tails_text
 from reports.view import View

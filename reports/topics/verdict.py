@@ -3,6 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from analysis.cells import Row, together
+from analysis.comparisons import Comparison, answering
+from analysis.formats import whole
+from analysis.gates import FAILED
+from analysis.measures import THROUGHPUT
+from analysis.verdict import amount
 from core.messages import (
     NOTHING,
     SEMICOLON,
@@ -11,13 +17,7 @@ from core.messages import (
     message,
 )
 from reports.document.model import Datum, Section, Table, traced
-from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import whole
-from reports.facts.cells import Row, together
-from reports.facts.comparisons import Comparison, answering
-from reports.facts.gates import FAILED
-from reports.facts.measures import THROUGHPUT
-from reports.statistics.verdict import amount
+from reports.document.shapes import Col, arm_col, bar_strip, col, table
 from reports.topics import values
 from reports.topics.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
 from reports.topics.comparisons import forest, more_blocks
@@ -82,7 +82,7 @@ def _bars(view: View) -> Table:
     most = ROOM * THROUGHPUT.most(rows)
 
     def bar(row: Row) -> Datum:
-        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
+        return Datum(strip=bar_strip(THROUGHPUT, row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
 
     cols: list[Col[Row]] = [
         arm_col("runtime", view.looks),

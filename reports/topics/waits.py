@@ -5,15 +5,15 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from analysis.cells import grouped
+from analysis.formats import hundredths, whole, whole_percent
+from analysis.settings import setting_of
+from analysis.stats import Estimate, difference, share
 from core.messages import Message, listed, message, verbatim
 from core.result import Run
 from core.runtime import RuntimeName
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import hundredths, whole, whole_percent
-from reports.facts.cells import grouped
-from reports.facts.settings import setting_of
-from reports.statistics.stats import Estimate, difference, share
 from reports.view import View
 
 PLACE = 22

@@ -199,7 +199,18 @@ def test_a_limit_of_three_processes(room: Path) -> None:
 def checkout(folder: Path) -> Path:
     """A checkout of its own: our files, and no .venv."""
     folder.mkdir()
-    for name in ("runner.py", "commands", "core", "config", "systems", "lab", "clients", "services", "reports"):
+    for name in (
+        "runner.py",
+        "commands",
+        "core",
+        "config",
+        "systems",
+        "lab",
+        "clients",
+        "services",
+        "analysis",
+        "reports",
+    ):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "runner.py").unlink()
     shutil.copy2(RUNNER, folder / "runner.py")

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.comparisons import compare, looks_at
+from analysis.significance import SHARES
 from commands.run import extended
 from config.load import load_experiment
 from core.errors import BadInput
 from core.saved import Until
-from reports.facts.comparisons import compare, looks_at
-from reports.statistics.significance import SHARES
-from tests.reports.facts.timed_cells import steady
+from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
 
 RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.14"], blocks=8)

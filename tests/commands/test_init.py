@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from analysis.significance import fewest_blocks
 from commands import init as init_command
 from commands import project
 from commands.init import main as init
@@ -23,7 +24,6 @@ from core.secret import revealed
 from core.user_service import App, Command
 from lab.environments import environment
 from lab.project import packages
-from reports.statistics.significance import fewest_blocks
 
 WSGI = "def app(environ, start_response): ...\n"
 ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"

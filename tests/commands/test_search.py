@@ -11,7 +11,7 @@ from commands import run as command
 from core.messages import message
 from core.result import CellResult, Run
 from reports.view import View
-from tests.reports.facts.searches import searched, steep
+from tests.analysis.searches import searched, steep
 
 
 def status_of(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, runtimes: str | None = None) -> int:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
+from analysis.topologies import measured_shape
 from lab.python import uv
 from lab.run.bench import Bench
 from lab.run.cell_run import NOT_READY
 from lab.run.runtimes import Runtime
-from reports.facts.topologies import measured_shape
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
 from tests.contract.runs import finished, processes_with, result_of

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.cells import Cells
 from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.cells import Cells
 from reports.topics.pauses import COLLECTION, pauses
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok

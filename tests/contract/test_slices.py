@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from analysis.gates import background, idle_cores
 from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
@@ -23,7 +24,6 @@ from lab.run.beside import Standing
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.runtimes import Runtime
-from reports.facts.gates import background, idle_cores
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok, command_or_skip, small_cell

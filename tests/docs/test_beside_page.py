@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.others import others
 from core.result_file import load
-from reports.facts.others import others
 from tests.conftest import runtime_or_skip
 from tests.contract.runs import finished
 from tests.docs.pages import DOCS, blocks

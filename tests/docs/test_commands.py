@@ -15,6 +15,7 @@ from config import flags
 from config.load import load_plan
 from core.result_file import RunFile
 from lab.places import REPOSITORY
+from tests.analysis.timed_cells import steady
 from tests.docs.pages import (
     DOCS,
     OURS,
@@ -27,7 +28,6 @@ from tests.docs.pages import (
     run_parser,
     words_of,
 )
-from tests.reports.facts.timed_cells import steady
 from tests.reports.sample import run_of
 
 BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")

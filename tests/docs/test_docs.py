@@ -10,6 +10,10 @@ from typing import Any, get_args
 
 import pytest
 
+from analysis.gates import MOST_DISTURBED
+from analysis.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
+from analysis.steps import StepName
+from analysis.verdict import MARGIN, Word
 from commands.output import THRESHOLD_MISSED
 from config.user_service.requests import load_requests
 from config.user_service.servers import SERVERS
@@ -24,10 +28,6 @@ from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.run.contract import CLIENT_MUST, SERVICE_MUST
-from reports.facts.gates import MOST_DISTURBED
-from reports.facts.steps import StepName
-from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
-from reports.statistics.verdict import MARGIN, Word
 from reports.topics import best, comparisons, costs, limit, memory, values
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows

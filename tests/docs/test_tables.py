@@ -7,6 +7,7 @@ from itertools import groupby
 import pytest
 
 import systems
+from analysis.figures import FIGURES, Figure
 from commands import SUMMARIES
 from config import hosts
 from config.beside import ENTRY
@@ -17,7 +18,6 @@ from config.user_service.options import OPTIONS, SERVICE
 from config.user_service.requests import FILE, REQUEST
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
-from reports.facts.figures import FIGURES, Figure
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"

@@ -15,10 +15,10 @@ from core.result import Run
 from core.result_file import load
 from reports.document.model import Document
 from reports.terminal.stress import stress_document
+from tests.analysis.timed_cells import steady
 from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.facts.timed_cells import steady
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.sweeps import peaked_run

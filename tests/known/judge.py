@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reports.statistics.verdict import MARGIN
+from analysis.verdict import MARGIN
 from tests.known.scenarios import Scenario, Truth
 
 OK, REFUSED, CALLED, MISS = "ok", "refused", "called", "MISS"

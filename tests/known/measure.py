@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
+from analysis.inside import starts
 from benchmarks.bench import run_of
 from core.errors import GilscopeError
 from core.result import Run
-from reports.facts.inside import starts
 from reports.view import View
 from tests.known import service
 from tests.known.judge import Seen

@@ -22,7 +22,19 @@ from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    *("core", "services", "clients", "experiments", "systems", "config", "lab", "reports", "commands", "gilscope"),
+    *(
+        "core",
+        "services",
+        "clients",
+        "experiments",
+        "systems",
+        "config",
+        "analysis",
+        "lab",
+        "reports",
+        "commands",
+        "gilscope",
+    ),
     "runner.py",
 )
 SEED, COUNT = 27, 300

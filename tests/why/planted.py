@@ -50,7 +50,7 @@ def profiled(
 ) -> Run:
     """A run of the service *name*, with its profiles, in *folder*; *removed*: without what is planted, and no profile.
 
-    duration_s: of some 10 slices a second, 8 must have samples (reports.statistics.shares.FEWEST_BATCHES)
+    duration_s: of some 10 slices a second, 8 must have samples (analysis.shares.FEWEST_BATCHES)
     """
     apps = folder / "apps"
     shutil.copytree(APPS, apps)

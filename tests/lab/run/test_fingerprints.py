@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from analysis.gates import mixed
 from config.plan import Plan, Row
 from core.fingerprint import CODE, environment_changes
 from core.messages import listed, message
@@ -16,7 +17,6 @@ from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, count_unmeasured
-from reports.facts.gates import mixed
 from systems import find
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from markdown_it import MarkdownIt
 
+from analysis.cells import Cells
 from commands.output import Output
 from core.languages import ENGLISH
 from core.messages import message, verbatim
@@ -19,7 +20,6 @@ from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.document.model import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
-from reports.facts.cells import Cells
 from reports.render.console import terminal
 from reports.render.figures import files, page_panels
 from reports.render.html import page

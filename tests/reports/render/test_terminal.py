@@ -6,11 +6,11 @@ import re
 import pytest
 from rich.console import Console
 
+from analysis.formats import whole
 from core.languages import ENGLISH
 from core.messages import NOTHING, message, verbatim
 from reports.document.model import Table
 from reports.document.shapes import col, table
-from reports.document.values import whole
 from reports.render.console import terminal
 from reports.render.terminal import print_table
 from reports.topics.answer import labelled

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from analysis.comparisons import compare
 from core.languages import ENGLISH
 from core.result import FILE_NAME, Run
 from core.result_file import RunFile
-from reports.facts.comparisons import compare
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
-from tests.reports.facts.timed_cells import steady
+from tests.analysis.timed_cells import steady
 from tests.reports.sample import cell_of, faulty, run_of
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from analysis.gates import saturation
 from core.result import CellResult
-from reports.facts.gates import saturation
 from reports.topics.costs import MORE, TIMES
 from tests.reports.sample import MS, cell_of, measured
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from analysis.formats import KIB, MIB
 from core.result import Run
-from reports.document.values import KIB, MIB
 from reports.topics.memory import growths, section
 from reports.view import View
 from tests.reports.sample import run_of

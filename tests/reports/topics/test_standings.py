@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.cells import Cells
+from analysis.contests import contests, rate_share
 from core.messages import verbatim
 from core.result import Status
-from reports.facts.cells import Cells
-from reports.facts.contests import contests, rate_share
 from reports.topics.contest import doubts
 from reports.view import View
 from tests.reports.contestants import TITLES, blocks_of, contest_run

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from analysis.comparisons import compare
 from core.request_plan import RequestPlan
 from core.result import CellResult, Run
-from reports.facts.comparisons import compare
 from reports.topics.answer import answer
 from reports.topics.targets import section
 from reports.view import View

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
+from analysis.capacity import Ratio
+from analysis.comparisons import Comparison
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
 from core.program import ROOT
 from core.request_plan import Request, RequestPlan
 from core.user_service import App, Command, UserService
+from reports.command_lines import command_line
 from reports.document.model import Document, Section, arm, plain_table
-from reports.facts.capacity import Ratio
-from reports.facts.commands import command_line
-from reports.facts.comparisons import Comparison
 from reports.render.html import page
 from reports.topics.capacity import verdict_text
 from reports.topics.headline import gains, headline, main_headline
 from reports.view import View
-from tests.reports.facts.timed_cells import steady
+from tests.analysis.timed_cells import steady
 from tests.reports.sample import MS, cell_of, measured, run_of
 from tests.reports.topics.test_answer import several
 

@@ -7,7 +7,7 @@ from core.result import Run
 from reports.document.model import Section
 from reports.topics.waits import section
 from reports.view import View
-from tests.reports.facts.timed_cells import steady
+from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
 
 BATCHES = [100] * 20

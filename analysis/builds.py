@@ -1,0 +1,70 @@
+"""Describe the builds of interpreters and the versions of programs that a run recorded, and how builds differ."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from analysis.cells import grouped
+from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
+
+YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
+NAMED = {"version": message("version"), "compiler": message("compiler")}
+FLAGS = {
+    "pgo": message("PGO"),
+    "lto": message("LTO"),
+    "shared": message("shared library"),
+    "debug": message("debug"),
+    "tail_call": message("tail-call interpreter"),
+    "jit": message("JIT"),
+}
+WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message("static libpython")}
+
+Facts = Mapping[Message, Message]  # values by label
+
+
+def build_flags(flags: Mapping[str, Any]) -> Message:
+    """Return the build flags as text: 'PGO, no LTO, static libpython'; empty if unknown, as for native programs."""
+    if not all(name in flags for name in WITHOUT):
+        return NOTHING
+    words = (label if flags.get(name) else WITHOUT.get(name) for name, label in FLAGS.items())
+    return listed(filter(None, words))
+
+
+def build_facts(facts: Mapping[str, Any]) -> dict[Message, Message]:
+    """Return the version, the compiler and the flags of an interpreter as words, by label."""
+    flags = facts.get("flags", {})
+    flag_words = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
+    return known(facts, NAMED) | flag_words
+
+
+def known(facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Message = UNKNOWN) -> dict[Message, Message]:
+    """Return the value of each fact by its label in *labels*, with *absent* for a missing value.
+
+    labels: the label of each fact's key
+    """
+    return {label: verbatim(str(facts[key])) if facts.get(key) else absent for key, label in labels.items()}
+
+
+def by_label(facts: Mapping[str, Facts]) -> dict[Message, dict[str, Message]]:
+    """Return {label: {name: value}} from {name: {label: value}}."""
+    labels = dict.fromkeys(chain(*facts.values()))
+    return {label: {name: known[label] for name, known in facts.items() if label in known} for label in labels}
+
+
+def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:
+    """Return a line for each fact that has different values: 'PGO: yes (3.11), no (3.14t)'.
+
+    facts: values by name
+    """
+    lines = []
+    for label, values in facts.items():
+        names = grouped(values, values.__getitem__)
+        each = [message("{value} ({names})", value=value, names=", ".join(who)) for value, who in names.items()]
+        if len(each) > 1:
+            lines.append(message("{label}: {values}", label=label, values=listed(each, joint)))
+    return lines
+
+
+def packages(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return {name: version} of the packages that are installed for an interpreter."""
+    return {name: version for files in facts.get("packages", {}).values() for name, version in files.items()}

@@ -1,0 +1,70 @@
+"""When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the run."""
+
+from collections.abc import Sequence
+from math import inf
+
+from analysis.comparisons import DECIDED, SHORT, Comparison, compare
+from analysis.significance import SHARES, fewest_blocks_anytime
+from analysis.verdict import Verdict, slower_beyond
+from core.result import Run
+
+
+def widest(run: Run) -> float:
+    """Return the width of the widest interval of a comparison of runtimes, as a share of the comparison's ratio.
+
+    Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a small enough p,
+    or if nothing is compared. Invalid comparisons do not count, because more blocks would not help; 0 if all are
+    invalid.
+    """
+    claims = _claims(run)
+    family = [(one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"]
+    fewest = fewest_blocks_anytime(max(1, len(family)) / SHARES["throughput"])
+    widths = [
+        (judged.high - judged.low) / judged.ratio
+        if judged.low is not None
+        and judged.high
+        and judged.ratio
+        and one.blocks >= fewest
+        and one.obstacle.code != SHORT
+        else inf
+        for one, judged in family
+        if not one.is_over_all
+    ]
+    return max(widths, default=0.0) if claims else inf
+
+
+def is_decided(run: Run) -> bool:
+    """Return whether every comparison has a verdict or is invalid. Return False if there are no comparisons."""
+    words = [judged.verdict for comparison in _claims(run) for judged in comparison.judged]
+    return bool(words) and "inconclusive" not in words
+
+
+def _claims(run: Run) -> list[Comparison]:
+    """Return the comparisons for which the plan asks for a verdict, without A/A comparisons."""
+    return [one for one in compare(run) if one.step != "aa" and (one.verdict != "unjudged" or one.tails)]
+
+
+def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons of the last runtime with the first, one at each setting; if there are none, all others.
+
+    A/A comparisons and comparisons over all settings are left out.
+    """
+    of_settings = [one for one in comparisons if not one.is_over_all and one.step != "aa"]
+    return [one for one in of_settings if one.step == "whole"] or of_settings
+
+
+def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[Comparison], list[Comparison]]:
+    """Return the comparisons that are slower by more than *share*, and those that are undecided.
+
+    share: 0.05 for 5 % more time; the whole interval must lie beyond it
+    A comparison without a verdict counts as decided if its interval excludes so large a difference.
+    """
+    slower = [one for one in comparisons if any(slower_beyond(judged, share) for judged in one.judged)]
+    unclear = [one for one in comparisons if any(_is_unclear(judged, one, share) for judged in one.judged)]
+    return slower, unclear
+
+
+def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
+    """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
+    is_decided = judged.verdict in DECIDED
+    return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))

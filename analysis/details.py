@@ -1,0 +1,104 @@
+"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles, noise."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import exp, isfinite
+from typing import Any
+
+import numpy as np
+
+from analysis.figures import FIGURES, cpu_ns, per_request
+from analysis.pairs import Pair
+from analysis.stats import Estimate, Floats, effect
+from analysis.verdict import judge_family
+from core.result import CellResult
+
+PERCENTILES = {one.percentile: one.read for one in FIGURES if one.percentile}
+OF_TAIL = ("ratio", "low", "high", "p", "verdict")
+SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("clients",)}
+FEWEST_SLICES = 4
+
+
+def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[str, float | None]:
+    """Convert an estimate of a logarithm to one of the value itself, with its interval, as JSON.
+
+    moved: added to its value; the interval is widened to hold the sum
+    """
+    value = seen.value + moved
+    low, high = (exp(end) if isfinite(end) else None for end in (min(seen.low, value), max(seen.high, value)))
+    return {name: exp(value), "low": low, "high": high}
+
+
+# ---- factors -------------------------------------------------------------------------------------------------------
+
+
+def factors(pair: Pair) -> dict[str, Any]:
+    """Split the throughput ratio into two factors: the cores in use, and the CPU time per request.
+
+    The factors are given for all processes, and for only the services and only the clients.
+    cores_used:      ratio of the cores in use
+    cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time
+    Each is {ratio, low, high}. The result is empty if any cell does not report its CPU time.
+    """
+    made: dict[str, Any] = {}
+    for side, kinds in SIDES.items():
+        cpu = pair.log_ratios(partial(_cpu_ns, kinds))
+        if cpu.keys() != pair.ratios.keys():
+            return {}
+        cores = {block: ratio - cpu[block] for block, ratio in pair.ratios.items()}
+        seen = {"cores_used": effect([*cores.values()]), "cpu_per_request": effect([*cpu.values()])}
+        rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen.values())
+        # two medians need not add up to the median of the sum, so each factor takes half of the rest
+        made[side] = {name: _interval(estimate, moved=rest / 2) for name, estimate in seen.items()}
+    return {**made.pop("both"), **made}
+
+
+def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
+    """Return the CPU time per request of services, clients or both, in ns; None if unknown."""
+    spent = [cpu_ns(getattr(cell, kind)) for kind in kinds]
+    return per_request(sum(ns or 0 for ns in spent), cell) if all(spent) else None
+
+
+# ---- latency and noise ---------------------------------------------------------------------------------------------
+
+
+def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
+    """Compare the latency percentiles of the two runtimes or services in each pair.
+
+    Returns {percentile: {ratio, low, high, p, verdict}} for each pair that has any. A ratio above 1 means less latency.
+    The p values are corrected for all percentiles of all pairs together. A percentile is missing if the cells have too
+    few requests (analysis.figures.FEWEST).
+    method: the arguments margin, anytime and seed of judge_family()
+    """
+    ratios = {
+        (place, name): logs
+        for place, pair in pairs.items()
+        for name, read in PERCENTILES.items()
+        if not pair.gate and (logs := pair.log_ratios(read))
+    }
+    found: dict[int, dict[str, Any]] = {}
+    for (place, name), verdict in judge_family(ratios, **method).items():
+        found.setdefault(place, {})[name] = {key: getattr(verdict, key) for key in OF_TAIL}
+    return found
+
+
+def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
+    """Return the number of answers in each complete time slice of each measurement, and the slices' width in s.
+
+    For a cell whose arm took turns with others, a slice is one turn.
+    None if a cell has no slices, slices of another width, or fewer than 4 complete slices.
+    """
+    known = [_counts(cell) for cell in cells]
+    widths = {width_ns for width_ns, _ in known}
+    count = min((len(counts) for _, counts in known), default=0)
+    if count < FEWEST_SLICES or len(widths) > 1:
+        return None
+    rates = np.array([counts[:count] for _, counts in known], dtype=np.float64)
+    return (rates, widths.pop() / 1e9) if rates.sum(axis=1).all() else None
+
+
+def _counts(cell: CellResult) -> tuple[int, Sequence[int]]:
+    """Return the width of a cell's slices of time in ns, and the answers in each complete slice."""
+    if cell.turns.get("slices", 1) > 1:
+        return cell.turns["length_ns"], cell.turns["answered"]
+    return cell.slices.get("width_ns", 0), cell.slices.get("counts", ())[1:-1]

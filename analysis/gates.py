@@ -1,0 +1,208 @@
+"""Validity checks (gates) that measurements must pass before they are compared, and notes on less reliable numbers."""
+
+from collections.abc import Sequence
+from math import ceil
+from operator import attrgetter
+from statistics import median
+
+from analysis.cells import grouped, reasons, request_ns
+from analysis.figures import cpu_ns, median_of
+from analysis.hosts import cores_of
+from analysis.others import others
+from analysis.stats import Estimate, paired_ratio
+from core.messages import AND, NOTHING, Message, listed, message
+from core.result import DISTURBANCES, CellResult, Run
+from core.runtime import NATIVE
+from core.system import CLIENT, SERVICE
+
+LEAST_TIMED_NS = 2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
+MOST_SATURATION = 0.8
+MOST_IN_USE = 0.9
+MOST_DISTURBED = 0.25
+MOST_IDLE = 0.02  # share of a core that an arm may use between its slices: a timer of uvicorn takes half of it
+LEAST_IDLE_NS = 500_000_000  # of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
+TICK_NS = 10_000_000  # of the clock that counts CPU time on many machines
+GIL_AND_JIT = {"GIL": ("gil_enabled_ready", "gil_enabled_end"), "JIT": ("jit_enabled_ready", "jit_enabled_end")}
+FAILED = "failed"
+NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
+
+
+def gate(cells: Sequence[CellResult]) -> Message:
+    """Return which validity check *cells* fail; an empty message if they pass all checks."""
+    return failed_gate(cells) or mixed(cells)
+
+
+def failed_gate(cells: Sequence[CellResult]) -> Message:
+    """Return why one of *cells* is invalid or failed; an empty message if all are ok."""
+    invalid, failed = ([cell for cell in cells if cell.status == status] for status in ("invalid", "failed"))
+    if invalid:
+        reason = reasons(invalid[:1])[0]
+        return message("{arm} in block {block}: {reason}", arm=invalid[0].arm, block=invalid[0].block, reason=reason)
+    if failed:
+        reason = reasons(failed)[0]
+        failures = message("{count} of {all} measurements failed", count=len(failed), all=len(cells))
+        return message("{failures}: {reason}", code=FAILED, failures=failures, reason=reason)
+    return NOTHING
+
+
+def unread(cell: CellResult) -> list[str]:
+    """Return which of GIL and JIT has a state that could not be read in a process of *cell*."""
+    unknown = {key for process in (*cell.services, *cell.clients) for key, value in process.items() if value is None}
+    return [name for name, keys in GIL_AND_JIT.items() if unknown & {*keys}]
+
+
+def state_gate(cells: Sequence[CellResult]) -> Message:
+    """Return that the state of the GIL or the JIT could not be read in one of *cells*; NOTHING if all were read.
+
+    The GIL of a default build needs no reading, because a default build cannot switch its GIL off.
+    """
+    for cell in cells:
+        if names := [name for name in unread(cell) if name != "GIL" or cell.runtime.free_threaded]:
+            return message(
+                "the state of the {part} of {arm} could not be read in block {block}, so the difference may have a "
+                "cause other than the one that the runtimes' names suggest",
+                part=listed(names, last=AND), arm=cell.arm, block=cell.block,
+            )  # fmt: skip
+    return NOTHING
+
+
+def checked_ratio(below: Sequence[CellResult], above: Sequence[CellResult], doubt: Message) -> Estimate | Message:
+    """Return the throughput of *above* divided by that of *below*, or why they cannot be compared.
+
+    below, above: all measurements of two arms or settings, including those that failed or are invalid
+    doubt:        why no measurements of the run can be compared, such as A/A that differs, or NOTHING
+    """
+    every = [*below, *above]
+    ratio = paired_ratio(request_ns(below), request_ns(above))
+    return failed_gate(every) or state_gate(every) or doubt or ratio or NO_COMMON_BLOCK
+
+
+def mixed(cells: Sequence[CellResult]) -> Message:
+    """Return how gilscope's code or the environment changed between *cells*; an empty message if neither changed."""
+    codes = {cell.code for cell in cells}
+    if len(codes) > 1:
+        return message(
+            "the compared cells were measured with {count} different versions of gilscope's code, because the run was "
+            "continued with --resume",
+            count=len(codes),
+        )
+    if len({bool(cell.turns) for cell in cells}) > 1:
+        return message("some of the compared cells were measured in time slices (--order slices), and others were not")
+    last = {(cell.system, cell.arm): cell.environment for cell in cells}
+    changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
+    text = message("the interpreter, packages or programs of {arm} changed between cells of the run", arm=changed)
+    return text if changed else NOTHING
+
+
+def blocks_to_time(cells: Sequence[CellResult]) -> int:
+    """Return how many blocks are needed until the timed windows add up to LEAST_TIMED_NS; 0 if they already do.
+
+    cells: the measurements of one runtime or service, whose windows are added
+    """
+    windows_ns = [cell.wall_ns for cell in cells if cell.clients and cell.status == "ok"]
+    if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
+        return 0
+    return len(windows_ns) + ceil((LEAST_TIMED_NS - sum(windows_ns)) / median(windows_ns))
+
+
+def saturation(cell: CellResult, cores: int) -> float | None:
+    """Return the share of the cores available to clients that the clients used in a measurement; None if unknown.
+
+    Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
+    """
+    spent_ns = cpu_ns(cell.clients)
+    if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
+        return None
+    with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)
+    usable = min(cores, len(cell.clients)) if with_gil else cores
+    return spent_ns / (cell.wall_ns * usable)
+
+
+def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
+    """Return the share of their available cores that the clients used: the median over *cells*; None if unknown."""
+    cores = cores_of(run, CLIENT)
+    return median_of(lambda cell: saturation(cell, cores), cells)
+
+
+def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
+    """Return the share of all cores that services and clients used, the median over *cells*; None if unknown."""
+    cores = cores_of(run, SERVICE, CLIENT)
+    spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
+    shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
+    return median(shares) if shares else None
+
+
+def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) -> list[Message]:
+    """Return a note if the clients were busy, and a note if nearly all cores were in use, each with its consequence.
+
+    used, in_use: the values of median_saturation() and cores_in_use(); None if unknown
+    """
+    has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
+    remedy = message("use more cores") if has_native_client else message("use --client-runtime native or more cores")
+    busy = message(
+        "the clients used {used:.0%} of the cores available to them, so the service may be faster than measured",
+        used=used,
+    )
+    whole = message(
+        "services and clients together used at least {most:.0%} of the cores, so the ratio also depends on the clients "
+        "(to measure only the services: {remedy})",
+        most=MOST_IN_USE, remedy=remedy,
+    )  # fmt: skip
+    return [*[busy] * ((used or 0) > MOST_SATURATION), *[whole] * ((in_use or 0) >= MOST_IN_USE)]
+
+
+def disturbances(cells: Sequence[CellResult]) -> list[Message]:
+    """Return notes on disturbances of *cells*: busy other processes, and other disturbances if they are frequent."""
+    seen, disturbed = others(cells), otherwise_disturbed(cells)
+    return [
+        *([seen.marks] if seen and seen.marked else []),
+        *([not_quiet(cells, disturbed)] if len(disturbed) > len(cells) * MOST_DISTURBED else []),
+    ]
+
+
+def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Return the disturbed measurements; other processes count as a disturbance only if their CPU use is unknown."""
+    return [cell for cell in cells if _otherwise(cell)]
+
+
+def _otherwise(cell: CellResult) -> list[Message]:
+    are_known = bool(cell.others) and not cell.hosts
+    return [one for one in cell.disturbances if not are_known or one.code not in ("other_processes", "steal")]
+
+
+def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
+    """Return how many CPU cores each runtime or service used between its time slices, when it had no requests.
+
+    It is unknown for a runtime or service that was idle for less than LEAST_IDLE_NS. CPU time of one clock tick counts
+    as none.
+    """
+    found = {}
+    for arm, of_arm in grouped((cell for cell in cells if cell.turns), attrgetter("arm")).items():
+        idle_ns = sum(cell.turns.get("idle_ns", 0) for cell in of_arm)
+        cpu_ns = sum(cell.turns.get("idle_cpu_ns", 0) for cell in of_arm)
+        if idle_ns >= LEAST_IDLE_NS:
+            found[arm] = cpu_ns / idle_ns if cpu_ns > TICK_NS else 0.0
+    return found
+
+
+def background(cells: Sequence[CellResult]) -> list[Message]:
+    """Return a note for each runtime or service that used CPU time without requests, and how to measure it instead."""
+    return [
+        message(
+            "{arm} used {share:.0%} of a core while it had no requests, so it does background work: measure it with "
+            "--order sequential",
+            arm=arm,
+            share=cores,
+        )
+        for arm, cores in idle_cores(cells).items()
+        if cores > MOST_IDLE
+    ]
+
+
+def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
+    """Return a note that says how many of *cells* were disturbed, and by what."""
+    kinds = dict.fromkeys(DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell))
+    return message(
+        "the machine was not quiet in {count} of {all} measurements: {kinds}",
+        count=len(disturbed), all=len(cells), kinds=listed(kinds),
+    )  # fmt: skip

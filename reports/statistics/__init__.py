@@ -1,1 +1,0 @@
-"""Statistics of a report: effects with intervals, p values, verdicts and fits."""

@@ -1,0 +1,157 @@
+"""A search for the capacity, against queues whose answer is known: M/M/c by Erlang's C formula, and a token bucket."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from math import exp
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.capacity import capacities, counted, ratios, wanted
+from analysis.capacity_model import Probe, bracket
+from benchmarks.capacity import capacity_of, late_mmc
+from core.histogram import Histogram
+from core.languages import ENGLISH
+from core.messages import verbatim
+from core.objective import Objective
+from core.result import CellResult
+from core.user_service import Command, UserService
+from lab.places import REPOSITORY
+from reports.topics.capacity import section
+from reports.view import View
+from tests.analysis.searches import P99, searched, steep
+from tests.analysis.simulated_searches import Searches
+
+
+def test_a_report_of_another_run_does_not_pay_for_scipy() -> None:
+    code = "import sys, reports.view; print([name for name in sys.modules if name.startswith('scipy')])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_formula_is_erlangs() -> None:
+    # one server: P(sojourn > t) = exp(-(1/mean - rate) t)
+    assert late_mmc(60, 1, 0.01, 0.05) == pytest.approx(exp(-40 * 0.05), rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_capacity_of_queues_is_within_5_percent_of_erlangs_and_their_ratio_has_the_right_verdict(seed: int) -> None:
+    servers = {"3.14": 8, "3.14t": 12}
+
+    def late(arm: str, rate: float) -> float:
+        return late_mmc(rate, servers[arm], 0.01, 0.06)
+
+    run = searched(late, closed={"3.14": 800, "3.14t": 1200}, seed=seed)
+    truth = {arm: capacity_of(partial(late, arm), 100 * servers[arm]) for arm in servers}
+    found = {one.arm: one for one in capacities(run)}
+    for arm, one in found.items():
+        assert one.crossing
+        assert one.crossing.rate == pytest.approx(truth[arm], rel=0.05)
+        assert one.crossing.low < truth[arm] < one.crossing.high
+        assert not one.contradiction
+    (step,) = ratios(run, [*found.values()])
+    assert step.ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
+    assert (step.verdict, step.low < step.ratio < step.high) == ("faster", True)
+
+
+def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
+    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, closed=700, seed=1, arms=("3.14",))
+    (one,) = capacities(run)
+    assert one.crossing
+    assert one.crossing.is_bracket
+    assert one.crossing.low <= 500 < one.crossing.high < 1.15 * one.crossing.low
+    said = [ENGLISH.text(note) for note in section(View(run)).sentences]
+    assert any("rises suddenly" in note and "is a bracket, not an interval" in note for note in said)
+
+
+@pytest.mark.parametrize(
+    ("probes", "rates"),
+    [
+        ([(100, 0.5, 5), (200, 2.0, 5)], (100, 200)),
+        ([(100, 0.5, 5), (200, 0.5, 5)], (200, np.inf)),
+        ([(100, 2.0, 5), (200, 2.0, 5)], (0, 100)),
+        # one long probe fails by chance, but five at a higher rate pass
+        ([(200, 1.5, 20), *[(240, 0.5, 25)] * 5, (300, 3.0, 8)], (240, 300)),
+        ([(100, 0.5, 5), (200, 1.2, 2), (220, 0.8, 40), (260, 1.5, 30)], (220, 260)),
+        ([(100, 1.2, 40), (120, 0.9, 2)], (100, 120)),  # two probes contradict each other: the capacity is between them
+    ],
+)
+def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(
+    probes: list[tuple[float, float, float]], rates: tuple[float, float]
+) -> None:
+    made = [Probe(rate=rate, offered=rate, excess=excess, allowed=allowed) for rate, excess, allowed in probes]
+    assert bracket(made) == rates
+
+
+def test_the_first_rate_is_a_share_of_the_correct_answers() -> None:
+    run = searched(lambda arm, rate: 0.0, closed=1000, seed=1, arms=("3.14",))
+    closed, *_ = run.cells
+    refusing = replace(closed, wrong=4000)  # of 5000 in 5 s
+    (one,) = wanted(replace(run, cells=[refusing]))
+    assert one.rate == pytest.approx(0.8 * 200)
+
+
+def test_an_objective_that_no_rate_meets_ends_the_search_without_a_capacity() -> None:
+    (one,) = capacities(searched(lambda arm, rate: 0.5, closed=700, seed=1, arms=("3.14",)))
+    assert (one.crossing, one.highest_pass, one.wanted) == (None, 0.0, None)
+
+
+@pytest.mark.parametrize(("limit", "low"), [(500, 450), (np.inf, 0)])
+def test_probes_of_a_late_load_generator_show_neither_misses_nor_a_capacity(limit: float, low: float) -> None:
+    (one,) = capacities(searched(lambda arm, rate: 0.5 * (rate > limit), 700, 1, ("3.14",), lag_ns=30_000_000))
+    assert (one.crossing, one.known, one.is_generators) == (None, [], True)
+    assert low < one.highest_pass <= limit
+
+
+@pytest.mark.parametrize(
+    "bad", [{"status": "failed", "clients": []}, {"status": "invalid", "reason": verbatim("the GIL was on")}]
+)
+def test_a_closed_loop_that_is_no_measurement_ends_the_search_of_its_arm_alone(bad: dict[str, Any]) -> None:
+    run = searched(steep, 700, 1, change=lambda cell: replace(cell, **bad) if cell.arm == "3.14t" else cell)
+    assert {one.arm: one.crossing is None for one in capacities(run)} == {"3.14": False, "3.14t": True}
+    assert sum(cell.arm == "3.14t" for cell in run.cells) == 3
+    assert ratios(run, capacities(run)) == []
+
+
+def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so_long() -> None:
+    latency = Histogram()
+    for value_ns in (10_000_000, 59_000_000, 61_000_000, 80_000_000):
+        latency.record(value_ns)
+    # 100 of 1000 requests/s: the oldest unsent request was due 100 ms before the end, so 40 of them for over 60 ms
+    _, probe, *_ = searched(lambda arm, rate: 0.0, closed=700, seed=1, arms=("3.14",)).cells
+    cell = replace(
+        probe,
+        params={"RATE": 500, "NUM_CLIENTS": 2}, requests=4, errors={"closed": 1}, latency=latency.to_json(),
+        clients=[{**probe.clients[0], "overdue": 99}, {**probe.clients[0], "overdue": 1}],
+    )  # fmt: skip
+    assert counted(cell, P99) == (2 + 1 + 40, 4 + 40)
+    assert counted(cell, Objective.parse("errors<1%")) == (101, 104)
+
+
+# ---- simulated queues ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("servers", "mean_s", "limit_ms"), [(8, 0.02, 120), (8, 0.02, 1000), (1, 0.001, 120)])
+def test_searches_of_simulated_queues_stay_below_saturation_and_enclose_theory(
+    servers: int, mean_s: float, limit_ms: int
+) -> None:
+    """The long form is `python -m tests.analysis.simulated_searches`."""
+    seen = Searches(servers, mean_s, limit_ms, 4)
+    assert len(seen.known) == 4
+    assert all(one.rate < seen.saturation for one in seen.known)
+    assert all(probe.rate < seen.saturation for one in seen.found for probe in one.probes)
+    assert seen.near() >= 3
+    assert seen.holding(seen.known) >= 3
+
+
+def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_its_connections() -> None:
+    def closing(cell: CellResult) -> CellResult:
+        return replace(cell, clients=[{**cell.clients[0], "reconnects": cell.answered // 20}])
+
+    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",), change=closing)
+    run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}")).to_json()
+    said = [ENGLISH.text(note) for note in section(View(run)).sentences]
+    assert any("about 20 answers" in note and "Latency includes the time to connect" in note for note in said)

@@ -1,0 +1,98 @@
+"""Which topology a search for the capacity chooses under each runtime, if the best one is known."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from analysis.capacity import PROBES_OF_ROUND, capacities, choices_of_arms, ratios, wanted
+from benchmarks.capacity import capacity_of, late_mmc
+from core.languages import ENGLISH
+from core.result import Run
+from reports.topics.capacity import section
+from reports.view import View
+from tests.analysis.searches import answered, searched
+from tests.reports.contestants import lines_of
+
+Servers = Mapping[tuple[str, int], int]  # of an arm with a number of processes
+
+
+def chosen(servers: Servers, seed: int) -> Run:
+    """Return a run after a whole search that first chooses the best number of processes of each arm."""
+    arms, numbers = (list(dict.fromkeys(key[place] for key in servers)) for place in (0, 1))
+    shapes = [
+        {"RATE": 0, "NUM_CLIENTS": 1, "NUM_API_SERVICES": number, "NUM_WORKERS_PER_API_SERVICE": 1}
+        for number in numbers
+    ]
+    run = searched(lambda arm, rate: 0.0, closed=100, seed=1, arms=tuple(map(str, arms)))
+    rows = [{"system": "4", "params": one} for one in shapes]
+    run = replace(run, cells=[], plan={**run.plan, "picks": True, "rows": rows})
+    generator = np.random.default_rng(seed)
+    while asked := wanted(run):
+        assert len(run.cells) < 120
+        for one in asked:
+            many = servers[one.arm, one.cell.num_api_services]
+            late = lambda arm, rate, many=many: late_mmc(rate, many, 0.01, 0.06)  # noqa: E731
+            run.cells.append(answered(one, late, 100.0 * many, generator, 0))
+    return run
+
+
+DIFFERENT: Servers = {
+    ("3.14", 1): 4, ("3.14", 2): 8, ("3.14", 4): 16, ("3.14t", 1): 20, ("3.14t", 2): 10, ("3.14t", 4): 8
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chooser() -> Run:
+    """Return a search in which the best number of processes is 4 under 3.14, and 1 under 3.14t."""
+    return chosen(DIFFERENT, seed=3)
+
+
+def test_the_best_topology_of_each_arm_is_chosen_by_some_probes_and_judged_by_others(chooser: Run) -> None:
+    best = {one.arm: one for one in capacities(chooser)}
+    assert {arm: one.params["NUM_API_SERVICES"] for arm, one in best.items()} == {"3.14": 4, "3.14t": 1}
+    truth = {
+        arm: capacity_of(partial(late_mmc, servers=many, mean_s=0.01, limit_s=0.06), 100 * many)
+        for arm, many in (("3.14", 16), ("3.14t", 20))
+    }
+    for arm, found in best.items():
+        assert found.crossing
+        assert found.crossing.rate == pytest.approx(truth[arm], rel=0.05)
+        assert {cell.probe for cell in found.cells} == {"closed", "scan", "search"}
+    (step,) = ratios(chooser, [*best.values()])
+    assert step.ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
+
+
+def test_a_topology_gets_no_more_probes_after_it_was_dropped(chooser: Run) -> None:
+    choice = choices_of_arms(chooser)["3.14"]
+    assert [one.params["NUM_API_SERVICES"] for one in choice.candidates] == [4, 2, 1]
+    probes = [len(one.probes) for one in choice.candidates]
+    assert probes[0] >= 2 * PROBES_OF_ROUND
+    assert probes[1] >= 2 * PROBES_OF_ROUND
+    assert probes[2] == PROBES_OF_ROUND
+
+
+def test_the_table_of_topologies_marks_the_best_under_each_runtime(chooser: Run) -> None:
+    view = View(chooser)
+    shown = section(view).tables[2]
+    assert [str(column.head) for column in shown.columns] == ["Setting", "3.14", "3.14t"]
+    lines = lines_of(shown)
+    assert [line[0] for line in lines] == ["1x1", "2x1", "4x1"]
+    assert [[cell.startswith("* ") for cell in line[1:]] for line in lines] == [
+        [False, True],
+        [False] * 2,
+        [True, False],
+    ]
+    said = [ENGLISH.text(sentence) for sentence in section(view).sentences]
+    assert said[:2] == [
+        "3.14: 4x1 was chosen from 3 settings.",
+        "3.14t: 1x1 was chosen from 3 settings.",
+    ]
+
+
+def test_topologies_that_are_equal_may_be_chosen_by_chance() -> None:
+    run = chosen({("3.14", 1): 8, ("3.14", 2): 8}, seed=2)
+    (sentence, *_) = section(View(run)).sentences
+    assert ENGLISH.text(sentence).endswith("may be chance.")

@@ -1,0 +1,136 @@
+"""The best setting under each runtime, known by hand; luck in the choice is not rewarded; which settings failed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from analysis.cells import Cells
+from analysis.choice import choices, compare_bests, halved, judging
+from analysis.significance import SHARES
+from core.cell import Value, parameter
+from core.messages import verbatim
+from core.result import Run
+from reports.topics.best import section
+from reports.view import View
+from tests.reports.sample import run_of
+from tests.reports.sweeps import served
+
+DISPATCHES = parameter("DISPATCH").choices
+RATES = {  # requests/s of system 4; those of system 2 are half of them
+    "3.14": {"any": 1000.0, "leader": 2000.0, "owned": 1200.0, "auto": 1900.0},
+    "3.14t": {"any": 2600.0, "leader": 1500.0, "owned": 3000.0, "auto": 2900.0},
+}
+Rate = Callable[[str, str, str, int], float]  # of runtime, system, dispatch and block
+
+
+def by_hand(runtime: str, system: str, dispatch: str, block: int) -> float:
+    return RATES[runtime][dispatch] / (2 if system == "2" else 1)
+
+
+def a_run(rate: Rate = by_hand, *, blocks: int = 11, **values: Value) -> Run:
+    cells = [
+        served(runtime, block, rate(runtime, system, dispatch, block), {"DISPATCH": dispatch, **values}, system=system)
+        for runtime in RATES
+        for system in ("2", "4")
+        for dispatch in DISPATCHES
+        for block in range(1, blocks + 1)
+    ]
+    run = run_of(cells, blocks=blocks, runtimes=tuple(RATES))
+    rows = [{**row, "framed": True} for row in run.plan["rows"]]
+    return replace(run, plan={**run.plan, "rows": rows})
+
+
+def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
+    run = a_run(blocks=23)
+    chosen = choices(run, Cells(run).rows)
+    (same,) = chosen.values()
+    best = {arm: choice.best for arm, choice in same.items() if choice.best}
+    assert {arm: (row.system, row.params["DISPATCH"]) for arm, row in best.items()} == {
+        "3.14": ("4", "leader"),
+        "3.14t": ("4", "owned"),
+    }
+    assert [len(choice.candidates) for choice in same.values()] == [8, 8]
+    (step,) = compare_bests(run, chosen)
+    assert (step.step, step.denominator, step.numerator, step.blocks) == ("best", "3.14", "3.14t", 12)
+    assert [step.ratio, step.p] == pytest.approx([1.5, 2 / 2**12 / SHARES["best"]])
+    assert step.verdict == "faster"
+    assert [(side["system"], side["params"]["DISPATCH"]) for side in step.settings] == [("4", "leader"), ("4", "owned")]
+
+
+def test_even_blocks_pick_and_odd_blocks_judge() -> None:
+    def rate(runtime: str, system: str, dispatch: str, block: int) -> float:
+        lucky = dispatch == "any" and block % 2 == 0
+        return 9000.0 if lucky else by_hand(runtime, system, dispatch, block)
+
+    run = a_run(rate)
+    chosen = choices(run, Cells(run).rows)
+    (same,) = chosen.values()
+    best = [choice.best for choice in same.values() if choice.best]
+    assert [row.params["DISPATCH"] for row in best] == ["any", "any"]
+    assert all(set(judging(row)) == {1, 3, 5, 7, 9, 11} for row in best)
+    (step,) = compare_bests(run, chosen)
+    assert step.ratio == pytest.approx(2.6)
+
+
+def said(run: Run) -> list[str]:
+    return [str(sentence) for sentence in section(View(run)).sentences]
+
+
+def test_settings_that_are_equal_may_be_chosen_by_chance() -> None:
+    def rate(runtime: str, system: str, dispatch: str, block: int) -> float:
+        return 1000.0 + 10 * ((7 * block + 3 * DISPATCHES.index(dispatch) + int(system)) % 5)
+
+    old, new, _ = said(a_run(rate, blocks=23))
+    assert "(the second; the difference may be chance)" in old
+    assert "(the second; the difference may be chance)" in new
+
+
+def with_failure(runtime: str, dispatch: str, block: int) -> Run:
+    """Return a run in which one measurement of system 4 failed."""
+    run, failing = a_run(blocks=23), (runtime, "4", dispatch, block)
+    for place, cell in enumerate(run.cells):
+        if (cell.runtime, cell.system, cell.params["DISPATCH"], cell.block) == failing:
+            run.cells[place] = replace(cell, status="failed", reason=verbatim("it hung up"))
+    return run
+
+
+def test_a_setting_that_failed_in_a_block_that_chooses_is_not_chosen_and_is_named() -> None:
+    _, failed, new, step = said(with_failure("3.14t", "owned", 4))
+    assert failed == (
+        "3.14t: System 4, DISPATCH owned cannot be chosen as the best setting: 1 of 11 measurements failed: it hung up."
+    )
+    assert new.startswith("3.14t: System 4, DISPATCH auto was chosen from 8 settings")
+    assert "System 4, DISPATCH auto) has 1.45" in step
+
+
+def test_a_runtime_whose_settings_all_failed_has_no_best_one() -> None:
+    run = a_run(blocks=11)
+    cells = [replace(cell, status="failed") if cell.runtime == "3.14t" else cell for cell in run.cells]
+    lines = said(replace(run, cells=cells))
+    assert len(lines) == 1 + 8
+    assert sum("cannot be chosen" in line for line in lines) == 8
+
+
+def test_a_setting_that_failed_in_a_block_that_judges_withholds_its_ratios() -> None:
+    old, _, step = said(with_failure("3.14", "leader", 5))
+    assert "times the throughput" not in old
+    assert old.count("1 of 24 measurements failed: it hung up") == 2
+    assert "cannot be compared" in step
+
+
+def test_too_few_blocks_choose_nothing() -> None:
+    run = a_run(blocks=4)
+    assert choices(run, Cells(run).rows) == {}
+
+
+def test_candidates_are_halved_in_each_round_until_one_is_left() -> None:
+    costs = {"a": [4, 1, 1], "b": [1, 3, 3], "c": [2, 2, 2], "d": [3, 1, 1], "e": [5, 0, 0]}
+    choice = halved([*costs], lambda name, number: costs[name][number - 1])
+    assert (choice.left, choice.dropped, choice.rounds) == (["d"], ["c", "b", "a", "e"], 3)
+    assert (choice.best, choice.second) == ("d", "c")
+
+
+def test_a_round_that_has_not_ended_drops_none() -> None:
+    choice = halved(["a", "b", "c"], lambda name, number: {"a": 2.0, "b": 1.0, "c": 3.0}[name] if number < 2 else None)
+    assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "a"], ["c"], 1, None)

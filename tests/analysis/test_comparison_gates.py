@@ -1,0 +1,307 @@
+"""What a verdict rests on: gates, notes on clients and machine, thresholds, and the width of intervals."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import pytest
+
+from analysis.comparisons import UNCOUNTED, Comparison, compare
+from analysis.decisions import from_first_to_last, is_decided, regressions, widest
+from analysis.gates import background, idle_cores
+from analysis.verdict import Word
+from core.messages import message
+from core.result import CellResult, Run, Status
+from reports.topics.validity import section
+from reports.view import View
+from tests.analysis.timed_cells import compared, only, steady, timed
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [("invalid", "3.14 in block 8: the reason"), ("failed", "1 of 16 measurements failed: the reason")],
+)
+def test_one_cell_that_is_not_ok_makes_a_comparison_invalid_and_is_told(status: Status, why: str) -> None:
+    bad = faulty(cell_of("2", "3.14"), 8, status, "the reason")
+    one = only([*steady("3.11", 3000), *steady("3.14", 1500, blocks=7), bad])
+    assert (one.verdict, one.ratio, one.low, one.p) == ("invalid", None, None, None)
+    assert str(one.why) == why
+
+
+@pytest.mark.parametrize(("ms", "needed"), [(249, 9), (100, 20), (250, 0), (3000, 0)])
+def test_an_arm_that_was_timed_for_less_than_2_s_in_all_has_a_ratio_and_no_verdict(ms: float, needed: int) -> None:
+    """8 blocks of 250 ms are 2 s; of 249 ms it takes 9, of 100 ms 20."""
+    one = only(steady("3.11", ms) + steady("3.14", 4 * ms))
+    assert one.ratio == pytest.approx(1 / 4)
+    assert (one.verdict, one.blocks_needed) == (("inconclusive", needed) if needed else ("slower", None))
+
+
+def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
+    """A family of 2: p of 8 blocks that agree is 2 / 2**8, times 2 / 0.88; there is no mean over the two settings."""
+    arms = zip(("3.11", "3.14", "3.14t+gil", "3.14t"), (900, 800, 1000, 400), strict=True)
+    cells = [cell for arm, ms in arms for size in (0, 1) for cell in steady(arm, ms, {"PAYLOAD_BYTES": size})]
+    run = run_of(cells, runtimes=["3.11", "3.14", "3.14t+gil", "3.14t"])
+    run.plan["judged_steps"] = ["lock"]
+    found = compare(run)
+    assert {one.step: (one.verdict, one.p) for one in found} == {
+        **dict.fromkeys(("version", "build", "whole"), ("unjudged", None)), "lock": ("faster", 2 * 2 / 2**8 / 0.88),
+    }  # fmt: skip
+    assert {one.system for one in found} == {"2"}
+    ratios = {"version": 900 / 800, "build": 800 / 1000, "lock": 1000 / 400, "whole": 900 / 400}
+    assert {one.step: one.ratio for one in found} == pytest.approx(ratios)
+    assert is_decided(run)
+
+
+def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
+    """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
+    cells = [
+        measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS)
+        for arm in ("3.11", "3.14")
+        for block in range(1, 9)
+    ]
+    run = run_of(cells, runtimes=["3.11", "3.14"])
+    run.machine["cores_usable"] = cores
+    (one,) = compare(run)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("ms_each", "cores", "noted"),
+    [
+        (850, 8, ["the clients used 85% of the cores available to them"]),
+        (800, 8, []),
+        (475, 1, ["services and clients together used at least 90% of the cores"]),  # 0.95 s each, of 2 s on one core
+        (475, 2, []),
+    ],
+)
+def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(
+    ms_each: int, cores: int, noted: list[str]
+) -> None:
+    one = with_cpu(ms_each, cores)
+    assert [str(note).partition(", so")[0] for note in one.notes] == noted
+    assert one.cores_in_use == pytest.approx(4 * ms_each / 2001 / cores)
+    assert one.verdict == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("count", "notes"), [(5, ["the machine was not quiet in 5 of 16 measurements: CPU steal, swapping"]), (4, [])]
+)
+def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(count: int, notes: list[str]) -> None:
+    messages = [message("4 % of the time", code="steal"), message("3.1", code="swapping")]
+    cells = steady("3.11", 2000) + steady("3.14", 2000)
+    noted = only([replace(cell, disturbances=messages) for cell in cells[:count]] + cells[count:])
+    assert [*map(str, noted.notes)] == notes
+
+
+ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "high", "blocks", "outcome"),
+    [
+        ("slower", 0.90, 0.952, 8, "slower"),  # 1 / 1.05 is 0.9524
+        ("slower", 0.90, 0.953, 8, "passed"),
+        ("equivalent", 0.98, 1.01, 8, "passed"),
+        ("inconclusive", 0.953, 1.2, 8, "passed"),
+        ("inconclusive", 0.95, 1.2, 8, "unclear"),
+        ("inconclusive", 0.99, 1.01, 3, "unclear"),  # a range is no interval
+        ("invalid", None, None, 8, "unclear"),
+        ("unjudged", 0.8, 1.2, 8, "unclear"),
+    ],
+)
+def test_a_threshold_of_five_percent_more_time(
+    verdict: Word, low: float | None, high: float | None, blocks: int, outcome: str
+) -> None:
+    slower, unclear = regressions([replace(ONE, verdict=verdict, low=low, high=high, blocks=blocks)], 0.05)
+    assert ("slower" if slower else "unclear" if unclear else "passed") == outcome
+
+
+def test_of_three_runtimes_the_first_and_the_last_are_compared() -> None:
+    cells = [cell for name, time in (("3.11", 1000), ("3.14", 500), ("3.14t", 2000)) for cell in steady(name, time)]
+    chosen = from_first_to_last(compared(cells, ("3.11", "3.14", "3.14t")))
+    assert [(one.denominator, one.numerator) for one in chosen] == [("3.11", "3.14t")]
+    assert [one.step for one in from_first_to_last([ONE])] == ["other"]
+
+
+def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
+    cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", other_ms, blocks=blocks)
+    return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
+
+
+def wobbling(arm: str, ratios: Sequence[float]) -> list[CellResult]:
+    return [
+        replace(cell, wall_ns=round(2000 * MS * ratio))
+        for cell, ratio in zip(steady(arm, 2000, blocks=len(ratios)), ratios, strict=True)
+    ]
+
+
+def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
+    cells = steady("3.14t+gil", 4000) + wobbling("3.14t", (1, 1.1, 0.9, 1, 1, 1.05, 0.95, 1))
+    run = run_of(cells, runtimes=["3.14t+gil", "3.14t"])
+    (one,) = compare(run)
+    assert one.ratio
+    assert widest(run) == pytest.approx(((one.high or 0) - (one.low or 0)) / one.ratio)
+    assert 0.01 < widest(run) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("ms", "blocks", "width", "decided"),
+    [(2000, 2, inf, False), (2000, 7, inf, True), (200, 9, inf, False), (2000, 8, 0, True)],
+)
+def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_of_a_a_or_idle_cells(
+    ms: float, blocks: int, width: float, decided: bool
+) -> None:
+    run = two_arms(ms, ms / 2, blocks)
+    assert is_decided(run) is decided
+    run.cells += wobbling("3.14t again", (0.5, 1, 2, 0.5, 1, 2, 1, 1))
+    run.cells += [
+        replace(cell, clients=[], wall_ns=0, params={**cell.params, "NUM_CLIENTS": 0}) for cell in run.cells[:16]
+    ]
+    assert widest(run) == pytest.approx(width, abs=1e-9)
+
+
+def unread(arm: str, ms: float = 2000, key: str = "gil_enabled_end") -> list[CellResult]:
+    """Cells of an arm, of whose last block this state could not be read."""
+    *cells, last = steady(arm, ms)
+    service: Any = {**last.services[0], key: None}
+    return [*cells, replace(last, services=[service])]
+
+
+@pytest.mark.parametrize("arm", ["3.14t", "3.14t+gil"])
+def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the_free_threaded_build(arm: str) -> None:
+    arms, steps = ("3.14", "3.14t+gil", "3.14t"), {"3.14t": ("lock", "whole"), "3.14t+gil": ("build", "lock")}
+    found = compared([cell for name in arms for cell in (unread if name == arm else steady)(name, 1000)], arms)
+    theirs = [one for one in found if arm in (one.denominator, one.numerator)]
+    assert [one.step for one in theirs] == [*steps[arm]]
+    assert [one for one in found if one.verdict == "invalid"] == theirs
+    assert all(f"the state of the GIL of {arm} could not be read in block 8" in str(one.why) for one in theirs)
+
+
+def test_the_default_build_always_has_its_gil_and_a_a_claims_nothing_about_it() -> None:
+    assert only(steady("3.11", 1000) + unread("3.14")).verdict == "slower"
+    twins = [replace(cell, arm="3.14t again") for cell in unread("3.14t")]
+    (one,) = compared([*unread("3.14t"), *twins], ("3.14t",))
+    assert (one.step, one.verdict) == ("aa", "equivalent")
+
+
+def test_a_jit_that_nobody_saw_gives_no_verdict() -> None:
+    one = only(steady("3.14", 3000) + unread("3.14+jit", key="jit_enabled_ready"), ("3.14", "3.14+jit"))
+    assert (one.step, one.verdict) == ("jit", "invalid")
+    assert "the state of the JIT of 3.14+jit could not be read" in str(one.why)
+
+
+def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
+    states = {"gil_enabled_ready": False, "gil_enabled_end": False}
+    read = [replace(cell, services=[{**cell.services[0], **states}]) for cell in steady("3.14t", 1000)]  # type: ignore[typeddict-item]
+    for cells, state, count in ((read, "passed", 8), ([*read[:-1], unread("3.14t")[-1]], "unknown", 7)):
+        lines = section(View(run_of(cells, runtimes=["3.14t"]))).tables[0].lines
+        (line,) = [line for line in lines if "state of the GIL" in str(line[0])]
+        assert f"state {state}" in str(line[1])
+        assert f"was read in {count} of 8 measurements" in str(line[2].words)
+
+
+def sliced(arm: str, ms: Sequence[float], length_ms: Sequence[int], tail_ms: int) -> list[CellResult]:
+    """Blocks of *arm* that took *ms*, in slices of *length_ms*. In the last one, requests took up to *tail_ms*."""
+    cells = []
+    for block, (of_block, length) in enumerate(zip(ms, length_ms, strict=True), 1):
+        tail_ns = tail_ms * MS if block == len(ms) else MS
+        turns = {"slices": 1, "length_ns": length * MS, "lead_ns": MS, "tail_ns": tail_ns}
+        cells.append(timed(arm, block, of_block, turns=turns))
+    return cells
+
+
+def test_a_block_whose_slices_were_too_short_for_requests_that_turned_up_later_does_not_count() -> None:
+    lengths = [100, 100, *[500] * 8]
+    one = only(
+        sliced("3.11", [5000] * 10, lengths, 200) + sliced("3.14", [500, 500, *[2500] * 8], lengths, 1)
+    )  # ten times as fast in the first blocks, whose slices a request of 0.2 s does not fit into
+    assert (one.verdict, one.blocks) == ("faster", 8)
+    assert one.ratio == pytest.approx(2)
+
+
+def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdict_but_a_longer_duration() -> None:
+    one = only(sliced("3.11", [5000] * 8, [500] * 8, 3000) + sliced("3.14", [2500] * 8, [500] * 8, 1))
+    assert one.verdict == "invalid"
+    assert "use --duration 6" in str(one.why)
+
+
+def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
+    """Two blocks that idled and used CPU time for so long together."""
+    turns: Any = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
+    return [timed(arm, block, 1000, turns=turns) for block in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("idle_ms", "cpu_ms", "cores"),
+    [
+        (4.2, 8.4, None),  # 201 % of a core, from a window of 4 ms
+        (499, 400, None),
+        (500, 10, 0),  # one tick of the clock
+        (500, 11, 0.022),
+        (5000, 20, 0.004),
+        (5000, 65, 0.013),  # uvicorn looks at its date and its limits ten times a second
+    ],
+)
+def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
+    idle_ms: float, cpu_ms: float, cores: float | None
+) -> None:
+    cells = idling("3.14t", idle_ms, cpu_ms)
+    assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
+    assert bool(background(cells)) is ((cores or 0) > 0.02)
+
+
+def threaded(arm: str, threads: Sequence[int], processes: int = 1) -> list[CellResult]:
+    """A block for each number of threads per process."""
+    cells = []
+    for cell, count in zip(steady(arm, 2000, blocks=len(threads)), threads, strict=True):
+        worker: Any = {"connections": 4, "threads": count, "cpu_ns": [1] * count}
+        cells.append(replace(cell, services=[{**cell.services[0], "workers": [worker] * processes}]))
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("default", "free", "confound"),
+    [
+        ([15] * 8, [1] * 8, "3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)"),
+        ([15, 15, 15, 3, 15, 15, 15, 15], [1] * 8, ""),  # a thread per connection, not all of them busy
+        ([15] * 8, [1, 9, 1, 1, 1, 1, 1, 1], ""),
+        ([15] * 8, [8] * 8, ""),
+        ([15] * 2, [1] * 2, "3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)"),
+        ([15], [1], ""),  # they may vary, too
+    ],
+)
+def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(
+    default: list[int], free: list[int], confound: str
+) -> None:
+    one = only([*threaded("3.14", default), *threaded("3.14t", free)], ("3.14", "3.14t"))
+    shapes = [str(said) for said in one.confounds if "processes x threads" in str(said)]
+    assert shapes == ([confound] if confound else [])
+
+
+def test_blocks_with_slices_too_short_for_the_longest_requests_are_told() -> None:
+    def cell(arm: str, block: int) -> CellResult:
+        made = measured(cell_of("2", arm), block, [3000 * MS])
+        length_ns = 200 * MS if block == 1 else 2000 * MS
+        return replace(made, wall_ns=3000 * MS, turns={"slices": 1, "length_ns": length_ns, "tail_ns": 500 * MS})
+
+    arms = ("3.14", "3.14t")
+    made = run_of([cell(arm, block) for arm in arms for block in range(1, 8)], runtimes=arms, blocks=7)
+    (one,) = compare(made)
+    assert one.blocks == 6
+    (note,) = [note for note in one.notes if note.code == UNCOUNTED]
+    assert str(note).startswith("1 of 7 blocks does not count, because requests took up to 0.5 s, which is too long")
+
+
+def test_blocks_that_were_added_after_a_first_report_are_judged_with_what_is_left_of_the_level() -> None:
+    arms = {"3.14": 600, "3.14t": 580}
+    cells = [
+        replace(measured(cell_of("2", arm), block, [ms * MS]), wall_ns=ms * MS)
+        for arm, ms in arms.items()
+        for block in range(1, 9)
+    ]
+    once, later = (run_of(cells, runtimes=[*arms], blocks=8) for _ in range(2))
+    later.plan |= {"extended": True, "first_look": 3}
+    before, after = (compare(one)[0].p or 0.0 for one in (once, later))
+    assert after > 2 * before > 0

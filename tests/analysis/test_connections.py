@@ -1,0 +1,137 @@
+"""What is said of connections that a service closes, of requests sent twice, and of a median of 40 ms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analysis.comparisons import compare
+from analysis.connections import connection_notes
+from core.request_plan import Request, RequestPlan
+from core.result import CellResult, Run
+from core.user_service import Command, UserService
+from reports.topics import results
+from reports.view import View
+from tests.reports.sample import MS, cell_of, measured, run_of
+
+ARMS = ("3.14", "3.14t")
+CLOSED_LOOP = ". Throughput includes the time to connect, but latency does not"
+AT_RATE = ". Latency includes the time to connect, because it is measured from the time when a request was due"
+
+
+def of_clients(arm: str, block: int, *, cpu_ns: int = 10 * MS, p50_ms: float = 1, **counted: int) -> CellResult:
+    """A cell of one client with 1,000 answers in 2 s, which counted this as well."""
+    cell = measured(cell_of("2", arm), block, [2000 * MS], [round(p50_ms * MS)] * 100, cpu_ns=cpu_ns)
+    client: Any = {**cell.clients[0], **counted}
+    return replace(cell, wall_ns=2000 * MS, answered=1000, clients=[client])
+
+
+def own(cells: Sequence[CellResult], plan: RequestPlan | None = None) -> Run:
+    run = run_of(cells, runtimes=ARMS, blocks=8)
+    service = UserService(name="shop", start=Command(command="serve {port}"), requests=plan or RequestPlan())
+    run.plan["own"] = service.to_json()
+    return run
+
+
+def blocks(arms: Sequence[str] = ARMS, **counted: Any) -> list[CellResult]:
+    return [of_clients(arm, block, **counted) for arm in arms for block in range(1, 9)]
+
+
+def notes(cells: Sequence[CellResult], plan: RequestPlan | None = None) -> list[str]:
+    return [*map(str, connection_notes(cells, own(cells, plan)))]
+
+
+@pytest.mark.parametrize(("longest_ms", "is_told"), [(1021, True), (900, False)])
+def test_connections_that_took_a_second_to_open_are_told_once_for_all_runtimes(longest_ms: int, is_told: bool) -> None:
+    cells = [replace(cell, connect={"count": 9, "max_ns": longest_ms * MS}) for cell in blocks()]
+    told = [note for note in notes(cells) if note.startswith("3.14, 3.14t: some connections took 1 s or longer")]
+    assert len(told) == is_told
+
+
+@pytest.mark.parametrize(
+    ("reconnects", "after"),
+    [
+        (999, "after every answer"),
+        (50, "after about 20 answers"),
+        (11, "after about 91 answers"),
+        (10, ""),
+        (0, ""),
+    ],
+)
+def test_a_service_that_closes_connections_is_told_for_all_its_runtimes_at_once(reconnects: int, after: str) -> None:
+    told = [f"3.14, 3.14t: the service closed the connection {after}{CLOSED_LOOP}"] if after else []
+    assert notes(blocks(reconnects=reconnects)) == told
+
+
+def test_at_a_rate_latency_contains_the_time_to_connect() -> None:
+    cells = [replace(cell, params={**cell.params, "RATE": 100}) for cell in blocks(["3.14"], reconnects=999)]
+    (note,) = notes(cells)
+    assert note == f"3.14: the service closed the connection after every answer, or while it was idle{AT_RATE}"
+
+
+@pytest.mark.parametrize(("reconnects", "may_be_idle"), [(40, True), (41, False)])
+def test_connections_that_end_once_per_slice_may_have_been_idle(reconnects: int, may_be_idle: bool) -> None:
+    """4 connections and 10 slices."""
+    cells = [replace(cell, turns={"slices": 10}) for cell in blocks(["3.14"], reconnects=reconnects, connections=4)]
+    assert ("or while it was idle" in notes(cells)[0]) is may_be_idle
+
+
+@pytest.mark.parametrize("request_", [Request(headers={"connection": "Close"}), Request(expect_status=101)])
+def test_a_service_that_is_asked_to_close_is_not_blamed(request_: Request) -> None:
+    assert notes(blocks(reconnects=999), RequestPlan(requests=(request_,))) == []
+
+
+def test_gilscopes_own_systems_close_connections_on_purpose() -> None:
+    cells = blocks(reconnects=999)
+    assert connection_notes(cells, run_of(cells, runtimes=ARMS)) == []
+
+
+@pytest.mark.parametrize(("resent", "counts"), [(1, "8 of 8,000 requests were"), (250, "2,000 of 8,000 requests were")])
+def test_requests_that_were_sent_twice_are_counted(resent: int, counts: str) -> None:
+    (note,) = notes(blocks(["3.14"], resent=resent, reconnects=resent // 100))
+    assert note.startswith(
+        f"3.14: the service closed keep-alive connections instead of answering, so {counts} sent twice"
+    )
+
+
+@pytest.mark.parametrize(
+    ("counted", "is_told"),
+    [
+        ({"p50_ms": 41.5}, True),
+        ({"p50_ms": 39}, False),
+        ({"p50_ms": 49}, True),
+        ({"p50_ms": 51}, False),
+        ({"p50_ms": 41.5, "cpu_ns": 600 * MS}, False),  # 1.2 s in 2 s: it may well work for 41 ms
+    ],
+)
+def test_a_median_of_40_ms_on_idle_cores_is_explained(counted: Mapping[str, Any], is_told: bool) -> None:
+    told = " ".join(notes(blocks(**counted)))
+    assert ("set TCP_NODELAY" in told) is is_told
+
+
+def noisy(p50_ms: float) -> Run:
+    """Ratios of throughput from 0.8 to 1.25 by block, so that there is no verdict."""
+    cells = blocks(p50_ms=p50_ms)
+    walls = (0.8, 1.25, 1, 1.2, 0.83, 1, 1.1, 0.9)
+    return own(
+        [
+            *cells[:8],
+            *(replace(one, wall_ns=round(2000 * MS * wall)) for one, wall in zip(cells[8:], walls, strict=True)),
+        ]
+    )
+
+
+def test_more_blocks_are_no_remedy_for_a_delay_by_tcp() -> None:
+    (slow,), (other,) = compare(noisy(41.5)), compare(noisy(1))
+    assert (slow.verdict, slow.blocks_needed) == ("inconclusive", None)
+    assert "delayed ACK" in str(slow.why)
+    assert (other.verdict, bool(other.blocks_needed)) == ("inconclusive", True)
+
+
+def test_requests_per_connection_are_a_column_with_a_caution_if_connections_were_closed() -> None:
+    for reconnects, is_shown in ((50, True), (0, False)):
+        shown = results.section(View(own(blocks(reconnects=reconnects))))
+        assert ("Requests per connection" in [str(column.head) for column in shown.tables[0].columns]) is is_shown
+        assert ("after about 20 answers" in " ".join(map(str, shown.sentences))) is is_shown
+        assert any("after about 20 answers" in str(part) for part in shown.terminal[1:]) is is_shown

@@ -1,0 +1,111 @@
+"""What a report says of other processes, on cells whose figures are worked out by hand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analysis.comparisons import Comparison
+from analysis.others import others
+from core.result import CellResult
+from core.run_record import Others
+from reports.topics.headline import headline
+from reports.topics.validity import section
+from reports.view import View
+from tests.analysis.timed_cells import only, timed
+from tests.reports.sample import cell_of, measured, run_of
+
+BUSY = ", beside other processes: "
+IDLE: Others = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
+
+
+def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:
+    """A cell during which `make` used this share of two cores, a tenth more was a database's."""
+    there: Any = {"cores": 2, "window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
+    cell = measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9])
+    there["neighbours"] = {"postgres": 0.1}
+    return replace(cell, others={"": there})
+
+
+def cells(*shares: float) -> list[CellResult]:
+    """A block for each share: half as long under one runtime as under the other, which has nothing beside it."""
+    return [
+        beside(block, runtime, share if runtime == "3.11" else 0.0, seconds)
+        for block, share in enumerate(shares, start=1)
+        for runtime, seconds in (("3.11", 1.0), ("3.14t", 3.0))
+    ]
+
+
+def test_shares_are_of_the_time_that_was_timed() -> None:
+    """A block with 0.4 for 1 of 4 s has 0.1."""
+    seen = others(cells(0.4, 0.08, 0.0))
+    assert seen
+    assert seen.by_block == pytest.approx({1: 0.1, 2: 0.02, 3: 0.0})
+    assert seen.share == pytest.approx(0.04)
+    assert (seen.marked, seen.is_busy) == ([1], False)
+    assert seen.busiest == pytest.approx({"make": 0.04})
+    assert seen.neighbours == pytest.approx({"postgres": 0.1})
+    assert others([measured(cell_of("2", "3.11"), 1, [10**9])]) is None
+
+
+def test_what_the_host_of_a_virtual_machine_took_counts_as_used_by_others() -> None:
+    """In the first second of four 0.4 by make and 0.2 stolen."""
+    first, second = cells(0.4)
+    seen = others([replace(first, machine={"steal": 0.2}), second])
+    assert seen
+    assert seen.share == pytest.approx(0.15)
+    assert seen.busiest == pytest.approx({"make": 0.1, "steal": 0.05})
+
+
+def test_of_several_hosts_the_busiest_counts() -> None:
+    """Host b: 0.4 in 1 s and 0 in 3 s."""
+    seen = others(replace(cell, others={"a": IDLE, "b": cell.others[""]}) for cell in cells(0.4))
+    assert seen
+    assert seen.busiest == pytest.approx({"b: make": 0.1})
+
+
+def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
+    view = View(run_of(cells(*[0.24] * 3, *[0.0] * 6)))
+    assert [str(headline(one, {})) for one in view.comparisons if one.is_beside_others] == []
+    busy = View(run_of(cells(*[0.24] * 4, *[0.0] * 5)))
+    (one,) = [one for one in busy.comparisons if one.system == "2"]
+    assert BUSY in str(headline(one, {}))
+    assert str(one.why).endswith("used more than 5% of the cores in 4 of 9 blocks")
+    for one_view, state in ((view, "passed"), (busy, "look")):
+        (line,) = [line for line in section(one_view).tables[0].lines if "quiet" in str(line[0])]
+        assert state in str(line[1])
+
+
+def loaded(of_first: Sequence[float], of_second: Sequence[float], ratio: float = 1.0) -> Comparison:
+    """Compare arms in blocks of 2 s beside these shares of other processes. *ratio* is that of their throughputs."""
+    arms = (("3.14", of_first, 2000.0), ("3.14t", of_second, 2000 / ratio))
+    made = []
+    for arm, shares, ms in arms:
+        for block, share in enumerate(shares, start=1):
+            there: Any = {**IDLE, "share": share, "busiest": {"make": share}}
+            made.append(timed(arm, block, ms + block / 10, others={"": there}))
+    return only(made, ("3.14", "3.14t"))
+
+
+@pytest.mark.parametrize("ratio", [0.71, 1.0, 1.5])
+def test_a_verdict_beside_processes_that_used_half_of_the_cores_in_every_block_is_withheld(ratio: float) -> None:
+    one = loaded([0.52] * 10, [0.52] * 10, ratio)
+    assert (one.verdict, one.blocks_needed, one.tails) == ("inconclusive", None, {})
+    assert one.ratio == pytest.approx(ratio, rel=0.01)
+    assert str(one.why).startswith("other processes used 52% of the cores while clients were timed (make 52%); without")
+
+
+def test_a_verdict_that_the_quiet_blocks_alone_give_too_is_kept_with_the_words_on_a_busy_machine() -> None:
+    shares = [0.02] * 8 + [0.6] * 8
+    one = loaded(shares, shares, 0.71)
+    assert (one.verdict, str(one.word)) == ("slower", "slower on a busy machine")
+    assert str(loaded([0.02] * 8, [0.02] * 8, 0.71).word) == "slower"
+
+
+def test_a_verdict_that_the_load_beside_one_arm_explains_is_withheld() -> None:
+    """The second arm has 12 % less throughput, and in all of its measurements others used 13 % of the cores."""
+    one = loaded([0.01] * 10, [0.13] * 10, 0.88)
+    assert one.verdict == "inconclusive"
+    assert "the verdict would be: equivalent" in str(one.why)
+    assert loaded([0.13] * 10, [0.13] * 10, 0.88).verdict == "slower"

@@ -1,0 +1,141 @@
+"""Effects and intervals against figures of textbooks and tables, and properties that must hold."""
+
+from math import inf, log, nan
+from random import Random
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from analysis.stats import (
+    Estimate,
+    difference,
+    effect,
+    least_squares,
+    log_ratios,
+    logs,
+    mean_effect,
+    mean_over_cells,
+    share,
+    totals,
+    unpaired_effect,
+    unpaired_total,
+)
+
+
+def test_settings_are_averaged_over_the_blocks_that_all_have() -> None:
+    assert mean_over_cells([{0: 1.0, 1: 1.0}, {1: 3.0, 2: 1.0}]) == {1: 2.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "seen"),
+    [
+        ([0.1], (0.1, -inf, inf)),
+        ([0.1, 0.3], (0.2, -inf, inf)),
+        ([0.2, -0.1, 0.0], (0.0, -0.1, 0.2)),
+        ([16.0, 1.0, 2.0, 8.0, 4.0], (4.0, 1.0, 16.0)),
+    ],
+)
+def test_up_to_five_blocks_have_a_median_and_from_three_on_a_range(
+    values: list[float], seen: tuple[float, ...]
+) -> None:
+    found = effect(values)
+    assert (found.value, found.low, found.high) == pytest.approx(seen)
+    assert found.is_range
+
+
+def test_the_median_hides_one_slow_process_in_five_and_the_ratio_of_totals_does_not() -> None:
+    """Four of five take as long, one twice as long: the total is 1.2 times as much."""
+    before = dict.fromkeys(range(20), 100.0)
+    after = {block: 200.0 if block % 5 == 0 else 100.0 for block in range(20)}
+    assert effect([*log_ratios(before, after).values()]).value == 0
+    total = mean_effect([*totals(before, after).values()])
+    assert total.value == pytest.approx(-log(1.2))
+    error = scipy_stats.tstd([*after.values()]) / 120 / 20**0.5
+    assert total.half_width == pytest.approx(scipy_stats.t.ppf(0.975, 19) * error)
+    unpaired = unpaired_total([*before.values()], [*after.values()])
+    assert (unpaired.value, unpaired.half_width) == pytest.approx((total.value, total.half_width))
+
+
+def test_an_effect_and_its_interval_are_those_of_the_textbook() -> None:
+    """Hollander and Wolfe (1973), page 39: the depression factor of nine patients before and after."""
+    before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+    after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+    seen = effect([one - other for one, other in zip(before, after, strict=True)])
+    assert (seen.value, seen.low, seen.high) == pytest.approx((0.46, 0.01, 0.786))
+
+
+@pytest.mark.parametrize(("count", "critical"), [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (12, 13), (20, 52), (25, 89)])
+def test_an_interval_ends_where_wilcoxons_table_says(count: int, critical: int) -> None:
+    """Critical values of the two-sided signed-rank test at 5 %, Wilcoxon (1947); powers of 2 tell the means apart."""
+    values = [2.0**place for place in range(count)]
+    means = sorted((one + other) / 2 for place, one in enumerate(values) for other in values[place:])
+    assert (effect(values).low, effect(values).high) == (means[critical], means[-1 - critical])
+
+
+@pytest.mark.parametrize(("low", "high"), [(2.0, 3.0), (-1.0, 0.0), (nan, 2.0)])
+def test_an_estimate_outside_its_interval_is_refused(low: float, high: float) -> None:
+    with pytest.raises(ValueError, match="does not hold its value"):
+        Estimate(value=1.0, low=low, high=high, count=5)
+
+
+def test_unpaired_interval_adds_the_two_intervals_like_the_sides_of_a_right_angle() -> None:
+    """Two runs with the same spread: each side is sqrt(2) times that of one (Zou and Donner 2008)."""
+    base = [1_000_000 + 100 * number for number in range(7)]
+    seen, single = unpaired_effect([2 * time_ns for time_ns in base], base), effect(logs(base))
+    assert seen.value == pytest.approx(log(2))
+    assert (seen.low, seen.high) == pytest.approx((log(2) - side(single), log(2) + side(single)), rel=1e-6)
+
+
+def side(of: Estimate) -> float:
+    return float(np.hypot(of.value - of.low, of.high - of.value))
+
+
+def test_unpaired_runs_need_not_have_as_many_blocks() -> None:
+    assert unpaired_effect([5] * 8, [5] * 6).count == 6
+    assert unpaired_effect([5] * 8, [5] * 5).high == inf
+
+
+# NIST Statistical Reference Datasets, Norris: x, y.
+NORRIS = """
+0.2 0.1  337.4 338.8  118.2 118.1  884.6 888.0  10.1 9.2  226.5 228.1  666.3 668.5  996.3 998.5  448.6 449.1
+777.0 778.9  558.2 559.2  0.4 0.3  0.6 0.1  775.5 778.1  666.9 668.8  338.0 339.3  447.5 448.9  11.6 10.8
+556.0 557.7  228.1 228.3  995.8 998.0  887.6 888.8  120.2 119.6  0.3 0.3  0.3 0.6  556.8 557.6  339.1 339.3
+887.2 888.0  999.0 998.5  779.0 778.9  11.1 10.2  118.3 117.6  229.2 228.9  669.1 668.4  448.9 449.2  0.5 0.2
+"""
+
+
+def test_line_has_the_slope_and_error_that_nist_certifies() -> None:
+    numbers = [float(word) for word in NORRIS.split()]
+    intercept, slope = least_squares([np.ones(36), np.array(numbers[::2])], np.array(numbers[1::2]))
+    assert slope.count == 36
+    assert slope.value == pytest.approx(1.00211681802045, rel=1e-12)
+    assert intercept.value == pytest.approx(-0.262323073774029, rel=1e-9)
+    assert slope.half_width == pytest.approx(2.032244509 * 0.429796848199937e-3, rel=1e-8)
+
+
+def test_a_share_is_of_all_samples_and_its_interval_is_that_of_a_ratio_by_hand() -> None:
+    """Counts 0 and 4 of 10, four times each: 20 %; residuals are 2, so s2 = 8 * 4 * 8/7 / 80**2, t(7) = 2.3646."""
+    estimate = share([0, 4] * 4, [10] * 8)
+    assert estimate.value == pytest.approx(0.2)
+    assert estimate.high - estimate.value == pytest.approx(2.3646 * (8 * 4 * 8 / 7 / 6400) ** 0.5, rel=1e-4)
+
+
+def test_of_more_lines_together_the_interval_is_wider() -> None:
+    assert share([0, 4] * 4, [10] * 8, tests=40).high > share([0, 4] * 4, [10] * 8).high
+
+
+@pytest.mark.parametrize(("counts", "totals"), [([], []), ([1, 1], [2, 2]), ([0] * 9, [0] * 9)])
+def test_from_few_batches_there_is_no_interval(counts: list[int], totals: list[int]) -> None:
+    assert share(counts, totals).high == float("inf")
+
+
+def test_a_difference_of_two_alike_is_rarely_shown() -> None:
+    """500 pairs of arms with the same share, 20 batches each: one in 40 is above 0."""
+    generator = Random(7)
+
+    def counts() -> list[int]:
+        return [sum(generator.random() < 0.1 for _ in range(50)) for _ in range(20)]
+
+    shown = sum(difference(counts(), [50] * 20, counts(), [50] * 20).low > 0 for _ in range(500))
+    assert 3 <= shown <= 25

@@ -1,0 +1,59 @@
+"""Which runtimes are compared, what each step is due to, and what a chain with gaps cannot tell apart."""
+
+import pytest
+
+from analysis.steps import confounds, not_separated, steps
+from tests.reports.sample import facts
+
+
+@pytest.mark.parametrize(
+    ("arms", "found"),
+    [
+        (["3.14", "3.14+jit"], ["jit: 3.14 3.14+jit"]),
+        (
+            ["3.14", "3.14+jit", "3.15", "3.15t"],
+            ["jit: 3.14 3.14+jit", "version: 3.14 3.15", "other: 3.15 3.15t", "whole: 3.14 3.15t"],
+        ),
+        (["3.14+jit", "3.15+jit"], ["version: 3.14+jit 3.15+jit"]),
+        (["3.14", "3.15+jit"], ["other: 3.14 3.15+jit"]),
+        (["3.14t", "3.15", "3.15t"], ["other: 3.15 3.15t", "version: 3.14t 3.15t"]),
+    ],
+)
+def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(arms: list[str], found: list[str]) -> None:
+    assert [f"{one.name}: {one.denominator} {one.numerator}" for one in steps(arms, {}, {})] == found
+
+
+@pytest.mark.parametrize(
+    ("arms", "add"),
+    [
+        (["3.14", "3.15+jit"], ["3.14", "3.15", "3.15+jit"]),
+        (["3.14+jit", "3.15t"], ["3.14+jit", "3.14", "3.15", "3.15t+gil", "3.15t"]),
+    ],
+)
+def test_what_mixes_a_jit_with_something_else_names_the_runtimes_between(arms: list[str], add: list[str]) -> None:
+    (line,) = not_separated(steps(arms, {}, {}))
+    assert str(line.args["runtimes"]).split(",") == add
+    assert not_separated(steps(list(dict.fromkeys([*arms, *add])), {}, {})) == []
+
+
+# ---- confounds -----------------------------------------------------------------------------------------------------
+
+
+def test_a_runtime_of_which_nothing_is_known_confounds_nothing() -> None:
+    (lock,) = steps(["3.14t+gil", "3.14t"], {}, {})
+    assert confounds(lock, {"3.14t": facts("3.14t")}) == []
+
+
+def test_packages_of_other_versions_are_named_with_both() -> None:
+    before = {"flask": "3.1.2", "numpy": "2.3.5", "typing_extensions": "4.15.0", "pip": "25.0"}
+    after = {"flask": "3.1.3", "numpy": "2.3.5", "pip": "25.3", "greenlet": "3.2.0"}
+    (step,) = steps(["3.11", "3.14"], {}, {})
+    built = {
+        name: facts(name) | {"packages": {"/shop/requirements.txt": packages}}
+        for name, packages in (("3.11", before), ("3.14", after))
+    }
+    assert [*map(str, confounds(step, built))] == [
+        "package flask: 3.1.2 versus 3.1.3",
+        "package greenlet: missing versus 3.2.0",
+        "package typing_extensions: 4.15.0 versus missing",
+    ]

@@ -1,0 +1,83 @@
+"""Comparisons of the values of a swept parameter, whose ratios are known by hand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from analysis.cells import OVER_ALL
+from analysis.comparisons import Comparison, compare
+from analysis.decisions import is_decided
+from analysis.steps import OF_VALUES
+from core.result import CellResult
+from reports.topics import values
+from reports.view import View
+from tests.analysis.timed_cells import steady
+from tests.reports.sample import run_of
+
+BLOCKS = 12
+VALUES = (1, 5, 10)
+# Time of a request in ms by value. 3.11 takes as long at 5 and twice as long at 10; 3.14 does not depend on the value.
+SLOWER: Mapping[str, Sequence[float]] = {"3.11": (1000, 1000, 2000), "3.14": (500, 500, 500)}
+
+
+def swept(times: Mapping[str, Sequence[float]] = SLOWER, blocks: int = BLOCKS) -> list[CellResult]:
+    return [
+        cell
+        for runtime, by_value in times.items()
+        for value, ms in zip(VALUES, by_value, strict=True)
+        for cell in steady(runtime, ms, {"PAYLOAD_BYTES": value}, blocks)
+    ]
+
+
+def of_values(cells: Sequence[CellResult], runtimes: Sequence[str] = ("3.11", "3.14")) -> dict[str, Comparison]:
+    found = compare(run_of(cells, runtimes=runtimes, blocks=BLOCKS))
+    assert all(one.system != OVER_ALL for one in found), "a mean over the values of a sweep answers nothing"
+    return {str(one.label): one for one in found if one.step in OF_VALUES}
+
+
+def test_each_value_is_compared_with_the_first_under_each_runtime() -> None:
+    found = of_values(swept())
+    ratios = {
+        "PAYLOAD_BYTES 1 → 5: 3.11": (1.0, "equivalent"),
+        "PAYLOAD_BYTES 1 → 10: 3.11": (0.5, "slower"),
+        "PAYLOAD_BYTES 1 → 5: 3.14": (1.0, "equivalent"),
+        "PAYLOAD_BYTES 1 → 10: 3.14": (1.0, "equivalent"),
+        "PAYLOAD_BYTES 1 → 10: 3.11 → 3.14": (2.0, "faster"),
+    }
+    assert {label: one.verdict for label, one in found.items()} == {label: word for label, (_, word) in ratios.items()}
+    assert [one.ratio for one in found.values()] == pytest.approx([ratio for ratio, _ in ratios.values()])
+    assert [setting["params"]["PAYLOAD_BYTES"] for setting in [*found.values()][1].settings] == [1, 10]
+
+
+def test_all_comparisons_of_a_sweep_are_one_family_with_those_of_the_runtimes() -> None:
+    run = run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS)
+    assert len(compare(run)) == 3 + 5  # a step at each value, two values under each runtime, and their interaction
+    assert all("8 comparisons" in str(one.why) for one in compare(run) if one.verdict in ("faster", "slower"))
+    assert is_decided(run)
+
+
+def test_a_failed_value_has_no_verdict_and_leaves_the_others_theirs() -> None:
+    cells = [
+        replace(cell, status="failed") if cell.params["PAYLOAD_BYTES"] == 5 and cell.arm == "3.11" else cell
+        for cell in swept()
+    ]
+    found = of_values(cells)
+    assert found["PAYLOAD_BYTES 1 → 5: 3.11"].verdict == "invalid"
+    assert found["PAYLOAD_BYTES 1 → 10: 3.11"].verdict == "slower"
+    assert found["PAYLOAD_BYTES 1 → 10: 3.11 → 3.14"].verdict == "faster"
+
+
+def test_a_plan_that_names_its_steps_or_has_a_view_compares_no_values() -> None:
+    run = run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS)
+    for more in ({"judged_steps": ["version"]}, {"view": "league"}):
+        plan = {**run.plan, **more}
+        assert not {one.step for one in compare(replace(run, plan=plan))} & {*OF_VALUES}
+
+
+def test_a_sentence_says_that_the_step_depends_on_the_value() -> None:
+    *_, said = values.section(View(run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS))).sentences
+    assert str(said) == (
+        "3.14 compared with 3.11: the throughput ratio depends on PAYLOAD_BYTES. At 10, it is 2.00x [2.00, 2.00] the "
+        "ratio at 1."
+    )

@@ -1,0 +1,151 @@
+"""The word, the reason and the blocks still needed, case by case; whole families, from log-ratios to verdicts."""
+
+import json
+import re
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.significance import Looks
+from analysis.stats import Estimate
+from analysis.verdict import Evidence, Verdict, blocks_needed, judge, judge_family, slower_beyond
+from core.messages import NOTHING, message
+
+
+def seen(low: float, ratio: float, high: float, *, count: int = 20) -> Estimate:
+    return Estimate(value=log(ratio), low=log(low), high=log(high), count=count)
+
+
+def evidence(low: float, ratio: float, high: float, *, p: float = 0.001, count: int = 20) -> Evidence:
+    return Evidence(effect=seen(low, ratio, high, count=count), p=p)
+
+
+@pytest.mark.parametrize(
+    ("case", "word"),
+    [
+        (evidence(1.09, 1.12, 1.15), "faster"),
+        (evidence(0.85, 0.89, 0.92), "slower"),
+        (evidence(0.99, 1.00, 1.02, p=0.8), "equivalent"),
+        (evidence(1.01, 1.02, 1.025), "equivalent"),
+        (evidence(0.97, 1.08, 1.20, p=0.2), "inconclusive"),
+        (evidence(1.01, 1.08, 1.20, p=0.06), "inconclusive"),
+        (evidence(0.97, 1.08, 1.20, p=0.01), "inconclusive"),
+        # The margin is a ratio: 3 % is 1/1.03 to 1.03, so that swapping the arms cannot change the word.
+        (evidence(1 / 1.0299, 1.0, 1.0299, p=1), "equivalent"),
+        (evidence(0.9701, 1.0, 1.0299, p=1), "inconclusive"),
+        # The range of five blocks is no interval.
+        (evidence(1.5, 1.6, 1.7, count=5), "inconclusive"),
+        (evidence(1.0, 1.0, 1.0, p=1, count=5), "inconclusive"),
+    ],
+)
+def test_faster_and_slower_take_both_the_interval_and_the_p(case: Evidence, word: str) -> None:
+    assert judge(case).verdict == word
+
+
+def test_reason_of_inconclusive_says_which_of_interval_and_p_falls_short() -> None:
+    assert "includes 1 and reaches beyond ±3 %" in str(judge(evidence(0.97, 1.08, 1.2, p=0.2)).obstacle)
+    assert str(judge(evidence(1.01, 1.08, 1.2, p=0.06)).obstacle) == "p is 0.06, which is above 0.04"
+
+
+def test_blocks_needed_by_hand() -> None:
+    """n (w / effect * (2.054 + 0.842) / 1.960)**2 = 30 * (1.5 * 1.4775)**2 = 147, a little less for t."""
+    case = Evidence(effect=Estimate(value=0.1, low=-0.05, high=0.25, count=30), p=0.2, margin=0.01)
+    assert blocks_needed(case) == pytest.approx(147, rel=0.1)
+
+
+def test_an_effect_in_the_middle_of_the_margin_is_soonest_shown_equivalent() -> None:
+    near, far = (Estimate(value=v, low=v - 0.04, high=v + 0.04, count=10) for v in (0.0, 0.028))
+    assert (blocks_needed(Evidence(effect=near, p=1)) or 0) < (blocks_needed(Evidence(effect=far, p=0.3)) or 0)
+
+
+def test_too_small_an_effect_for_its_noise_needs_more_than_a_thousand_blocks() -> None:
+    case = Evidence(effect=Estimate(value=0.015, low=-0.985, high=1.015, count=10), p=0.9)
+    assert blocks_needed(case) is None
+    assert str(judge(case).why).endswith("with this much noise, a verdict needs more than 1000 blocks")
+
+
+# ---- families
+
+
+def blocks_of(values: list[float]) -> dict[int, float]:
+    return dict(enumerate(values))
+
+
+def noise(seed: int, count: int, scale: float) -> list[float]:
+    return [scale * value for value in np.random.default_rng(seed).standard_normal(count)]
+
+
+def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
+    verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
+    assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
+    assert (str(verdict.obstacle), verdict.blocks_needed) == ("no interval can be computed from 3 blocks", 10)
+
+
+def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
+    values = blocks_of([0.5 + one for one in noise(2, 10, 0.01)])
+    assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"faster"}
+    of_52 = judge_family(dict.fromkeys(range(52), values))[0]
+    assert of_52.verdict == "inconclusive"
+    assert "with 10 blocks, p cannot be as low as 0.04 after correction for 52" in str(of_52.why)
+
+
+def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> None:
+    values = blocks_of([0.1 + one for one in noise(3, 8, 0.01)])
+    gate = message("the GIL came back on")
+    verdicts = judge_family({"a": values, "b": values}, gates={"b": gate})
+    assert verdicts["a"].p == 2**-7
+    assert verdicts["b"] == Verdict(verdict="invalid", why=gate, obstacle=gate)
+    assert (verdicts["a"].obstacle, verdicts["a"].blocks_needed) == (NOTHING, None)
+
+
+def test_one_block_has_a_ratio_and_no_interval_and_survives_strict_json() -> None:
+    verdict = judge_family({"a": {4: 0.0}})["a"]
+    assert (verdict.ratio, verdict.low, verdict.high) == (1.0, None, None)
+    json.dumps(verdict.to_json(), allow_nan=False)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.floats(-0.5, 0.5), min_size=0, max_size=14), min_size=1, max_size=6))
+def test_words_always_agree_with_their_numbers(rows: list[list[float]]) -> None:
+    for verdict in judge_family(dict(enumerate(map(blocks_of, rows)))).values():
+        assert verdict.verdict != "faster" or (verdict.low or 0) > 1
+        assert verdict.verdict != "slower" or (verdict.high or 2) < 1
+        asks = re.search(r"blocks are needed|a verdict needs more than 1000 blocks", str(verdict.why))
+        assert bool(asks) == (verdict.verdict == "inconclusive")
+
+
+def test_one_slow_process_in_five_is_not_equivalent() -> None:
+    """Nothing is seen in the median of 20 blocks, and a fifth more time in all."""
+    values = {block: 0.001 * (-1) ** block for block in range(20)}
+    slow = {block: -0.22 + (0.2 if block % 5 else -0.7) for block in values}
+    verdict = judge_family({"a": values}, totals={"a": slow})["a"]
+    assert verdict.verdict == "inconclusive"
+    assert "total times, 0.689 to 0.973, may differ by more" in str(verdict.why)
+
+
+def test_equivalent_enters_the_family_too() -> None:
+    """Seven blocks: each of the two one-sided tests has 1 of 128 patterns, too many for a family of 13."""
+    values = {block: 0.001 * (-1) ** block for block in range(7)}
+    assert judge_family({"a": values})["a"].verdict == "equivalent"
+    assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"inconclusive"}
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "word"),
+    [(7, 0, "inconclusive"), (8, 0, "faster"), (8, 5, "inconclusive"), (8, 6, "faster")],
+)
+def test_looking_at_any_time_takes_eight_blocks_and_a_first_report_leaves_a_quarter_of_its_level(
+    count: int, first: int, word: str
+) -> None:
+    """Eight blocks that agree have an anytime p of 0.026. Five have a p of 0.06, and six one of 0.03."""
+    blocks = dict.fromkeys(range(1, count + 1), 0.2)
+    assert judge_family({0: blocks}, looks=Looks(is_anytime=True, first=first))[0].verdict == word
+
+
+def test_slower_beyond_takes_the_whole_interval() -> None:
+    wide = judge(Evidence(effect=Estimate(value=-0.2, low=-0.38, high=-0.02, count=20), p=0.01))
+    assert wide.verdict == "slower"
+    assert [slower_beyond(wide, share) for share in (0.01, 0.05)] == [True, False]
