@@ -7,6 +7,15 @@ from analysis.comparisons import DECIDED, SHORT, Comparison, compare
 from analysis.significance import SHARES, fewest_blocks_anytime
 from analysis.verdict import Verdict, slower_beyond
 from core.result import Run
+from core.saved import Until
+
+
+def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
+    """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
+    blocks = max((cell.block for cell in run.cells), default=1)
+    if until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9:  # with another block
+        return True
+    return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 
 
 def widest(run: Run) -> float:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from math import inf
 from pathlib import Path
 from time import perf_counter_ns
@@ -260,16 +259,6 @@ def _expect_end(plan: Plan) -> None:
         )
 
 
-def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
-    """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
-    from analysis.decisions import is_decided, widest
-
-    blocks = max((cell.block for cell in run.cells), default=1)
-    if until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9:  # with another block
-        return True
-    return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
-
-
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
     from analysis.settings import service_names
     from reports.terminal.progress import display
@@ -292,11 +281,9 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
         ):
             under_way = RunInProgress(order, run, sandbox, progress, beside)
             if objectives:
-                from analysis import capacity
-
-                search_capacity(under_way, capacity.wanted)
-                return
-            carry_out(under_way, partial(_is_enough, until))
+                search_capacity(under_way)
+            else:
+                carry_out(under_way)
     except KeyboardInterrupt:
         output.note(
             plural(

@@ -24,7 +24,7 @@ OWN = {
     "systems": "core services clients experiments",
     "config": "core experiments systems",
     "analysis": "core",
-    "lab": "core experiments systems config",
+    "lab": "core experiments systems config analysis",
     "reports": "core experiments analysis",
     "commands": "core config analysis lab reports",
     "runner.py": "core commands",  # core is what everything stands on; its errors end here

@@ -1,19 +1,21 @@
 """Measure every block of a plan, or search for the highest request rate, and save the run after each cell."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Any, Protocol
 
+from analysis.capacity import wanted
+from analysis.decisions import is_enough
 from config.plan import Entry, Plan
 from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
 from core.messages import message
-from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, Wanted, relaxation_s
+from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s
 from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run
 from core.result_file import RunFile
@@ -34,9 +36,6 @@ OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
 LENGTHS = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
 TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
 TYPICAL_PICKS, TYPICAL_LOAD, START_S = 6, 0.9, 2.0  # for each topology; rate of probes / closed loop; start and stop
-
-
-Enough = Callable[[Run, int], bool]
 
 
 class Progress(Protocol):
@@ -143,11 +142,8 @@ class RunInProgress:
         note_time(self.order.folder, self.run, "cells", self.spent_ns)
 
 
-def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: False) -> None:
-    """Measure every cell of the plan that is not yet in the run.
-
-    enough: enough(run, spent_ns) is called after every block; the run ends if it returns True
-    """
+def carry_out(under_way: RunInProgress) -> None:
+    """Measure every cell of the plan that is not yet in the run, or until its results are enough (Plan.until)."""
     order, run = under_way.order, under_way.run
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
@@ -161,7 +157,7 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
                 measured = under_way.measure(tried, block) if tried else []
                 for result in (*skipped.values(), *measured):
                     under_way.keep(result, total)
-        if enough(run, under_way.spent_ns):
+        if is_enough(run, order.plan.until, under_way.spent_ns):
             break
     new = profiles(order, under_way.bench)
     again = {(one["kind"], one["cell_id"]) for one in new}
@@ -201,18 +197,15 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 # ---- the search for the capacity -------------------------------------------------------------------------------------
 
 
-def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:
-    """Measure request rates until the function *wanted_of* returns no more of them.
-
-    wanted_of: a function that returns the next rates to measure; these are measured in random order
-    """
+def search_capacity(under_way: RunInProgress) -> None:
+    """Measure request rates until the capacities are known (analysis.capacity); the next ones are in random order."""
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
-    while wanted := [*wanted_of(run)]:
-        shuffled.shuffle(wanted)
-        for one in wanted:
+    while left := [*wanted(run)]:
+        shuffled.shuffle(left)
+        for one in left:
             entry = Entry(arm=one.arm, cell=one.cell, system=plan.systems[one.cell.system])
-            total = len(run.cells) + len(wanted)
+            total = len(run.cells) + len(left)
             under_way.progress.cell_started(one.cell, one.block, len(run.cells), total)
             part = length(one.rate, one.closed_rate, one.purpose, plan.objectives)
             (result,) = under_way.measure([entry], one.block, part)

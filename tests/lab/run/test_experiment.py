@@ -17,6 +17,7 @@ from core.objective import Objective
 from core.result import CellResult, Run
 from core.result_file import load
 from core.runtime import RuntimeName
+from core.saved import Until
 from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
@@ -74,9 +75,9 @@ class Journal:
             status="ok",
         )
 
-    def carry_out(self, order: Order, run: Run, *enough: Callable[[Run, int], bool]) -> Run:
+    def carry_out(self, order: Order, run: Run) -> Run:
         """Carry out the run, with this display."""
-        carry_out(RunInProgress(order, run, self.sandbox, self), *enough)
+        carry_out(RunInProgress(order, run, self.sandbox, self))
         return run
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
@@ -184,15 +185,19 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     assert sorted(key for group in groups for key in group) == sorted(wanted)
 
 
-def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journal, begin: Begin) -> None:
+def test_a_run_ends_after_the_block_that_was_enough(
+    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[int] = []
 
-    def enough(run: Run, spent_ns: int) -> bool:
+    def enough(run: Run, until: Until, spent_ns: int) -> bool:
+        assert until == order.plan.until
         assert spent_ns > 0
         asked.append(len(run.cells))
         return len(asked) == 2
 
-    run = journal.carry_out(order, begin(), enough)
+    monkeypatch.setattr(experiment, "is_enough", enough)
+    run = journal.carry_out(order, begin())
     assert (asked, len(run.cells)) == ([4, 8], 8)
     assert run.finished_at
 
@@ -230,7 +235,9 @@ def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces
     python, locks, again = ({"kind": kind, **cell} for kind in ("python", "locks", "locks"))
     taken = [python, locks]
     monkeypatch.setattr(experiment, "profiles", lambda order, bench: taken)
-    first = journal.carry_out(order, begin(), lambda run, spent_ns: True)
+    is_first = iter([True])
+    monkeypatch.setattr(experiment, "is_enough", lambda run, until, spent_ns: next(is_first, False))
+    first = journal.carry_out(order, begin())
     first.runtimes["3.11"] = {"version": "3.11.9"}
     journal.stop_at = len(journal.measured) + 2
     spent_ns = first.spent_ns["cells"]
