@@ -8,10 +8,10 @@ from math import inf, isfinite
 from typing import Any
 
 from analysis.cells import Row
-from analysis.figures import cpu_ns
 from analysis.formats import percent
 from analysis.hosts import cores_of
-from analysis.measures import is_open
+from analysis.metrics import cpu_ns
+from analysis.open_loop import is_open
 from analysis.stats import effect
 from core.messages import NOTHING, Message, message
 from core.result import Run

@@ -9,7 +9,7 @@ from operator import attrgetter
 from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
-from analysis.figures import Figures, figures_of
+from analysis.metrics import Figures, figures_of
 from analysis.stats import paired_ratio
 from core.cell import Value
 from core.histogram import Histogram
@@ -135,7 +135,7 @@ class Row(Setting, SavedRow):
 
     @property
     def columns(self) -> Figures:
-        """All figures of the row by name, including the columns of the results table (ROW_COLUMNS)."""
+        """All values of the row by key (ROW_METRICS)."""
         return {**(self.figures or {}), "ratio_to_first_runtime": self.ratio, "blocks_ok": len(self.good)}
 
 
@@ -283,18 +283,6 @@ def number(cell: CellResult, name: str) -> int:
     value = cell.params[name]
     assert isinstance(value, int)
     return value
-
-
-def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the proportional set size (PSS) of every process is known."""
-    return all(process.get("pss_bytes") for process in processes)
-
-
-def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None if unknown."""
-    name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
-    sizes: list[int] = [process.get(name, 0) for process in processes]
-    return sum(sizes) if all(sizes) else None
 
 
 def reasons(cells: Iterable[CellResult]) -> list[Message]:

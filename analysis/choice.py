@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from analysis.cells import Row, grouped, runtimes
 from analysis.comparisons import BEST, Comparison, compared_pairs
 from analysis.gates import checked_ratio, failed_gate
-from analysis.measures import is_open
+from analysis.open_loop import is_open
 from analysis.pairs import SIDES, Pair, pairs, times_ns
 from analysis.settings import SHAPE, varying
 from analysis.significance import SHARES

@@ -21,7 +21,7 @@ from analysis.gates import (
     median_saturation,
 )
 from analysis.hosts import host_confounds
-from analysis.measures import is_open
+from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, on_busy, others
 from analysis.pairs import SIDES, Pair, addresses, pairs, parameters
 from analysis.settings import value_text

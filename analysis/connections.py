@@ -6,9 +6,9 @@ from operator import attrgetter
 from statistics import median
 
 from analysis.cells import grouped
-from analysis.figures import cpu_ns, median_of, replaced, requests_per_connection
 from analysis.formats import whole
-from analysis.measures import is_open
+from analysis.metrics import cpu_ns, median_of, replaced, requests_per_connection
+from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, others
 from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message

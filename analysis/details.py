@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from analysis.figures import FIGURES, cpu_ns, per_request
+from analysis.metrics import METRICS
 from analysis.pairs import Pair
 from analysis.stats import Estimate, Floats, effect
 from analysis.verdict import judge_family
 from core.result import CellResult
 
-PERCENTILES = {one.percentile: one.read for one in FIGURES if one.percentile}
+PERCENTILES = {metric.percentile: metric.read for metric in METRICS.values() if metric.percentile}
 OF_TAIL = ("ratio", "low", "high", "p", "verdict")
-SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("clients",)}
+SIDES = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}
 FEWEST_SLICES = 4
 
 
@@ -55,8 +55,8 @@ def factors(pair: Pair) -> dict[str, Any]:
 
 def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
     """Return the CPU time per request of services, clients or both, in ns; None if unknown."""
-    spent = [cpu_ns(getattr(cell, kind)) for kind in kinds]
-    return per_request(sum(ns or 0 for ns in spent), cell) if all(spent) else None
+    spent = [METRICS[f"{kind}_cpu_ns_per_request"].read(cell) for kind in kinds]
+    return sum(ns or 0 for ns in spent) if all(spent) else None
 
 
 # ---- latency and noise ---------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
 
     Returns {percentile: {ratio, low, high, p, verdict}} for each pair that has any. A ratio above 1 means less latency.
     The p values are corrected for all percentiles of all pairs together. A percentile is missing if the cells have too
-    few requests (analysis.figures.FEWEST).
+    few requests (analysis.metrics.FEWEST).
     method: the arguments margin, anytime and seed of judge_family()
     """
     ratios = {

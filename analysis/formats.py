@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import ceil, floor, log10
+from typing import NamedTuple
 
 from core.messages import Message, message
 
@@ -50,11 +51,27 @@ def microseconds(value_ns: float) -> str:
     return f"{value_us:.1f}" if value_us < 100 else f"{value_us:,.0f}"
 
 
-def latency_unit(most_ns: float) -> tuple[str, Callable[[float], str]]:
-    """Return a unit for latencies of which the longest is *most_ns*, and a function that formats ns in this unit."""
+def three_digits(value_ns: float) -> str:
+    """Return nanoseconds as milliseconds with three significant digits: '0.164', '12.3', '1,234'."""
+    value_ms = value_ns / 1e6
+    return f"{value_ms:.3g}" if value_ms < 100 else f"{value_ms:,.0f}"
+
+
+class Scale(NamedTuple):
+    """The unit in which numbers are shown: its name, its size in the unit of the numbers, and how they are written."""
+
+    name: Message
+    size: float
+    form: Form
+
+
+def latency_scale(most_ns: float) -> Scale:
+    """Return the scale for latencies of which the longest is *most_ns*."""
     if most_ns < LONG_NS:
-        return "us", microseconds
-    return ("ms", lambda value_ns: microseconds(value_ns / 1e3)) if most_ns < LONG_NS * 1e3 else ("s", seconds)
+        return Scale(message("us"), 1e3, microseconds)
+    if most_ns < LONG_NS * 1e3:
+        return Scale(message("ms"), 1e6, three_digits)
+    return Scale(message("s"), 1e9, seconds)
 
 
 def ratio(value: float) -> str:

@@ -6,8 +6,8 @@ from operator import attrgetter
 from statistics import median
 
 from analysis.cells import grouped, reasons, request_ns
-from analysis.figures import cpu_ns, median_of
 from analysis.hosts import cores_of
+from analysis.metrics import cpu_ns, median_of
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.messages import AND, NOTHING, Message, listed, message

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.cells import Row
 from analysis.details import whole_slices
-from analysis.figures import cpu_ns
+from analysis.metrics import cpu_ns
 from analysis.unsteady_start import start_of
 
 FEWEST_FOR_START = 8

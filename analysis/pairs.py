@@ -13,7 +13,7 @@ from typing import Any
 from analysis.cells import OVER_ALL, grouped, request_ns, runtimes, setting_key
 from analysis.cells import Cells as CellIndex
 from analysis.gates import gate, mixed, state_gate
-from analysis.measures import is_open
+from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, load
 from analysis.stats import log_ratios, mean_over_cells, totals
 from analysis.steps import Step, steps

@@ -38,7 +38,6 @@ TEXTS = {
     "add_group": 0,
     "add_names": 1,
     "matching": 1,
-    "Shown": 2,
     "Cost": 1,
 }
 PLACES = {**TEXTS, "wrong": 0, "items": 1, "percent": 1, "note": 0, "print_line": 0}

@@ -1,11 +1,9 @@
 """The report's section for the experiment echo: a ranking of echo servers, with the original experiment's figures."""
 
 from dataclasses import replace
-from operator import attrgetter
 
 from analysis.contests import contests
-from analysis.formats import hundredths
-from core.messages import NOTHING, message
+from core.messages import message
 from reports.document.model import Section
 from reports.topics import contest as shared
 from reports.view import View
@@ -28,20 +26,22 @@ FAULTS = message(
     "about 75 requests/s, because each of their requests waited 40 ms for an acknowledgement (Nagle's algorithm). "
     "gilscope measures with TCP_NODELAY on by default, and shows this setting with every result."
 )
+RANKING = shared.Ranking(
+    title=message("Echo servers"),
+    name=message("server"),
+    columns=[
+        ("requests_per_s", 0),
+        ("p50_ns", 6),
+        ("p99_ns", 5),
+        ("service_cpu_ns_per_request", 7),
+        shared.ratio_col(message("ratio to the fastest"), message("vs fastest")),
+    ],
+)
 
 
 def section(view: View) -> Section:
     """Return the report section: a ranking of the echo servers at each setting, and the published figures."""
-    columns = [
-        shared.name_col(message("server")),
-        shared.RATES,
-        *shared.median_cols(p50_ns=6, p99_ns=5, service_cpu_ns_per_request=7),
-        shared.number_col(
-            message("ratio to the fastest"), attrgetter("share"), hundredths, brief=message("vs fastest")
-        ),
-    ]
-    ranked = contests(view.rows, view.titles)
-    made = shared.contest_section(message("Echo servers"), ranked, columns, NOTHING, (), view)
+    made = shared.ranking_section(RANKING, contests(view.rows, view.titles), view)
     title = message("Figures of the published experiment that gilscope repeats, from another machine")
     seed = Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))
     return replace(made, parts=(*made.parts, seed))

@@ -56,26 +56,33 @@ def _kind(standing: Standing) -> Message | str:
     return KINDS.get(standing.row.good[-1].clients[0].get("worker", ""), ABSENT)
 
 
-COLUMNS = [
-    shared.name_col(message("client")),
-    col("sync or async", _kind, rank=9),
-    shared.RATES,
-    *shared.median_cols(p50_ns=2, p99_ns=4),
-    shared.number_col(
-        message("worker time (ms)"), lambda standing: workers.lmean_ns(standing.row), milliseconds, rank=1
-    ),
-    shared.number_col(
-        message("total time (ms)"), lambda standing: workers.bench_ns(standing.row), milliseconds, rank=3
-    ),
-    shared.number_col(message("total time / worker time"), lambda standing: serialisation(standing.row), hundredths),
-    shared.number_col(message("in flight"), lambda standing: workers.in_flight(standing.row), tenths),
-]
+RANKING = shared.Ranking(
+    title=message("HTTP clients"),
+    name=message("client"),
+    columns=[
+        col("sync or async", _kind, rank=9),
+        ("requests_per_s", 0),
+        ("p50_ns", 2),
+        ("p99_ns", 4),
+        shared.number_col(
+            message("worker time (ms)"), lambda standing: workers.lmean_ns(standing.row), milliseconds, rank=1
+        ),
+        shared.number_col(
+            message("total time (ms)"), lambda standing: workers.bench_ns(standing.row), milliseconds, rank=3
+        ),
+        shared.number_col(
+            message("total time / worker time"), lambda standing: serialisation(standing.row), hundredths
+        ),
+        shared.number_col(message("in flight"), lambda standing: workers.in_flight(standing.row), tenths),
+    ],
+    caption=HOW,
+)
 
 
 def section(view: View) -> Section:
     """Return the report section: how parallel the Boost.Beast clients ran, a ranking, and timelines of requests."""
     ranked = contests(workers.clients(view.rows), view.titles)
-    made = shared.contest_section(message("HTTP clients"), ranked, COLUMNS, HOW, (), view)
+    made = shared.ranking_section(RANKING, ranked, view)
     answer, timelines = answers(ranked), _timelines(ranked, view)
     terminal, parts = (*made.terminal, *answer), (*made.parts, _seeds())
     return replace(made, answer=answer, figures=tuple(timelines), parts=parts, terminal=terminal)

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from analysis.cells import memory_bytes, request_ns
+from analysis.cells import request_ns
 from analysis.comparisons import looks_at
 from analysis.contests import Contest, Standing, contests
-from analysis.figures import median_of
-from analysis.formats import hundredths, mib
 from analysis.significance import ALPHA, SHARES, Looks, holm
 from analysis.stats import log_ratios
 from core.messages import NOTHING, Message, listed, message, plural
@@ -28,23 +26,20 @@ HOW = message(
 )
 
 
-def _memory_bytes(standing: Standing) -> float | None:
-    """Return the memory of all processes of the service, as the median over the blocks."""
-    return median_of(lambda cell: memory_bytes(cell.services), standing.row.good)
-
-
-COLUMNS = [
-    shared.name_col(message("system")),
-    shared.RATES,
-    shared.number_col(
-        message("ratio to the faster of systems 2 and 4"),
-        lambda standing: standing.share if standing.base.system in OURS else None,
-        hundredths,
-        brief=message("vs gilscope"),
-    ),
-    *shared.median_cols(p50_ns=6, p99_ns=3, service_cpu_ns_per_request=2, client_cpu_ns_per_request=8),
-    shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
-]
+RANKING = shared.Ranking(
+    title=message("Ranking of servers"),
+    name=message("system"),
+    columns=[
+        ("requests_per_s", 0),
+        shared.ratio_col(message("ratio to the faster of systems 2 and 4"), message("vs gilscope"), OURS),
+        ("p50_ns", 6),
+        ("p99_ns", 3),
+        ("service_cpu_ns_per_request", 2),
+        ("client_cpu_ns_per_request", 8),
+        ("service_memory_bytes", 7),
+    ],
+    caption=HOW,
+)
 
 
 def section(view: View) -> Section:
@@ -59,7 +54,7 @@ def section(view: View) -> Section:
         *shared.label_sentences(ranked, partial(_sentence, p_values=p_values)),
         *_too_few(rivals, looks),
     ]
-    return shared.contest_section(message("Ranking of servers"), ranked, COLUMNS, HOW, sentences, view)
+    return shared.ranking_section(RANKING, ranked, view, sentences)
 
 
 def _is_rival(standing: Standing) -> bool:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from analysis.contests import contests
-from analysis.formats import hundredths
 from core.messages import message
 from reports.document.model import Section
 from reports.topics import contest as shared
@@ -23,23 +22,24 @@ HOW = message(
     "CPU time is from the operating system, for the whole process. wrk accepts a duration, but no number of requests. "
     "gilscope computes the duration from wrk's rate in the warm-up."
 )
-COLUMNS = [
-    shared.name_col(message("load generator")),
-    shared.RATES,
-    *shared.median_cols(client_cpu_ns_per_request=2),
-    shared.number_col(
-        message("requests/s: this load generator / gilscope's generator"),
-        lambda standing: standing.share if standing.base.system == OWN else None,
-        hundredths,
-        brief=message("requests/s ratio"),
-    ),
-]
+RANKING = shared.Ranking(
+    title=message("Load generators"),
+    name=message("load generator"),
+    columns=[
+        ("requests_per_s", 0),
+        ("client_cpu_ns_per_request", 2),
+        shared.ratio_col(
+            message("requests/s: this load generator / gilscope's generator"), message("requests/s ratio"), [OWN]
+        ),
+    ],
+    caption=HOW,
+)
 
 
 def section(view: View) -> Section:
     """Return the section: rankings of the generators, with kept connections and with new connections."""
     ranked = contests(view.rows, view.titles, reference=[OWN])
-    made = shared.contest_section(message("Load generators"), ranked, COLUMNS, HOW, (), view)
+    made = shared.ranking_section(RANKING, ranked, view)
     seed = Section(
         key="seed-figures",
         title=message("Figures of the published experiment that gilscope repeats, from another machine"),

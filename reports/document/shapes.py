@@ -1,15 +1,14 @@
 """Build tables and line charts for the topics of a report. These functions have no side effects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
 from typing import Any, Generic, TypeVar
 
 from analysis.cells import Row
-from analysis.figures import Shown
-from analysis.formats import Form
-from analysis.measures import Measure
+from analysis.formats import Form, Scale, whole
+from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.stats import Estimate
 from core.messages import Message, message
 from reports.document.model import COUNT, Column, Curve, Datum, Mark, Strip, Table, arm, number, words
@@ -87,23 +86,67 @@ def arm_col(
     )
 
 
-def shown_column(shown: Shown) -> Column:
-    """Return the column of a figure in the results table."""
-    return Column(
-        head=Message(msgid=shown.head), is_number=True, brief=shown.brief, over=shown.over, rank=shown.rank or 0
+def metric_head(
+    metric: Metric, items: Iterable[Item], read: Callable[[Metric, Item], float | None]
+) -> tuple[Column, Form]:
+    """Return the head of a metric's column, with the unit that suits the values, and the format of the values.
+
+    All percentiles of a table have the unit that suits the median latencies.
+    items: what the table shows; read: returns the metric's value of an item; None if unknown
+    """
+    decisive = METRICS["p50_ns"] if metric.percentile else metric
+    scale = metric.scale(max((value for item in items if (value := read(decisive, item))), default=0.0))
+    over = metric.over
+    if scale.name and over:
+        over = message("{name} {unit}", name=over, unit=scale.name)
+    return Column(head=with_unit(metric.label, scale), is_number=True, brief=metric.brief, over=over), scale.form
+
+
+def with_unit(label: Message, scale: Scale) -> Message:
+    """Return a label with its unit, if the scale has one: 'p99 [ms]'."""
+    return message("{name} [{unit}]", name=label, unit=scale.name) if scale.name else label
+
+
+def metric_col(
+    metric: Metric, items: Iterable[Item], read: Callable[[Metric, Item], float | None], **more: Any
+) -> Col[Item]:
+    """Return a column with the values of a metric.
+
+    items, read: as of metric_head()
+    more: fields of Column that differ
+    """
+    column, form = metric_head(metric, items, read)
+    return Col(
+        replace(column, **more),
+        lambda item: number(read(metric, item) or None, form, _own_trace(item), metric.row_key),
     )
 
 
-def bar_strip(measure: Measure, row: Row, end: float, look: int, name: str) -> Strip:
-    """Return a drawing (strip) of a bar up to the median and a mark per block, on a scale from 0 to *end*."""
-    middle = measure.median(row)
+def of_row(metric: Metric, row: Row) -> float | None:
+    """Return the value of a metric in a row of results; None if unknown."""
+    value: float | None = row.columns.get(metric.row_key)
+    return value
+
+
+def bar_strip(row: Row, end: float, look: int, name: str) -> Strip:
+    """Return a drawing (strip) of a row's throughput: a bar up to the median, and a mark for each block.
+
+    end: the end of the scale, which begins at 0
+    """
+    values = [THROUGHPUT.read(cell) or 0.0 for cell in row.good]
+    middle = median(values)
     return Strip(
         high=end,
         bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
-        marks=measure.blocks(row),
+        marks=values,
         look=look,
-        tip=f"{name}: {measure.form(middle)}",
+        tip=f"{name}: {whole(middle)}",
     )
+
+
+def most_throughput(rows: Iterable[Row]) -> float:
+    """Return the largest throughput of a block in *rows*; 1 if there is none."""
+    return THROUGHPUT.most(cell for row in rows for cell in row.good if cell.clients) or 1.0
 
 
 def table(

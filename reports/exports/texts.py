@@ -7,7 +7,7 @@ from csv import writer as csv_writer
 from typing import Any
 
 from analysis.cells import Row
-from analysis.figures import FIGURES, ROW_COLUMNS, SHOWN
+from analysis.metrics import METRICS, ROW_METRICS
 from analysis.settings import parameter_names, value_text
 from core.languages import Language, printable
 from core.result import Run
@@ -24,14 +24,13 @@ def as_json(view: View) -> dict[str, Any]:
 
     core.result_file.load can read the result like result.json.
     """
-    units = {one.row_name: one.unit for one, _ in SHOWN}
     rows = [
         {
             "system": row.system,
             "runtime": row.runtime,
             "params": dict(row.params),
             "status": row.state,
-            "figures": {name: {"value": value, "unit": units.get(name, "")} for name, value in row.columns.items()},
+            "figures": {key: {"value": value, "unit": ROW_METRICS[key].raw_unit} for key, value in row.columns.items()},
         }
         for row in view.rows
     ]
@@ -76,7 +75,7 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
             "status": cell.status,
             "reason": " ".join(str(cell.reason).split()),
             **{name: cell.params.get(name) for name in names},
-            **{one.name: one.read(cell) for one in FIGURES},
+            **{metric.key: metric.read(cell) for metric in METRICS.values()},
         }
         for cell in run.cells
     ]
@@ -92,7 +91,7 @@ def rows_sheet(all_rows: Sequence[Row]) -> str:
             "runtime": row.runtime,
             "status": row.state,
             **_params(row.params, names),
-            **{name: row.columns.get(name) for name in ROW_COLUMNS},
+            **{key: row.columns.get(key) for key in ROW_METRICS},
             "blocks_not_ok": len(row.bad),
             "blocks_planned": row.planned,
             "trouble": str(row.trouble),

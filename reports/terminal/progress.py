@@ -17,8 +17,8 @@ from rich.text import Text
 
 from analysis.capacity import RATE, rate_of
 from analysis.cells import grouped
-from analysis.figures import requests_per_s
 from analysis.formats import whole
+from analysis.metrics import requests_per_s
 from analysis.settings import place_in_plan, varying
 from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal

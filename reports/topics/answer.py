@@ -9,9 +9,9 @@ from typing import Any
 
 from analysis.cells import grouped
 from analysis.comparisons import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
-from analysis.figures import pooled
-from analysis.formats import duration, latency_unit, ratio, whole_percent
+from analysis.formats import duration, latency_scale, ratio, whole_percent
 from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
+from analysis.metrics import pooled
 from analysis.others import on_busy
 from analysis.pairs import SIDES
 from analysis.verdict import WORDS, amount
@@ -198,9 +198,9 @@ def _latency(one: Comparison, view: View) -> Message:
         known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
         if len(rows) < len(SIDES) or not all(known):
             continue
-        unit, form = latency_unit(max(value or 0 for value in known))
-        before, after = (form(value or 0) for value in known)
-        said = message("{name} {before} → {after} {unit}", name=name, before=before, after=after, unit=unit)
+        scale = latency_scale(max(value or 0 for value in known))
+        before, after = (scale.form(value or 0) for value in known)
+        said = message("{name} {before} → {after} {unit}", name=name, before=before, after=after, unit=scale.name)
         if name in one.tails:
             word = on_busy(WORDS[one.tails[name]["verdict"]], one.others)
             said = message("{said} ({word})", said=said, word=word)

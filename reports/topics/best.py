@@ -6,12 +6,12 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from analysis.cells import Key, Row, memory_bytes, of_rows
+from analysis.cells import Key, Row, of_rows
 from analysis.cells import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
 from analysis.comparisons import Comparison, doubt
-from analysis.figures import median_of, requests_per_s
 from analysis.formats import hundredths, percent, probability, ratio, whole
+from analysis.metrics import median_of, memory_bytes, requests_per_s
 from analysis.settings import SHAPE, about, parameter_values, place_in_plan, varying
 from analysis.stats import Estimate, paired_ratio
 from analysis.topologies import differ, measured_shape, shape_text

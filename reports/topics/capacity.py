@@ -1,55 +1,30 @@
 """The report's section on capacity: the highest request rate at which each runtime or service meets its objectives."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from analysis.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
-from analysis.cells import grouped, memory_bytes
+from analysis.cells import grouped
 from analysis.comparisons import DECIDED
 from analysis.connections import connection_notes
-from analysis.figures import cpu_ns, requests_per_s
-from analysis.formats import Form, hundredths, microseconds, ratio, tenths, whole
+from analysis.formats import microseconds, ratio, tenths, whole
+from analysis.metrics import METRICS, Metric, requests_per_s
 from analysis.others import on_busy
 from analysis.settings import about, parameter_values, topology
 from analysis.verdict import WORDS
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
-from reports.document.shapes import Col, Spot, arm_col, col, line, table
+from reports.document.shapes import Col, Spot, arm_col, col, line, metric_col, table, with_unit
 from reports.topics.best import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 11
 OF_SEARCHES = True
 TITLE = message("Capacity")
-MEGABYTE, GIB = 1e6, 2**30
-Reader = Callable[[Probed], float | None]
-Metric = tuple[Message, Reader, Form]  # label of an axis and a column, reader and format of the value
-
-
-def _cores(probe: Probed) -> float:
-    return (cpu_ns(probe.cell.services) or 0) / probe.cell.wall_ns
-
-
-def _milliseconds(name: str) -> Reader:
-    """Return a function that reads a latency percentile of a probe."""
-    return lambda one: one.cell.latency[name] / 1e6 if name in one.cell.latency else None  # type: ignore[literal-required]
-
-
-def _bytes(probe: Probed) -> int | None:
-    return memory_bytes(probe.cell.services)
-
-
-def _megabytes(probe: Probed) -> float | None:
-    return (_bytes(probe) or 0) / MEGABYTE or None
-
-
-P50: Metric = (message("p50 [ms]"), _milliseconds("p50_ns"), hundredths)
-P99: Metric = (message("p99 [ms]"), _milliseconds("p99_ns"), hundredths)
-P999: Metric = (message("p99.9 [ms]"), _milliseconds("p999_ns"), hundredths)
-CPU: Metric = (message("service CPU [cores]"), _cores, ratio)
-MEMORY: Metric = (message("memory [MB]"), _megabytes, whole)
-METRICS = (P50, P99, P999, CPU, MEMORY)
+GIB = 2**30
+CORES, MEMORY = METRICS["service_cores"], METRICS["service_memory_bytes"]
+SHOWN = (METRICS["p50_ns"], METRICS["p99_ns"], METRICS["p999_ns"], CORES, MEMORY)
 
 
 def section(view: View) -> Section:
@@ -77,7 +52,7 @@ def section(view: View) -> Section:
             capacity_table,
             step_table,
             candidates,
-            table(message("Probes"), PROBE_COLUMNS, probes, folded=True),
+            table(message("Probes"), _probe_columns(view), probes, folded=True),
         ),
         figures=tuple(_figures(view)),
         terminal=(capacity_table, step_table, *(answer[-1:] if steps else answer), *notes),
@@ -237,32 +212,31 @@ def _columns(view: View) -> list[Col[Capacity]]:
         arm_col(lambda one: one.arm, view.looks),
         *([col("Topology", lambda one: topology(one.params))] if view.plan.picks else []),
         col("capacity [requests/s]", _rate_datum, whole, brief=message("capacity")),
-        _near_col(P50, rank=1),
-        _near_col(P99),
-        _near_col(CPU, brief=message("cores")),
-        _near_col(MEMORY, brief=message("MB")),
-        col("requests/s per core", lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
-        col("requests/s per GiB", lambda one: _per(one, _bytes, GIB), whole, brief=message("rps/GiB"), rank=2),
+        _near_col(METRICS["p50_ns"], view, rank=1),
+        _near_col(METRICS["p99_ns"], view, rank=0),
+        _near_col(CORES, view, brief=message("cores")),
+        _near_col(MEMORY, view, brief=verbatim("MiB")),
+        col("requests/s per core", lambda one: _per(one, CORES), whole, brief=message("rps/core"), rank=1),
+        col("requests/s per GiB", lambda one: _per(one, MEMORY, GIB), whole, brief=message("rps/GiB"), rank=2),
         col("load probes", lambda one: len(one.probes), whole, rank=3),
     ]
 
 
-def _near(one: Capacity, read: Reader) -> float | None:
-    """Return the value that *read* returns for the probe whose figures are shown (Capacity.nearest)."""
-    return read(one.nearest) if one.nearest else None
+def _near(metric: Metric, one: Capacity) -> float | None:
+    """Return the metric of the probe whose figures are shown (Capacity.nearest)."""
+    return metric.read(one.nearest.cell) if one.nearest else None
 
 
-def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
-    head, read, form = metric
-    return col(head, lambda one: _near(one, read), form, **more)
+def _near_col(metric: Metric, view: View, **more: Any) -> Col[Capacity]:
+    return metric_col(metric, view.capacities, _near, over=NOTHING, **more)
 
 
-def _per(one: Capacity, read: Reader, unit: float = 1) -> float | None:
+def _per(one: Capacity, metric: Metric, unit: float = 1) -> float | None:
     """Return the requests/s per *unit* of a resource at the rate of the probe whose figures are shown.
 
-    read: a function that returns how much of the resource a probe used
+    metric: how much of the resource a probe used
     """
-    used, near = _near(one, read), one.nearest
+    used, near = _near(metric, one), one.nearest
     return requests_per_s(near.cell) / used * unit if used and near else None
 
 
@@ -278,21 +252,27 @@ def _step_columns(view: View) -> Sequence[Col[Ratio]]:
     )
 
 
-PROBE_COLUMNS: Sequence[Col[Probed]] = (
-    col("rate [requests/s]", "rate", whole),
-    col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),
-    *(col(*metric) for metric in METRICS),
-    col("failed or unsent requests", lambda one: failures(one.cell) + unsent(one.cell), whole),
-    col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
-    col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
-)
+def _probe_columns(view: View) -> list[Col[Probed]]:
+    probes = [probe for one in view.capacities for probe in one.probes]
+    return [
+        col("rate [requests/s]", "rate", whole),
+        col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),
+        *(metric_col(metric, probes, _of_probe) for metric in SHOWN),
+        col("failed or unsent requests", lambda one: failures(one.cell) + unsent(one.cell), whole),
+        col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
+        col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
+    ]
+
+
+def _of_probe(metric: Metric, probe: Probed) -> float | None:
+    return metric.read(probe.cell)
 
 
 def _figures(view: View) -> Iterator[Figure]:
     """Yield a figure per setting with latency, CPU use and memory by request rate. Each mark is one measurement."""
     groups = grouped(view.capacities, lambda one: view.plan.picks or one.setting).values()
     for place, group in enumerate(groups):
-        panels = tuple(filter(None, (_panel(group, view, *metric) for metric in METRICS)))
+        panels = tuple(filter(None, (_panel(group, view, metric) for metric in SHOWN)))
         if panels:
             yield Figure(
                 key=f"capacity-{place}",
@@ -305,14 +285,19 @@ def _figures(view: View) -> Iterator[Figure]:
             )
 
 
-def _panel(group: Sequence[Capacity], view: View, label: Message, read: Reader, form: Form) -> Panel | None:
-    curves, most = [], [0.0, 0.0]
-    for one in group:
-        points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe)) is not None)
-        spots = [Spot(rate, [value], "", one.arm) for rate, value in points]
-        curves.append(line(one.arm, view.looks[one.arm], spots, form))
-        most = [max(values) for values in zip(most, *points, strict=True)]
-    if not most[0]:
+def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | None:
+    """Return a panel with a metric by request rate, a curve for each arm; None if no probe has the metric."""
+    probes = [probe for one in group for probe in one.probes if _of_probe(metric, probe)]
+    if not probes:
         return None
-    across = Axis(label=message("requests/s"), low=0.0, high=1.05 * most[0])
-    return Panel(title=label, across=across, up=Axis(label=label, low=0.0, high=1.05 * most[1]), curves=tuple(curves))
+    most = metric.most(probe.cell for probe in probes)
+    scale = metric.scale(most)
+    curves = []
+    for one in group:
+        points = sorted((probe.rate, _of_probe(metric, probe) or 0.0) for probe in one.probes if probe in probes)
+        spots = [Spot(rate, [value / scale.size], "", one.arm) for rate, value in points]
+        curves.append(line(one.arm, view.looks[one.arm], spots, lambda value: scale.form(value * scale.size)))
+    label = with_unit(metric.label, scale)
+    across = Axis(label=message("requests/s"), low=0.0, high=1.05 * max(probe.rate for probe in probes))
+    up = Axis(label=label, low=0.0, high=1.05 * most / scale.size)
+    return Panel(title=label, across=across, up=up, curves=tuple(curves))

@@ -1,16 +1,16 @@
 """Show all cells (single measurements) of a run in one table, which can be sorted and filtered."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import starmap
 
 from analysis.cells import STATES, line_id, reasons
-from analysis.figures import SHOWN, Figure, Shown, requests_per_connection
 from analysis.formats import whole
+from analysis.metrics import COUNT, LABELLED, Metric
 from analysis.settings import value_text, varying
 from core.messages import NOTHING, message, verbatim
 from core.result import CellResult
 from reports.document.model import Datum, Section, arm, number, words
-from reports.document.shapes import Col, col, table
+from reports.document.shapes import Col, col, metric_head, table
 from reports.view import View
 
 PLACE = 200
@@ -21,15 +21,15 @@ TITLE = message("All cells (single measurements) of the run")
 def section(view: View) -> Section:
     """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
     names = varying(view.rows)
-    replaced = any(map(requests_per_connection, view.run.cells))
-    figures = [pair for pair in SHOWN if replaced or pair[0].read is not requests_per_connection]
+    cells = view.run.cells
+    shown = [metric for metric in LABELLED if any(metric.read(cell) is not None for cell in cells)]
     cols = [
         col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
         col("System", "system"),
         col("Block", lambda cell: str(cell.block), whole),
         *(_parameter(name, view) for name in names),
         col("Status", lambda cell: STATES[cell.status]),
-        *starmap(_figure, figures),
+        *(_metric_col(metric, cells) for metric in shown),
         col("Reason", lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
         col("Cell", "cell_id"),
     ]
@@ -38,8 +38,8 @@ def section(view: View) -> Section:
         "Each line of this table shows one cell: one measurement of one setting under one runtime, with the figures "
         "from result.json. Other figures on this page link to these lines."
     )
-    cells = table(TITLE, cols, [(NOTHING, view.run.cells)], filters=filters)
-    return Section("cells", TITLE, sentences=(how,), tables=(cells,), folded=True)
+    every = table(TITLE, cols, [(NOTHING, cells)], filters=filters)
+    return Section("cells", TITLE, sentences=(how,), tables=(every,), folded=True)
 
 
 def _parameter(name: str, view: View) -> Col[CellResult]:
@@ -49,14 +49,15 @@ def _parameter(name: str, view: View) -> Col[CellResult]:
     return col(verbatim(name), lambda cell: value_text(cell.params[name]) if name in cell.params else "", form)
 
 
-def _figure(one: Figure, shown: Shown) -> Col[CellResult]:
-    """Return the table column of one figure, with raw values for sorting. The column is empty for unknown values."""
+def _metric_col(metric: Metric, cells: Sequence[CellResult]) -> Col[CellResult]:
+    """Return the table column of a metric, with raw values for sorting. The column is empty for unknown values."""
+    column, form = metric_head(metric, cells, Metric.read_cell)
 
-    def read(cell: CellResult) -> Datum:
-        value = one.read(cell)
+    def datum(cell: CellResult) -> Datum:
+        value = metric.read(cell)
         if value is None:
-            return words("", figure=shown.key)
-        raw = f"{value:.1f}" if shown.form is whole else f"{value:.0f}"
-        return number(value, shown.form, figure=shown.key, raw=raw)
+            return words("", figure=metric.row_key)
+        raw = f"{value:.1f}" if metric.unit is COUNT else f"{value:.0f}"
+        return number(value, form, figure=metric.row_key, raw=raw)
 
-    return col(shown.head, read, shown.form)
+    return Col(column, datum)

@@ -2,98 +2,99 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from analysis.cells import Row, grouped
 from analysis.comparisons import doubt
 from analysis.contests import Contest, Standing, rate, titled
-from analysis.formats import Form, hundredths, microseconds, whole
-from analysis.measures import THROUGHPUT
+from analysis.formats import Form, hundredths, whole
+from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.settings import about
 from analysis.stats import Estimate
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from core.saved import Absent
 from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
-from reports.document.shapes import CellValue, Col, bar_strip, col, table
+from reports.document.shapes import CellValue, Col, bar_strip, col, metric_col, most_throughput, of_row, table
 from reports.view import View
 
 KEY = "record"
-RATE = "requests_per_s"  # the figure's name on the page
-REQUESTS_S = message("requests/s")
-CPU = message("CPU [us]")
-MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: head and other fields of its column
-    "p50_ns": (message("p50 [us]"), {}),
-    "p99_ns": (message("p99 [us]"), {}),
-    "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
-    "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
-}
 
 
-def contest_section(
-    title: Message,
-    contests: Sequence[Contest],
-    columns: Sequence[Col[Standing]],
-    caption: Message,
-    sentences: Iterable[Message],
-    view: View,
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """A ranking as an experiment declares it: a table with a line for each service, the fastest first.
+
+    name: the head of the first column
+    columns: the other columns: the key of a metric and its rank on a narrow terminal, or a column of the experiment's
+    own
+    """
+
+    title: Message
+    name: Message
+    columns: Sequence[tuple[str, int] | Col[Standing]]
+    caption: Message = NOTHING
+
+
+def ranking_section(
+    ranking: Ranking, contests: Sequence[Contest], view: View, sentences: Iterable[Message] = ()
 ) -> Section:
-    """Return a report section that ranks the measured systems (contestants) in sentences and a table with bars."""
+    """Return a report section with the ranking of the measured services in a table with bars.
+
+    sentences: those of the experiment
+    """
     every = (*sentences, *doubts(view), *absent_sentences(view))
     standings = [standing for contest in contests for standing in contest.standings]
-    most = THROUGHPUT.most(standing.row for standing in standings)
+    most = most_throughput(standing.row for standing in standings)
 
     def bar(standing: Standing) -> Datum:
         row = standing.row
-        return Datum(
-            strip=bar_strip(THROUGHPUT, row, most, view.looks[row.runtime], str(standing.name)), cells=row.trace
-        )
+        strip = bar_strip(row, most, view.looks[row.runtime], str(standing.name))
+        return Datum(strip=strip, cells=row.trace)
 
-    first, *others = columns
+    cols: list[Col[Standing]] = [col(ranking.name, "name", leads=True), col(NOTHING, bar, is_strip=True)]
+    for column in ranking.columns:
+        if isinstance(column, Col):
+            cols.append(column)
+        else:
+            key, rank = column
+            cols.append(metric_col(METRICS[key], standings, _value, rank=rank))
     groups = [(contest.label, contest.standings) for contest in contests]
-    cols = [first, col(NOTHING, bar, is_strip=True), *others]
-    ranking = table(message("All ranked systems"), cols, groups, kind="bars", caption=caption)
-    return Section(KEY, title, sentences=every, tables=(ranking,), terminal=(replace(ranking, caption=NOTHING), *every))
+    made = table(message("All ranked systems"), cols, groups, kind="bars", caption=ranking.caption)
+    return Section(
+        KEY, ranking.title, sentences=every, tables=(made,), terminal=(replace(made, caption=NOTHING), *every)
+    )
 
 
-def name_col(head: Message, name: str | Callable[[Standing], Message] = "name") -> Col[Standing]:
-    """Return the table column with the names of the ranked systems. Each name links to the system's measurements."""
-    return col(head, name, leads=True)
+def _value(metric: Metric, standing: Standing) -> float | None:
+    return of_row(metric, standing.row)
 
 
-def number_col(
-    head: Message, read: Callable[[Standing], CellValue], form: Form, figure: str = "", **more: Any
-) -> Col[Standing]:
+def number_col(head: Message, read: Callable[[Standing], CellValue], form: Form, **more: Any) -> Col[Standing]:
     """Return a table column with a number for each ranked system. None and 0 are shown as '-'.
 
     more: other fields of Column
     """
-    return col(head, lambda standing: read(standing) or None, form, figure, "trace", **more)
+    return col(head, lambda standing: read(standing) or None, form, "", "trace", **more)
 
 
-RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
+def ratio_col(head: Message, brief: Message, reference: Sequence[str] = ()) -> Col[Standing]:
+    """Return a column with the throughput of each system divided by that of the reference system of its contest.
 
-
-def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
-    """Yield a table column for each given figure, such as p50_ns, with its median over the blocks (measured rounds).
-
-    ranks: which columns a narrow terminal leaves out first, by key
+    reference: the column is empty in contests whose reference is not one of these systems, if any are given
     """
-    for key, rank in ranks.items():
-        head, more = MEDIANS[key]
-        yield number_col(head, partial(_median, key), microseconds, rank=rank, **more)
 
+    def share(standing: Standing) -> Estimate | None:
+        return standing.share if not reference or standing.base.system in reference else None
 
-def _median(key: str, standing: Standing) -> float | None:
-    return (standing.row.figures or {}).get(key)
+    return number_col(head, share, hundredths, brief=brief)
 
 
 def rate_words(row: Row) -> Message:
     """Return the requests/s of a result row as text for a sentence."""
-    return traced(whole(rate(row)), row.trace, RATE)
+    return traced(whole(rate(row)), row.trace, THROUGHPUT.key)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:

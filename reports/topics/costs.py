@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from analysis.cells import Row
-from analysis.figures import Reader, median_of
 from analysis.formats import tenths
+from analysis.metrics import METRICS, median_of, per_request_of
 from core.messages import AND, NOTHING, Message, listed, message
 from core.result import CellResult
 from reports.document.model import Datum, Section, Strip, Table, plain_table, words
@@ -22,71 +22,42 @@ LEAST_US = 0.5  # smaller changes are not reported
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost: microseconds or context switches per request.
+    """A cost of a request: microseconds or context switches.
 
-    name: the name in the page's data-figure attributes
+    metric: the key of the metric of a cell; all but times of single requests are totals, and divided by the requests
     head: the head of its column, in English
-    read: returns the value of a cell; None if unknown
     time: its name in sentences, if it is a part of the time of a request
     """
 
-    name: str
+    metric: str
     head: str
-    read: Reader
     time: Message = NOTHING
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
-        """Return the cost's median over the measurements (cells) where it is known; None if it is unknown in all."""
-        return median_of(self.read, cells)
+        """Return the median over the measurements (cells) where the cost is known; None if it is unknown in all."""
+        is_of_a_request = self.metric.startswith("waiting")
+        found = median_of(METRICS[self.metric].read if is_of_a_request else per_request_of(self.metric), cells)
+        return found / 1e3 if found is not None and self.metric.endswith("_ns") else found
 
 
-def _counted(side: str, key: str) -> Reader:
-    """Return a function that sums the counter *key* over all services, or over all clients, of a cell.
-
-    side: the field of CellResult with the processes
-    key:  the counter; its suffix is its unit: ns become us per request, switches are per request
-    """
-
-    def read(cell: CellResult) -> float | None:
-        counts = [process.get(key) for process in getattr(cell, side)]
-        divisor = cell.answered * (1e3 if key.endswith("_ns") else 1)
-        return None if not counts or None in counts or not divisor else sum(counts) / divisor
-
-    return read
-
-
-def _calc_us(cell: CellResult) -> float | None:
-    """Return the time per request in the handler's calculation loop, in us, as the handlers measured it."""
-    return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
-
-
-def _waiting_us(cell: CellResult) -> float | None:
-    """Return the mean time from sending a request to the start of its handler, in us."""
-    return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
-
-
-CALC = Cost("calc", "calculation", _calc_us, message("the handlers' calculation loop"))
-USER = Cost("service_user", "user", _counted("services", "cpu_user_ns"), message("the service's user time"))
-KERNEL = Cost("service_system", "kernel", _counted("services", "cpu_system_ns"), message("the service's kernel time"))
-WAITING = Cost("waiting", "waiting", _waiting_us, message("waiting for a worker"))
+CALC = Cost("calc_ns", "calculation", message("the handlers' calculation loop"))
+USER = Cost("service_cpu_user_ns", "user", message("the service's user time"))
+KERNEL = Cost("service_cpu_system_ns", "kernel", message("the service's kernel time"))
+WAITING = Cost("waiting_mean_ns", "waiting", message("waiting for a worker"))
 TIMES = (
     CALC,
     USER,
     KERNEL,
     WAITING,
-    Cost("client_user", "client user time", _counted("clients", "cpu_user_ns"),
-         message("the clients' user time")),
-    Cost("client_system", "client kernel time", _counted("clients", "cpu_system_ns"),
-         message("the clients' kernel time")),
-)  # fmt: skip
+    Cost("client_cpu_user_ns", "client user time", message("the clients' user time")),
+    Cost("client_cpu_system_ns", "client kernel time", message("the clients' kernel time")),
+)
 MORE = (
-    Cost("service_run_queue", "core wait", _counted("services", "run_queue_ns"),
-         message("the service's wait for a core")),
-    Cost("client_run_queue", "client wait for a core", _counted("clients", "run_queue_ns"),
-         message("the clients' wait for a core")),
-    Cost("service_voluntary", "voluntary switches", _counted("services", "voluntary_switches")),
-    Cost("service_involuntary", "involuntary switches", _counted("services", "involuntary_switches")),
-)  # fmt: skip
+    Cost("service_run_queue_ns", "core wait", message("the service's wait for a core")),
+    Cost("client_run_queue_ns", "client wait for a core", message("the clients' wait for a core")),
+    Cost("service_voluntary_switches", "voluntary switches"),
+    Cost("service_involuntary_switches", "involuntary switches"),
+)
 
 
 def section(view: View) -> Section:
@@ -112,7 +83,7 @@ def section(view: View) -> Section:
 
 def _col(cost: Cost) -> Col[Row]:
     """Return the table column of a cost, such as CPU time per request."""
-    return col(cost.head, lambda row: cost.of(row.good), tenths, cost.name)
+    return col(cost.head, lambda row: cost.of(row.good), tenths, cost.metric)
 
 
 def _times(arm: Col[Row], view: View) -> Table:

@@ -10,7 +10,7 @@ from math import ceil, log10
 from analysis.cells import Row
 from analysis.comparisons import DIFFERENT, Comparison
 from analysis.formats import microseconds, ratio, whole
-from analysis.measures import loop_words
+from analysis.open_loop import loop_words
 from analysis.verdict import WORDS
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from analysis.cells import Row, of_rows
 from analysis.contests import rate_share
 from analysis.formats import hundredths, whole
-from analysis.measures import THROUGHPUT
+from analysis.metrics import THROUGHPUT
 from analysis.settings import parameter_values, varying
 from analysis.stats import Estimate
 from core.messages import NOTHING, Message, message
@@ -90,7 +90,7 @@ def _shares(view: View) -> Iterator[Share]:
 
 def _rate(row: Row) -> Datum:
     """Return the requests/s of a result row, with links to the row's cells."""
-    return number(THROUGHPUT.median(row), whole, row.trace, THROUGHPUT.figure)
+    return number(THROUGHPUT.median(row.good), whole, row.trace, THROUGHPUT.key)
 
 
 def _sentence(share: Share, view: View) -> Message:

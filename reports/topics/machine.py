@@ -7,8 +7,8 @@ from typing import Any
 
 from analysis.builds import build_flags, packages
 from analysis.cells import Row
-from analysis.figures import cpu_ns
 from analysis.hosts import ALONE
+from analysis.metrics import cpu_ns
 from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim

@@ -9,8 +9,9 @@ from statistics import median
 
 import numpy as np
 
-from analysis.cells import Row, grouped, is_proportional, memory_bytes, number, of_cells
+from analysis.cells import Row, grouped, number, of_cells
 from analysis.formats import MIB, kib, mib, size
+from analysis.metrics import is_proportional, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim

@@ -1,14 +1,16 @@
 """The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
 
+from dataclasses import replace
+
 from analysis.cells import STATES, Row, has_same_work, of_cells, reference
 from analysis.comparisons import confounds_of
 from analysis.connections import connection_notes
-from analysis.figures import ROW_COLUMNS, computed_completion_ns, pooled, requests_per_connection
 from analysis.formats import Form, round_values
-from analysis.measures import THROUGHPUT, loop_words
+from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
+from analysis.open_loop import loop_words
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
-from reports.document.shapes import bar_strip, shown_column
+from reports.document.shapes import bar_strip, metric_head, most_throughput, of_row
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
@@ -17,12 +19,14 @@ PLACE = 40
 TITLE = message("Results")
 ROOM = 1.02
 BARS = message(
-    "Bars show {label}: the median over the blocks (rounds of measurement). Marks show single blocks. {better}",
-    label=THROUGHPUT.label, better=THROUGHPUT.better,
+    "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single blocks. {better}",
+    better=THROUGHPUT.better,
 )  # fmt: skip
-BARS_BRIEF = message("Bars show {label}. {better}", label=THROUGHPUT.label, better=THROUGHPUT.better)
+BARS_BRIEF = message("Bars show requests/s. {better}", better=THROUGHPUT.better)
 POOLED = message("Percentiles with * are of the requests of all blocks together.")
 MOST_TROUBLES = 4
+RATIO = "ratio_to_first_runtime"
+WHERE_KNOWN = ("beside_cpu_ns_per_request", "requests_per_connection", "computed_completion_ns")
 
 
 def section(view: View) -> Section:
@@ -49,17 +53,9 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
     is_brief: for the terminal; a row without figures shows its state instead of the reason
     """
-    has_beside = any(cell.beside for cell in view.run.cells)
-    wanted = {
-        "ratio_to_first_runtime": _has_several_arms(view),
-        "beside_cpu_ns_per_request": has_beside,
-        "requests_per_connection": any(map(requests_per_connection, view.ok_cells)),
-        **dict.fromkeys(("completion_median_ns", "completion_max_ns", "wall_ns"), not view.is_timed),
-        "computed_completion_ns": any(map(computed_completion_ns, view.ok_cells)),
-    }
-    shown = {name: one for name, one in ROW_COLUMNS.items() if wanted.get(name, True)}
+    shown = _shown(view)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
-    most = ROOM * THROUGHPUT.most(view.rows)
+    most = ROOM * most_throughput(view.rows)
 
     def line(row: Row) -> Line:
         cells, look, state = row.trace, view.looks[row.runtime], STATES[row.state]
@@ -68,12 +64,12 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
         both = of_cells([*row.first, *row.cells])
-        bar = Datum(strip=bar_strip(THROUGHPUT, row, most, look, row.runtime), cells=cells)
+        bar = Datum(strip=bar_strip(row, most, look, row.runtime), cells=cells)
         of_all, numbers = pooled(row.good), []
-        for key, one in shown.items():
-            form = _marked(one.form) if key.removesuffix("_ns") in of_all else one.form
-            trace = both if key == "ratio_to_first_runtime" else cells
-            numbers.append(number(row.columns.get(key), form, trace, one.key))
+        for key, (_, form) in shown.items():
+            trace = both if key == RATIO else cells
+            is_pooled = ROW_METRICS[key].percentile in of_all
+            numbers.append(number(row.columns.get(key), _marked(form) if is_pooled else form, trace, key))
         return name, bar, *numbers, *[trouble if row.trouble else words(state)] * has_status
 
     return Table(
@@ -81,7 +77,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         columns=(
             Column(head=message("Runtime")),
             Column(head=NOTHING, is_strip=True, strip=_ticks(most)),
-            *map(shown_column, shown.values()),
+            *(column for column, _ in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
         groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],
@@ -89,6 +85,19 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         key="rows",
         caption=_brief_caption(view) if is_brief else BARS,
     )
+
+
+def _shown(view: View) -> dict[str, tuple[Column, Form]]:
+    """Return the columns of the metrics that the table has, with their formats, by key.
+
+    Times of completion are shown if clients sent a number of requests. Some metrics are shown only if a cell has them.
+    """
+    is_wanted = dict.fromkeys(("completion_median_ns", "completion_max_ns", "wall_ns"), not view.is_timed)
+    is_wanted |= {key: any(map(METRICS[key].read, view.ok_cells)) for key in WHERE_KNOWN}
+    is_wanted[RATIO] = _has_several_arms(view)
+    keys = [key for key, metric in ROW_METRICS.items() if metric.rank is not None and is_wanted.get(key, True)]
+    heads = {key: metric_head(ROW_METRICS[key], view.rows, of_row) for key in keys}
+    return {key: (replace(head, rank=ROW_METRICS[key].rank or 0), form) for key, (head, form) in heads.items()}
 
 
 def _brief_caption(view: View) -> Message:

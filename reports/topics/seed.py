@@ -235,7 +235,7 @@ def _times(row: Row | None) -> Datum | str:
     if not row or not row.figures:
         return ABSENT
     middle, most = (seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns"))
-    return words(f"{middle} ({most})", cells=row.trace, figure="completion_s")
+    return words(f"{middle} ({most})", cells=row.trace, figure="completion_median_ns")
 
 
 # ---- findings --------------------------------------------------------------------------------------------------------

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 
-from analysis.cells import Row, memory_bytes
-from analysis.figures import median_of
-from analysis.formats import mib
+from analysis.cells import Row
 from analysis.gates import GIL_AND_JIT
+from analysis.metrics import METRICS
 from analysis.pairs import addresses
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import ABSENT, Section
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document.shapes import Col, arm_col, col, metric_col, of_row, table
 from reports.view import View
 
 PLACE = 12
@@ -30,13 +29,10 @@ def section(view: View) -> Section:
 
 
 def _columns(at: Mapping[str, str], view: View) -> list[Col[Row]]:
-    def memory(row: Row) -> float | None:
-        return median_of(lambda cell: memory_bytes(cell.services), row.good)
-
     return [
         arm_col("system", view.looks, "trace"),
         col("address", lambda row: at[row.system]),
-        col("memory [MiB]", memory, mib),
+        metric_col(METRICS["service_memory_bytes"], view.rows, of_row),
         col("GIL", _gil),
     ]
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from analysis.cells import Row, together
 from analysis.comparisons import Comparison, answering
-from analysis.formats import whole
 from analysis.gates import FAILED
-from analysis.measures import THROUGHPUT
+from analysis.metrics import THROUGHPUT
 from analysis.verdict import amount
 from core.messages import (
     NOTHING,
@@ -17,7 +16,7 @@ from core.messages import (
     message,
 )
 from reports.document.model import Datum, Section, Table, traced
-from reports.document.shapes import Col, arm_col, bar_strip, col, table
+from reports.document.shapes import Col, arm_col, bar_strip, col, metric_col, most_throughput, of_row, table
 from reports.topics import values
 from reports.topics.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
 from reports.topics.comparisons import forest, more_blocks
@@ -79,15 +78,15 @@ def _steps_plot(view: View) -> Table:
 def _bars(view: View) -> Table:
     """Return a table with a bar for the throughput of each runtime in the only setting; no table if there are more."""
     rows = [row for row in view.rows if row.figures and len(view.groups) == 1]
-    most = ROOM * THROUGHPUT.most(rows)
+    most = ROOM * most_throughput(rows)
 
     def bar(row: Row) -> Datum:
-        return Datum(strip=bar_strip(THROUGHPUT, row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
+        return Datum(strip=bar_strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
 
     cols: list[Col[Row]] = [
         arm_col("runtime", view.looks),
         col(NOTHING, bar, is_strip=True),
-        col(THROUGHPUT.label, THROUGHPUT.median, whole, THROUGHPUT.figure),
+        metric_col(THROUGHPUT, rows, of_row),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.cells import Cells, reasons
-from analysis.figures import computed_completion_ns, pooled
-from analysis.measures import loop_words
+from analysis.metrics import computed_completion_ns, pooled
+from analysis.open_loop import loop_words
 from core.messages import verbatim
 from tests.analysis.timed_cells import timed
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -7,7 +7,7 @@ from itertools import groupby
 import pytest
 
 import systems
-from analysis.figures import FIGURES, Figure
+from analysis.metrics import METRICS, Metric
 from commands import SUMMARIES
 from config import hosts
 from config.beside import ENTRY
@@ -40,19 +40,19 @@ def _parameter_row(one: Parameter) -> list[str]:
     return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
 
 
-def _figure_row(one: Figure) -> list[str]:
-    of_row = "median of the blocks, compared" if one.percentile else "median of the blocks" if one.shown else "-"
-    return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
+def _figure_row(one: Metric) -> list[str]:
+    of_row = "median of the blocks, compared" if one.percentile else "median of the blocks" if one.label else "-"
+    return [f"`{one.key}`", one.meaning, of_row, str(one.better) or "-"]
 
 
 def _figure_rows() -> Iterator[list[str]]:
     """Yield the rows of the docs table of figures. The figures of a histogram share a row."""
-    for kind, group in groupby(FIGURES, key=lambda one: re.sub(HISTOGRAM, r"\1_*_ns", one.name)):
+    for kind, group in groupby(METRICS.values(), key=lambda one: re.sub(HISTOGRAM, r"\1_*_ns", one.key)):
         figures = list(group)
         if len(figures) == 1:
             yield _figure_row(figures[0])
             continue
-        names = [one.name.split("_")[1] for one in figures]
+        names = [one.key.split("_")[1] for one in figures]
         _, meaning, _, better = _figure_row(figures[names.index("mean")])
         compared = ", ".join(one.percentile for one in figures if one.percentile)
         of_row = f"{compared}: median of the blocks, compared" if compared else "-"

@@ -72,13 +72,13 @@ def percentile_ns(share: float) -> Callable[[Cells], float]:
 
 
 OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
-    "completion_max_s": lambda some: median(max(one["completion_ns"] for one in cell.clients) for cell in some),
+    "completion_max_ns": lambda some: median(max(one["completion_ns"] for one in cell.clients) for cell in some),
     "requests_per_s": lambda some: median(map(rate, some)),
-    "service_user": each_us("services", "cpu_user_ns"),
-    "client_system": each_us("clients", "cpu_system_ns"),
+    "service_cpu_user_ns": each_us("services", "cpu_user_ns"),
+    "client_cpu_system_ns": each_us("clients", "cpu_system_ns"),
     "memory services": lambda some: median(sum(one["max_rss_bytes"] for one in cell.services) for cell in some),
-    "calc": lambda some: median(cell.calc_ns / cell.answered / 1e3 for cell in some),
-    "waiting": lambda some: median(cell.waiting["mean_ns"] / 1e3 for cell in some),
+    "calc_ns": lambda some: median(cell.calc_ns / cell.answered / 1e3 for cell in some),
+    "waiting_mean_ns": lambda some: median(cell.waiting["mean_ns"] / 1e3 for cell in some),
     "latency count": lambda some: sum(cell.latency["count"] for cell in some),
     **{f"latency p{share}": percentile_ns(share / 100) for share in (50, 90, 99)},
 }
@@ -122,8 +122,8 @@ def test_a_ratio_is_the_median_over_blocks_of_the_mean_over_the_settings_it_name
         ratio = ratio_of_ratios(groups) if len(groups) == 4 else mean_ratio(groups)
         assert one.value == pytest.approx(ratio)
     assert counts == {22, 2, 4}  # over all eleven settings, at one setting, and of a ratio at two values
-    assert len(shown("ratio_to_first")) == 55
-    for one in shown("ratio_to_first"):
+    assert len(shown("ratio_to_first_runtime")) == 55
+    for one in shown("ratio_to_first_runtime"):
         groups = named_cells(one.cells, record_with_aa().cells)
         assert one.value == pytest.approx(mean_ratio([groups[0], groups[-1]]))
 

@@ -21,9 +21,9 @@ def result(service: Any, *clients: Any) -> CellResult:
 
 def test_what_a_cell_does_not_say_is_unknown_and_not_zero() -> None:
     cell = result(USAGE, *[{**USAGE, "run_queue_ns": 5 * MS}] * 2)
-    costs = {cost.name: cost.read(cell) for cost in (*TIMES, *MORE)}
-    assert [costs[name] for name in ("calc", "waiting", "service_run_queue")] == [None] * 3
-    assert (costs["service_user"], costs["client_run_queue"]) == (20.0, 10.0)
+    costs = {cost.metric: cost.of([cell]) for cost in (*TIMES, *MORE)}
+    assert [costs[key] for key in ("calc_ns", "waiting_mean_ns", "service_run_queue_ns")] == [None] * 3
+    assert (costs["service_cpu_user_ns"], costs["client_run_queue_ns"]) == (20.0, 10.0)
 
 
 # ---- saturation ----------------------------------------------------------------------------------------------------

@@ -1,58 +1,10 @@
-"""Define the measure throughput, and explain latency in closed and open loops."""
+"""Explain latency in closed loops, and in open loops, in which clients send at a fixed rate."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.cells import Row
-from analysis.figures import MORE, requests_per_s
-from analysis.formats import Form, whole
 from core.messages import Message, message
-from core.result import CellResult
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measure:
-    """A measure that table rows show, such as throughput.
-
-    label:  the name with its unit
-    read:   returns the value of a cell, in the unit of *label*
-    form:   formats the value as text
-    figure: the name in the page's data-figure attributes
-    better: a sentence that says whether less or more is better
-    """
-
-    label: Message
-    read: Callable[[CellResult], float]
-    form: Form
-    figure: str
-    better: Message
-
-    def blocks(self, row: Row) -> list[float]:
-        """Return the value of each measurement in *row* that is ok."""
-        return [self.read(cell) for cell in row.good]
-
-    def median(self, row: Row) -> float:
-        """Return the median of the values of those measurements in *row* that are ok."""
-        return median(self.blocks(row))
-
-    def most(self, rows: Iterable[Row]) -> float:
-        """Return the largest value of the measurements in *rows* that are ok and had clients.
-
-        Returns 1 if there is no such measurement.
-        """
-        return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
-
-
-THROUGHPUT = Measure(
-    label=message("requests/s"),
-    read=requests_per_s,
-    form=whole,
-    figure="requests_per_s",
-    better=MORE,
-)
-
 
 NOTABLE = 0.001
 WORDS = {  # by whether the loop is open: the sentence for the page, and that for a terminal
