@@ -161,7 +161,7 @@ keywords := -k message -k plural:1,2 -k col -k Option:2 -k _whole:2 -k _claim:2 
 	-k items:2 -k percent:2 -k matching:2 -k Cost:2 -k note -k print_line \
 	$(addprefix -k ,GilscopeError BadInput BesideFailed ChildFailed CommandFailed PortLost NotEnoughMemory \
 	EnvironmentFailed HostLost)
-speaking := core systems services clients experiments config analysis lab reports commands runner.py
+speaking := core systems services clients experiments config record analysis lab reports commands runner.py
 
 # The start of a recipe: stop at the first failure, and wait for other set-ups, even if two makes start together.
 # Without flock, as on macOS, there is no lock. The lock is released when the processes of the recipe end.

@@ -37,8 +37,8 @@ from core.cell import Cell, Value
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
-from core.result import CellResult, Run
-from core.saved import SavedPlan
+from record.plan import SavedPlan
+from record.run import CellResult, Run
 
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
 MOST_PROBES = 16

@@ -14,9 +14,9 @@ from analysis.metrics import cpu_ns
 from analysis.open_loop import is_open
 from analysis.stats import effect
 from core.messages import NOTHING, Message, message
-from core.result import Run
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
+from record.run import Run
 
 LEAST_GAIN = 0.03
 LEAST_BUSY = 0.01

@@ -14,9 +14,9 @@ from analysis.stats import paired_ratio
 from core.cell import Value
 from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
-from core.result import CellResult, Run
 from core.runtime import NATIVE, RuntimeName
-from core.saved import SavedPlan, SavedRow
+from record.plan import SavedPlan, SavedRow
+from record.run import CellResult, Run
 
 REASON_CHARACTERS = 200
 EXCEPTION = re.compile(

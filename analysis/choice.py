@@ -23,9 +23,9 @@ from analysis.significance import SHARES
 from analysis.stats import FEWEST_FOR_RANGE, Estimate
 from analysis.steps import steps_to_the_last
 from core.messages import Message
-from core.result import CellResult, Run
 from core.runtime import NATIVE, RuntimeName
-from core.saved import SavedPlan
+from record.plan import SavedPlan
+from record.run import CellResult, Run
 
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 FEWEST_BLOCKS = 2 * FEWEST_FOR_RANGE - 1  # so that enough odd-numbered blocks judge

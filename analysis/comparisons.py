@@ -31,10 +31,10 @@ from analysis.steps import NAMES, OF_VALUES, confounds, several_causes
 from analysis.topologies import shape_confounds
 from analysis.verdict import MARGIN, Verdict, judge_family
 from core.cell import PARAMETERS, Value
-from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
-from core.result import CellResult, Run
-from core.saved import Until
+from record.decode import decoded
+from record.plan import Until
+from record.run import CellResult, Run
 
 BEST = "best"
 DIFFERENT = ("faster", "slower")

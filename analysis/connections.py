@@ -13,8 +13,8 @@ from analysis.others import MOST_BUSY, others
 from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message
 from core.request_plan import Request, RequestPlan
-from core.result import CellResult, Run
 from core.user_service import UserService
+from record.run import CellResult, Run
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
 ABOUT_ONE = 1.5

@@ -6,8 +6,8 @@ from math import inf
 from analysis.comparisons import DECIDED, SHORT, Comparison, compare
 from analysis.significance import SHARES, fewest_blocks_anytime
 from analysis.verdict import Verdict, slower_beyond
-from core.result import Run
-from core.saved import Until
+from record.plan import Until
+from record.run import Run
 
 
 def is_enough(run: Run, until: Until, spent_ns: int) -> bool:

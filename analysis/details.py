@@ -11,7 +11,7 @@ from analysis.metrics import METRICS
 from analysis.pairs import Pair
 from analysis.stats import Estimate, Floats, effect
 from analysis.verdict import judge_family
-from core.result import CellResult
+from record.run import CellResult
 
 PERCENTILES = {metric.percentile: metric.read for metric in METRICS.values() if metric.percentile}
 OF_TAIL = ("ratio", "low", "high", "p", "verdict")

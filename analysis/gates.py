@@ -11,9 +11,9 @@ from analysis.metrics import cpu_ns, median_of
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.messages import AND, NOTHING, Message, listed, message
-from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
+from record.run import DISTURBANCES, CellResult, Run
 
 LEAST_TIMED_NS = 2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
 MOST_SATURATION = 0.8

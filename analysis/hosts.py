@@ -7,8 +7,8 @@ from typing import Any
 from analysis.builds import build_facts, by_label, known, packages, unlike
 from analysis.steps import MISSING, Step
 from core.messages import Message, message, verbatim
-from core.result import Run
 from core.system import CLIENT, SERVICE
+from record.run import Run
 
 MACHINE: Mapping[str, Message] = {
     "cpu": message("CPU"),

@@ -13,7 +13,7 @@ from typing import Any
 from analysis.formats import MIB, Scale, hundredths, latency_scale, mib, microseconds, ratio, seconds, tenths, whole
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
-from core.result import CellResult
+from record.run import CellResult
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by key; None if unknown

@@ -18,9 +18,9 @@ from analysis.others import MOST_BUSY, load
 from analysis.stats import log_ratios, mean_over_cells, totals
 from analysis.steps import Step, steps
 from core.messages import NOTHING, Message, message
-from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.sweeps import Sweep, sweeps, swept_names, varying_names
+from record.run import CellResult, Run
 
 SIDES = ("denominator", "numerator")
 NONE_PASSED = message("no setting passed its validity checks")

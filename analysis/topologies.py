@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import median_low
 
 from core.messages import Message, message
-from core.result import CellResult
+from record.run import CellResult
 
 FEWEST_BLOCKS = 2
 Shape = tuple[int, int]  # number of processes, and threads per process

@@ -30,7 +30,7 @@ from analysis.stats import (
     unpaired_total,
 )
 from core.messages import NOTHING, Message, message, plural
-from core.saved import SavedPlan
+from record.plan import SavedPlan
 
 Key = TypeVar("Key", bound=Hashable)
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from core.errors import ChildFailed
-from core.result import Run
-from core.result_file import load
 from lab.places import REPOSITORY
+from record.run import Run
+from record.run_file import load
 
 RUNNER = (sys.executable, str(REPOSITORY / "runner.py"))
 Item = TypeVar("Item")

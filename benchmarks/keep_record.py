@@ -14,9 +14,9 @@ from typing import Any
 
 from benchmarks.bench import options
 from core.errors import BadInput
-from core.result import CellResult, Run
-from core.result_file import RunFile, load
 from lab.places import REPOSITORY
+from record.run import CellResult, Run
+from record.run_file import RunFile, load
 from reports.command_lines import command_line
 
 TABLE = "table.csv"

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from benchmarks.bench import options, print_table, run_of
-from core.result import Run
 from core.runtime import RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
+from record.run import Run
 
 PARTS = """
 import json, timeit

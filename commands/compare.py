@@ -10,8 +10,8 @@ from commands.output import NO_VERDICT, THRESHOLD_MISSED, output, short
 from config.flags import value_of
 from config.options import Flags, Option
 from config.plan_options import JSON, parse_slower
-from core.result_file import load
 from lab.run.runs import titles
+from record.run_file import load
 
 if TYPE_CHECKING:
     from reports.compare.runs import Compared

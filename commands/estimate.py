@@ -9,10 +9,10 @@ from config.plan import Plan
 from config.plan_options import MAX_BLOCKS
 from core.cell import Cell
 from core.messages import NOTHING, OR, Message, listed, message, plural
-from core.result import CellResult, Run
-from core.saved import Until
 from lab.run.bench import identity
 from lab.run.experiment import search_s
+from record.plan import Until
+from record.run import CellResult, Run
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes

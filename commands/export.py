@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands.output import output
-from core.result_file import load
 from lab.run.runs import titles
+from record.run_file import load
 from reports.view import View
 
 

@@ -10,10 +10,10 @@ from commands.output import output, short
 from config.plan_options import JSON, QUIET
 from core.errors import BadInput
 from core.messages import NOTHING, Message
-from core.result import Run
-from core.result_file import keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
+from record.run import Run
+from record.run_file import keep_comparisons, load
 from reports.exports import IN_FOLDER, PAGE
 
 if TYPE_CHECKING:

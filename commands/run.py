@@ -23,8 +23,6 @@ from core.errors import BadInput
 from core.messages import SENTENCES, chained, message, plural
 from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
-from core.result import Run
-from core.saved import SavedPlan, Until
 from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
@@ -47,6 +45,8 @@ from lab.run.runs import (
     run_folder,
     run_lock,
 )
+from record.plan import SavedPlan, Until
+from record.run import Run
 from reports.exports import IN_FOLDER
 
 SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")

@@ -15,11 +15,11 @@ from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
 from core.messages import OR, Message, listed
 from core.runtime import NATIVE, RuntimeName
-from core.saved import PlanFields, SavedPlan
 from core.sweeps import swept_names
 from core.system import System
 from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
+from record.plan import PlanFields, SavedPlan
 from systems import built_in, find, readers
 
 MOST_CELLS = 100_000

@@ -15,8 +15,8 @@ from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
 from core.objective import Objective
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
-from core.saved import Until
 from experiments import plans
+from record.plan import Until
 
 MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))

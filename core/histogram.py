@@ -151,7 +151,7 @@ class Histogram:
 
     @staticmethod
     def check(summary: Mapping[str, Any]) -> None:
-        """Raise ValueError, with key and value, if the numbers of a core.record.Summary contradict each other."""
+        """Raise ValueError, with key and value, if the numbers of a record.child.Summary contradict each other."""
         stored = summary.get("histogram", {})
         if stored.get("sub_bits") != SUB_BITS:
             raise ValueError(f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads {SUB_BITS}")

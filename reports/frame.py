@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.result_file import load
+from record.run_file import load
 from reports.exports.texts import cell_lines
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from analysis.others import Others, beside, others
 from analysis.settings import Settings, service_names
 from analysis.steps import OF_VALUES
 from core.messages import Message
-from core.result import CellResult, Run
-from core.saved import Machine, SavedPlan
+from record.plan import Machine, SavedPlan
+from record.run import CellResult, Run
 
 
 class View:

@@ -9,7 +9,7 @@ from core.errors import BadInput, GilscopeError
 from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
-from core.result import PLOTS
+from record.run import PLOTS
 from reports.document.model import Figure
 from reports.exports import PAGE
 from reports.exports.texts import text_files

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.record.test_run_file import run
 
 import commands
 import runner
 from config import flags
 from config.plan import Plan
-from core.result import FILE_NAME
-from core.result_file import RunFile
 from core.runtime import RuntimeName, facts
 from lab.machine import host
-from tests.core.test_result_file import run
+from record.run import FILE_NAME
+from record.run_file import RunFile
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"

@@ -12,8 +12,8 @@ from statistics import mean, median
 
 from analysis.cells import Row
 from analysis.stats import Estimate, effect
-from core.result import CellResult
 from core.runtime import RuntimeName
+from record.run import CellResult
 
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 

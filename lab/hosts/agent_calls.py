@@ -144,7 +144,7 @@ class AgentCalls:
         return installed_packages(Path(python))
 
     def facts(self, boot_id: str) -> dict[str, Any]:
-        """Return facts about this host for result.json (core.saved.HostFacts).
+        """Return facts about this host for result.json (record.plan.HostFacts).
 
         boot_id: the boot ID of the runner's machine, or "" if it is unknown
         """

@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.decode import Misfit
 from core.errors import GilscopeError
 from core.hosts import Host
 from core.languages import for_terminal
 from core.messages import Message, message, verbatim
 from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION, MessageReader
 from lab.output import ProcessOutput
+from record.decode import Misfit
 
 BOOT = Path(__file__).with_name("boot.py")
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")

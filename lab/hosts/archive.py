@@ -22,7 +22,7 @@ from lab.environments.requirements import Requirements, read, relocate_paths
 from lab.native import programs
 from lab.places import REPOSITORY
 
-FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab", "requirements")
+FOLDERS = ("core", "services", "clients", "systems", "experiments", "record", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
 CHECKOUT = "pyproject.toml"  # core.program recognises a checkout by this file; the agent's files look like a checkout
 MOST_BYTES = 64 << 20

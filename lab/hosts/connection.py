@@ -16,19 +16,19 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from core import record
-from core.decode import Misfit, decoded
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message
-from core.run_record import Link, RuntimeFacts, Window
-from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
 from lab.output import HeadTailBuffer
 from lab.run.children import Process
+from record import child as record
+from record.cell_parts import Link, RuntimeFacts, Window
+from record.decode import Misfit, decoded
+from record.plan import HostFacts
 
 MOST_CPU = 1 << 16
 

@@ -32,7 +32,7 @@ COMMAND_S = 900.0  # long enough to make an environment
 class HostPlace(HostConnection, Place):
     """A connected host on which child processes run.
 
-    runtimes: the facts of the runtimes that were found on the host (core.run_record.RuntimeFacts), by name
+    runtimes: the facts of the runtimes that were found on the host (record.cell_parts.RuntimeFacts), by name
     before: the offset of the host's clock before a cell's windows
     clock: the mean offset of the host's clock during the windows
     """

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
-from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
+from record.run import DISTURBANCES
 
 OTHERS_SHARE = 0.05
 STEAL_SHARE = 0.01

@@ -14,7 +14,6 @@ from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Message, chained, message
 from core.processtree import tree, usage_of
 from core.request_plan import ANSWER_DEADLINE_S
-from core.result import CellResult
 from core.system import CLIENT, SERVICE
 from lab.run.bench import Bench, Pace, calling_s, identity, key_of, redactor_of, starting_s
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
@@ -48,6 +47,7 @@ from lab.run.results import (
     service_faults,
 )
 from lab.run.slow import COLLECTION, collections_within, read_counters, slow_requests
+from record.run import CellResult
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 STARVED = "starved"  # the code of the reason if connections got no answer although others did

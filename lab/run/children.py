@@ -17,7 +17,6 @@ from typing import IO, Any
 
 import msgspec
 
-from core.decode import Misfit, decoded, shown
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
@@ -31,6 +30,7 @@ from lab.output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.run.limits import service_group
 from lab.run.runtimes import AnyRuntime, start_child
+from record.decode import Misfit, decoded, shown
 
 STDERR_TAIL_BYTES = 2000
 READ_BYTES = 1 << 20

@@ -9,15 +9,15 @@ from typing import Any
 
 from core.cell import Cell
 from core.child import TIMEOUT
-from core.decode import Kind, Misfit, decoded, shown, shown_key
 from core.errors import ChildFailed
 from core.histogram import Histogram
 from core.messages import Arg, message, verbatim
-from core.record import Addresses, ClientLine, Count, Runtime, ServiceLine
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow
 from lab.run.runtimes import AnyRuntime
+from record.child import Addresses, ClientLine, Count, Runtime, ServiceLine
+from record.decode import Kind, Misfit, decoded, shown, shown_key
 
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called

@@ -17,8 +17,6 @@ from core.fingerprint import CODE, code_changes
 from core.messages import message
 from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s
 from core.program import PROGRAM
-from core.result import NOT_TRIED, CellResult, Run
-from core.result_file import RunFile
 from lab.folders import Sandbox
 from lab.run.bench import Bench, identity
 from lab.run.beside import Standing
@@ -28,6 +26,8 @@ from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
+from record.run import NOT_TRIED, CellResult, Run
+from record.run_file import RunFile
 
 MOST_STARTS = 2
 LEAD_S = 0.5  # a probe starts with at least this time, in which queues build up as under a steady load

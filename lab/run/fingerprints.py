@@ -11,7 +11,6 @@ from core.cell import Cell
 from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import Message
-from core.result import CellResult, Run
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
@@ -23,6 +22,7 @@ from lab.native.programs import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
 from lab.run.runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime, runtime_of
+from record.run import CellResult, Run
 
 EDITABLE = ("-e", "--editable")
 CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/user_service")

@@ -10,7 +10,6 @@ from core.cell import Cell
 from core.errors import BadInput, ChildFailed
 from core.files import put
 from core.messages import NOTHING, listed, message, verbatim
-from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, stacks
@@ -19,6 +18,7 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
+from record.run import PROFILES, CellResult
 
 STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names
 MOST_STACK_BYTES = 16 << 20

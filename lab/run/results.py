@@ -14,7 +14,6 @@ from typing import Any
 
 from core.histogram import Histogram
 from core.messages import AND, NOTHING, Message, chained, listed, message, plural
-from core.result import Status
 from core.runtime import JIT
 from core.slices import Slices
 from core.system import System
@@ -25,6 +24,7 @@ from lab.run.contract import HISTOGRAMS, SLICES, SLOW
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.places import HERE
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
+from record.run import Status
 
 MOST_JIT_BYTES = 64
 LITTLE = 0.03

@@ -15,9 +15,6 @@ from core.errors import BadInput
 from core.files import BESIDE, is_there
 from core.messages import SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
-from core.result import FILE_NAME, PLOTS, Run
-from core.result_file import COMPARISONS, RunFile, load
-from core.saved import SavedPlan
 from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder
 from lab.machine import host, quiet
@@ -26,6 +23,9 @@ from lab.processes import output_of
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
+from record.plan import SavedPlan
+from record.run import FILE_NAME, PLOTS, Run
+from record.run_file import COMPARISONS, RunFile, load
 from systems import built_in
 
 RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER

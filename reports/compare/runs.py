@@ -16,7 +16,7 @@ from analysis.stats import FEWEST_FOR_INTERVAL
 from analysis.verdict import MARGIN, judge_runs
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
-from core.result import CellResult
+from record.run import CellResult
 from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences, obstacles, runs_section
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col

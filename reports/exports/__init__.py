@@ -5,8 +5,8 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.files import write
-from core.result import PLOTS, PROFILES
-from core.result_file import COMPARISONS
+from record.run import PLOTS, PROFILES
+from record.run_file import COMPARISONS
 
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"

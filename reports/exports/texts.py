@@ -10,8 +10,8 @@ from analysis.cells import Row
 from analysis.metrics import METRICS, ROW_METRICS
 from analysis.settings import parameter_names, value_text
 from core.languages import Language, printable
-from core.result import Run
-from core.result_file import to_json
+from record.run import Run
+from record.run_file import to_json
 from reports.document.model import Document
 from reports.render.markdown import markdown as rendered
 from reports.view import View
@@ -22,7 +22,7 @@ Texts = dict[str, Callable[[], str]]
 def as_json(view: View) -> dict[str, Any]:
     """Return the content of result.json with an additional key `figures`: the figures of each row, with units.
 
-    core.result_file.load can read the result like result.json.
+    record.run_file.load can read the result like result.json.
     """
     rows = [
         {

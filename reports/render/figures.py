@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Drawing
 
 from core.languages import ENGLISH, Language, Printable
 from core.messages import Message
-from core.result import PLOTS
+from record.run import PLOTS
 from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
 from reports.render.panels import COLOURS, LINK

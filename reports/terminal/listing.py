@@ -18,8 +18,8 @@ from analysis.steps import OF_VALUES
 from core.errors import BadInput
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
-from core.result import FILE_NAME
-from core.result_file import load
+from record.run import FILE_NAME
+from record.run_file import load
 from reports.render.console import wrapped
 from reports.topics.headline import main_headline
 

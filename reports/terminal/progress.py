@@ -23,7 +23,7 @@ from analysis.settings import place_in_plan, varying
 from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
-from core.result import CellResult
+from record.run import CellResult
 from reports.render.console import terminal
 
 BAR_WIDTH = 12

@@ -8,7 +8,7 @@ from analysis.formats import whole
 from analysis.metrics import COUNT, LABELLED, Metric
 from analysis.settings import value_text, varying
 from core.messages import NOTHING, message, verbatim
-from core.result import CellResult
+from record.run import CellResult
 from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, metric_head, table
 from reports.view import View

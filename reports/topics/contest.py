@@ -15,7 +15,7 @@ from analysis.settings import about
 from analysis.stats import Estimate
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
-from core.saved import Absent
+from record.plan import Absent
 from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
 from reports.document.shapes import CellValue, Col, bar_strip, col, metric_col, most_throughput, of_row, table
 from reports.view import View

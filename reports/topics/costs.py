@@ -11,7 +11,7 @@ from analysis.cells import Row
 from analysis.formats import tenths
 from analysis.metrics import METRICS, median_of, per_request_of
 from core.messages import AND, NOTHING, Message, listed, message
-from core.result import CellResult
+from record.run import CellResult
 from reports.document.model import Datum, Section, Strip, Table, plain_table, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.formats import hundredths, percent
 from core.messages import NOTHING, Message, message, verbatim
-from core.result import Run
+from record.run import Run
 from reports.document.model import ABSENT, Section, Table
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View

@@ -13,8 +13,8 @@ from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method, size_text
-from core.result import CellResult, Run
-from core.saved import Machine
+from record.plan import Machine
+from record.run import CellResult, Run
 from reports.command_lines import repeat_command
 from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.view import View

@@ -15,7 +15,7 @@ from analysis.metrics import is_proportional, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim
-from core.result import CellResult
+from record.run import CellResult
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
 from reports.document.shapes import arm_col, col, table, tip
 from reports.view import View

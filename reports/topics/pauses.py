@@ -10,9 +10,9 @@ import numpy as np
 from analysis.cells import Row, setting_key
 from analysis.formats import milliseconds, percent, scaled, tenths, whole_percent
 from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
-from core import record
 from core.messages import Message, message
-from core.result import CellResult
+from record import child as record
+from record.run import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View

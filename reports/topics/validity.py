@@ -30,9 +30,9 @@ from analysis.steps import not_separated, steps
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.method import FEWEST_TO_PIN, SAME, placement
-from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
+from record.run import NOT_TRIED, CellResult, Run
 from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.topics.gaps import missing_section
 from reports.view import View

@@ -10,8 +10,8 @@ from analysis.formats import hundredths, whole, whole_percent
 from analysis.settings import setting_of
 from analysis.stats import Estimate, difference, share
 from core.messages import Message, listed, message, verbatim
-from core.result import Run
 from core.runtime import RuntimeName
+from record.run import Run
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View

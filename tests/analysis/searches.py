@@ -7,7 +7,7 @@ import numpy as np
 from analysis.capacity import wanted
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from tests.reports.sample import facts
 
 P99 = Objective.parse("p99<60ms")

@@ -19,8 +19,8 @@ from benchmarks.bench import print_table
 from benchmarks.capacity import capacity_of, late_mmc
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
-from core.result import CellResult, Run
 from lab.run.experiment import length
+from record.run import CellResult, Run
 
 QUEUES = ((8, 0.02), (1, 0.001))  # servers and mean service time in s
 LIMITS_MS = (50, 120, 250, 500, 1000)

@@ -17,9 +17,9 @@ from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.messages import verbatim
 from core.objective import Objective
-from core.result import CellResult
 from core.user_service import Command, UserService
 from lab.places import REPOSITORY
+from record.run import CellResult
 from reports.topics.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, searched, steep

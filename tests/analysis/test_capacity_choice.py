@@ -10,7 +10,7 @@ import pytest
 from analysis.capacity import PROBES_OF_ROUND, capacities, choices_of_arms, ratios, wanted
 from benchmarks.capacity import capacity_of, late_mmc
 from core.languages import ENGLISH
-from core.result import Run
+from record.run import Run
 from reports.topics.capacity import section
 from reports.view import View
 from tests.analysis.searches import answered, searched

@@ -12,8 +12,8 @@ from analysis.capacity_model import Crossing, Loop, Probe
 from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.messages import message
-from core.result import CellResult
-from core.run_record import Others
+from record.cell_parts import Others
+from record.run import CellResult
 from reports.topics import validity
 from reports.topics.capacity import section
 from reports.view import View

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.causes import bound_of_lock
 from core.messages import verbatim
-from core.result import Run
+from record.run import Run
 from reports.topics import lost_time
 from reports.view import View
 from tests.docs.pages import DOCS

@@ -10,7 +10,7 @@ from analysis.choice import choices, compare_bests, halved, judging
 from analysis.significance import SHARES
 from core.cell import Value, parameter
 from core.messages import verbatim
-from core.result import Run
+from record.run import Run
 from reports.topics.best import section
 from reports.view import View
 from tests.reports.sample import run_of

@@ -12,7 +12,7 @@ from analysis.decisions import from_first_to_last, is_decided, regressions, wide
 from analysis.gates import background, idle_cores
 from analysis.verdict import Word
 from core.messages import message
-from core.result import CellResult, Run, Status
+from record.run import CellResult, Run, Status
 from reports.topics.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import compared, only, steady, timed

@@ -12,7 +12,7 @@ from analysis.comparisons import AT_RATE, Comparison, compare
 from analysis.decisions import is_decided, regressions
 from analysis.significance import SHARES
 from analysis.stats import effect
-from core.result import CellResult
+from record.run import CellResult
 from reports.topics.headline import headline, opposed_p99
 from tests.analysis.timed_cells import BLOCKS, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -6,8 +6,8 @@ from typing import Any
 
 from analysis.hosts import cores_of, host_confounds
 from analysis.steps import Step
-from core.result import Run
 from core.system import CLIENT, SERVICE
+from record.run import Run
 from tests.reports.sample import run_of
 
 LOCK = Step(name="lock", denominator="3.14t+gil", numerator="3.14t", causes=("lock",))

@@ -8,8 +8,8 @@ import pytest
 
 from analysis.comparisons import Comparison
 from analysis.others import others
-from core.result import CellResult
-from core.run_record import Others
+from record.cell_parts import Others
+from record.run import CellResult
 from reports.topics.headline import headline
 from reports.topics.validity import section
 from reports.view import View

@@ -9,7 +9,7 @@ from analysis.cells import OVER_ALL
 from analysis.comparisons import Comparison, compare
 from analysis.decisions import is_decided
 from analysis.steps import OF_VALUES
-from core.result import CellResult
+from record.run import CellResult
 from reports.topics import values
 from reports.view import View
 from tests.analysis.timed_cells import steady

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.comparisons import Comparison, compare
 from core.cell import Value
-from core.result import CellResult
+from record.run import CellResult
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 BLOCKS = 8

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from benchmarks.keep_record import TABLE, keep
-from core.result import FILE_NAME
-from core.result_file import RunFile, load
+from record.run import FILE_NAME
+from record.run_file import RunFile, load
 from reports.report import report
 from reports.view import View
 from tests.reports.sample import TITLES, seed_run

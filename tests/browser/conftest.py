@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from core.languages import ENGLISH
 from core.messages import verbatim
-from core.result import Run
+from record.run import Run
 from reports.render.html import page
 from tests.browser.finding import WANTED, chromium
 from tests.reports.compare.trio import compared_trio

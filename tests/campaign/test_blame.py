@@ -208,6 +208,7 @@ def checkout(folder: Path) -> Path:
         "lab",
         "clients",
         "services",
+        "record",
         "analysis",
         "reports",
     ):

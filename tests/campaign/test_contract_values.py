@@ -19,9 +19,6 @@ import pytest
 from core.errors import ChildFailed
 from core.messages import Message
 from core.method import Method, Warmup
-from core.record import Client, ClientLine, Program, ServiceLine
-from core.result import CellResult, Run
-from core.result_file import RunFile, load
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
@@ -31,6 +28,9 @@ from lab.run.children import Child, Place
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
+from record.child import Client, ClientLine, Program, ServiceLine
+from record.run import CellResult, Run
+from record.run_file import RunFile, load
 from systems import find
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import NO_JSON, VALUES, check_sound

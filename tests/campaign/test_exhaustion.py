@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from core.result_file import load
 from lab.profile.locks import obstacle
 from lab.profile.uprobes import MACHINES
 from lab.run.runtimes import Runtime
+from record.run_file import load
 from tests.campaign import impatient
 from tests.campaign.hostile import sample
 from tests.campaign.saved import cells_in

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from core.result_file import RunFile, load
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
+from record.run_file import RunFile, load
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import IS_LARGE, SEED
 from tests.contract.runs import plan_flags, runtime_flags

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from core.result_file import load
 from lab.run.runtimes import Runtime
+from record.run_file import load
 from tests.campaign import impatient
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, campaign_only, size

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from core.result import FILE_NAME, CellResult
-from core.result_file import RunFile, load
+from record.run import FILE_NAME, CellResult
+from record.run_file import RunFile, load
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import TEXTS, is_json
 

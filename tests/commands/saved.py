@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.result_file import RunFile
+from record.run_file import RunFile
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}

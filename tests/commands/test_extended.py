@@ -9,7 +9,7 @@ from analysis.significance import SHARES
 from commands.run import extended
 from config.load import load_experiment
 from core.errors import BadInput
-from core.saved import Until
+from record.plan import Until
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
 

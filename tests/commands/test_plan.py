@@ -21,7 +21,7 @@ from config.plan import Plan, Row
 from core.cell import Cell
 from core.messages import message
 from core.runtime import RuntimeName
-from core.saved import Until
+from record.plan import Until
 from systems import find
 
 SMALL = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}

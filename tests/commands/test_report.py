@@ -7,8 +7,8 @@ from statistics import median
 import pytest
 
 from commands.report import main as report
-from core.result import FILE_NAME
-from core.result_file import load
+from record.run import FILE_NAME
+from record.run_file import load
 from reports.exports import texts
 from reports.render import figures
 from tests.commands.saved import saved

@@ -9,7 +9,7 @@ import pytest
 
 from commands import run as command
 from core.messages import message
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from reports.view import View
 from tests.analysis.searches import searched, steep
 

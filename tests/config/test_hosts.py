@@ -9,10 +9,10 @@ from commands.chosen import _python_clients
 from config import hosts
 from config.options import Given
 from config.plan import Plan
-from core.decode import decoded
 from core.errors import BadInput
 from core.hosts import Layout
 from core.runtime import NATIVE
+from record.decode import decoded
 from tests.config import planning
 
 TWO = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10.0.0.2, cpus: 0-1+3, python: /opt/p}\n"

@@ -17,9 +17,9 @@ from config.plan_options import PLAN_OPTIONS, parse_until
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 from core.method import Method, Warmup
-from core.result_file import load
-from core.saved import Until
 from lab.places import REPOSITORY
+from record.plan import Until
+from record.run_file import load
 
 
 @pytest.fixture

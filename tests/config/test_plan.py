@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
-from core.saved import Until
+from record.plan import Until
 from systems import find
 
 SWEPT: dict[str, list[Any]] = {

@@ -13,13 +13,13 @@ from config.user_service.plan import user_service_plan
 from core.cell import Cell, Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
-from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from lab.user_service import readiness
+from record.run import CellResult
 
 ITEMS = """
 import json, os, socket, sys

@@ -10,12 +10,12 @@ import pytest
 
 from core.cell import Cell
 from core.messages import verbatim
-from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
+from record.run import CellResult
 from systems import find
 from tests.contract.dialects import FRAMES, HTTP, RAW, Dialect
 from tests.contract.peers import DEADLINE_S, Peer

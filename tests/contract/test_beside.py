@@ -16,9 +16,9 @@ import yaml
 from config.load import load_plan
 from core.errors import BadInput, GilscopeError
 from core.processtree import tree
-from core.result_file import load
 from lab.run.beside import BesideFailed, standing
 from lab.run.runtimes import Runtime
+from record.run_file import load
 from tests.contract.runs import UNREPORTED, finished, runtime_flags, started, wait_for_ends
 
 pytestmark = pytest.mark.skipif(

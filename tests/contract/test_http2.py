@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from core.method import Method, Warmup
-from core.result import CellResult
 from core.runtime import NATIVE
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
+from record.run import CellResult
 from tests.conftest import native_or_skip, runtime_or_skip
 from tests.contract.own_services import planned
 from tests.contract.packages import not_installed

@@ -9,11 +9,11 @@ import pytest
 
 from core.errors import BadInput
 from core.method import Method
-from core.result_file import load
 from lab.folders import Sandbox
 from lab.run.bench import Bench
 from lab.run.limits import service_group
 from lab.run.runtimes import Runtime
+from record.run_file import load
 from tests.contract.runs import SERVICE, UNREPORTED, Run, finished, is_client, plan_flags, service_flags, started
 from tests.contract.test_systems import measured
 

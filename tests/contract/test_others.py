@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.others import others
-from core.result import CellResult
-from core.result_file import load
 from lab.run.runtimes import Runtime
+from record.run import CellResult
+from record.run_file import load
 from tests.contract.runs import DEADLINE_S, RUNNER, plan_flags
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux shows other processes")

@@ -6,10 +6,10 @@ import pytest
 
 from config.load import load_plan
 from config.plan import find_system
-from core.result_file import RunFile, load
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
+from record.run_file import RunFile, load
 from tests.conftest import found
 from tests.contract.runs import UNREPORTED, finished
 from tests.contract.serving import small_cell

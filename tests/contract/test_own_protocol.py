@@ -14,13 +14,13 @@ import yaml
 
 from config.plan import Entry, find_system
 from core.method import Method, Warmup
-from core.result import CellResult
-from core.result_file import load
 from core.system import System
 from lab.run.bench import Bench
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
 from lab.user_service.readiness import DEAF, one_request
+from record.run import CellResult
+from record.run_file import load
 from tests.conftest import found
 from tests.contract.runs import UNREPORTED, finished, runtime_flags
 from tests.contract.serving import check_ok, small_cell

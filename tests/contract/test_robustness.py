@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.result_file import load
 from lab.run.runtimes import Runtime
+from record.run_file import load
 from tests.contract.dialects import FRAMES
 from tests.contract.peers import Peer
 from tests.contract.runs import (

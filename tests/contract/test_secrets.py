@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.result_file import load
 from lab.run.runtimes import Runtime
+from record.run_file import load
 from tests.contract.runs import RUNNER, UNREPORTED, finished, runtime_flags
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")

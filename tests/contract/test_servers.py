@@ -8,9 +8,9 @@ import yaml
 
 from analysis.topologies import measured_shape
 from config.user_service.servers import ASGI
-from core.result import CellResult
 from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
+from record.run import CellResult
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed

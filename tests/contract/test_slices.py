@@ -16,7 +16,6 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.method import ORCHESTRATOR, Method, Warmup
-from core.result import CellResult, Status
 from core.system import System
 from lab.run import measure
 from lab.run.bench import Bench, Pace, identity, key_of
@@ -24,6 +23,7 @@ from lab.run.beside import Standing
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.runtimes import Runtime
+from record.run import CellResult, Status
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok, command_or_skip, small_cell

@@ -9,12 +9,12 @@ import pytest
 
 from core.cell import Cell
 from core.method import Method, Warmup
-from core.result import CellResult
 from core.runtime import NATIVE, RuntimeName
 from core.system import System
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
+from record.run import CellResult
 from systems import find
 from tests.conftest import runtime_or_skip
 from tests.contract.kinds import SERVICES, TABLES, more_kinds, params_of

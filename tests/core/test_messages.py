@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from core.decode import Misfit, decoded, expect_words
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
 from core.messages import AND, LONGEST_TEXT, SEMICOLON, Message, listed, message, plural, verbatim
+from record.decode import Misfit, decoded, expect_words
 
 
 class Catalog(gettext.NullTranslations):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.others import others
-from core.result_file import load
+from record.run_file import load
 from tests.conftest import runtime_or_skip
 from tests.contract.runs import finished
 from tests.docs.pages import DOCS, blocks

@@ -13,8 +13,8 @@ import pytest
 import commands as command_line
 from config import flags
 from config.load import load_plan
-from core.result_file import RunFile
 from lab.places import REPOSITORY
+from record.run_file import RunFile
 from tests.analysis.timed_cells import steady
 from tests.docs.pages import (
     DOCS,

@@ -20,14 +20,14 @@ from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
 from core.histogram import bounds_ns, bucket_of
 from core.program import VERSION
-from core.record import ClientLine, ServiceLine
 from core.request_plan import RequestPlan
-from core.result import Status
 from core.system import System
 from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.run.contract import CLIENT_MUST, SERVICE_MUST
+from record.child import ClientLine, ServiceLine
+from record.run import Status
 from reports.topics import best, comparisons, costs, limit, memory, values
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows

@@ -25,7 +25,19 @@ from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, ours, system_5
 
-PACKAGES = ("core", "services", "clients", "experiments", "systems", "lab", "config", "analysis", "reports", "commands")
+PACKAGES = (
+    "core",
+    "services",
+    "clients",
+    "experiments",
+    "systems",
+    "lab",
+    "config",
+    "record",
+    "analysis",
+    "reports",
+    "commands",
+)
 
 
 def said(who: str, direction: str) -> list[Any]:

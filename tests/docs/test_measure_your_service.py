@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from core.program import ROOT
-from core.result import Run
-from core.result_file import load
+from record.run import Run
+from record.run_file import load
 from tests.conftest import RUNTIMES, found
 from tests.docs.pages import DOCS, blocks, expect
 from tests.test_runner import gilscope

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from core import comparison_record, method, profile_record, record, result, run_record, saved
+from core import method
+from record import cell_parts, child, comparison, plan, profile, run
 from tests.docs.pages import DOCS, expect, with_table
 
 PAGE = DOCS / "result.md"
-MODULES = (method, record, run_record, profile_record, comparison_record, saved, result)
+MODULES = (method, child, cell_parts, profile, comparison, plan, run)
 KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
-USED = {*record.Usage.__annotations__}  # which have a table of their own
+USED = {*child.Usage.__annotations__}  # which have a table of their own
 NOT_HERE = {  # keys that are not in the table of that type, and why
     "Client": USED,
     "Service, ServiceLine": USED,

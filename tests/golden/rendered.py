@@ -16,8 +16,8 @@ from rich.console import Console
 from core.errors import BadInput
 from core.languages import Language, Printable, language
 from core.program import VERSION
-from core.result import CellResult, Run
 from lab.run.runs import titles
+from record.run import CellResult, Run
 from reports.compare.ci import annotations
 from reports.compare.members import members
 from reports.compare.runs import compare_runs

@@ -11,8 +11,8 @@ from typing import Any
 
 from commands.audit import audit_document
 from core.messages import verbatim
-from core.result import Run
-from core.result_file import load
+from record.run import Run
+from record.run_file import load
 from reports.document.model import Document
 from reports.terminal.stress import stress_document
 from tests.analysis.timed_cells import steady

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from core.histogram import Histogram
-from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
 from lab.folders import Sandbox
@@ -19,6 +18,7 @@ from lab.python.interpreters import Interpreter
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
+from record.run import CellResult
 from systems import find
 from tests.contract.serving import small_cell
 

@@ -8,7 +8,7 @@ from core.cell import Value
 from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.messages import verbatim
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from reports.document.model import Figure, Section, Table
 from reports.topics import topics
 from reports.view import View

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from core.cell import Value
 from core.histogram import Histogram
 from core.languages import language
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from reports.render.html import page
 from reports.report import report
 from reports.view import View

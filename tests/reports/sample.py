@@ -7,7 +7,7 @@ from typing import Any
 from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import verbatim
-from core.result import CellResult, Run, Status
+from record.run import CellResult, Run, Status
 from systems import find
 
 TITLES = {

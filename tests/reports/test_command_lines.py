@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from core.result_file import RunFile, load
+from record.run_file import RunFile, load
 from reports.command_lines import resume_command
 from tests.reports.sample import run_of
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.result_file import RunFile
+from record.run_file import RunFile
 from reports.frame import frame
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.result import Run
+from record.run import Run
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, page_of

@@ -8,7 +8,7 @@ from statistics import fmean, median
 import pytest
 
 from core.histogram import Histogram
-from core.result import CellResult
+from record.run import CellResult
 from reports.document.model import Datum, Section, Traced
 from reports.report import report
 from tests.reports.reading import (

@@ -29,6 +29,7 @@ ROOMS = (
         "experiments",
         "systems",
         "config",
+        "record",
         "analysis",
         "lab",
         "reports",

@@ -9,9 +9,9 @@ from io import StringIO
 from pathlib import Path
 
 from commands import run as command
-from core.result import Run
-from core.result_file import load
 from lab.python.interpreters import find
+from record.run import Run
+from record.run_file import load
 from reports.topics.waits import WaitingLine, settings, waits
 from tests.lab.extensions import extension
 

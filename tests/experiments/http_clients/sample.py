@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from analysis.cells import Cells, Row
-from core.result import CellResult, Run
 from experiments.http_clients.topic_workers import clients
+from record.run import CellResult, Run
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.result import CellResult
 from experiments.http_clients.topic_workers import bench_ns, lmean_ns, serialisation
+from record.run import CellResult
 from tests.experiments.http_clients.sample import only_client
 from tests.reports.contestants import blocks_of
 from tests.reports.sample import MS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.result import Run
+from record.run import Run
 from tests.reports.contestants import sentences
 from tests.reports.sample import MS, TITLES, cell_of, measured
 

@@ -10,13 +10,13 @@ from config.plan import Entry
 from core.cell import Cell
 from core.hosts import Layout
 from core.method import Method
-from core.result import CellResult
 from lab.folders import Sandbox
 from lab.hosts import connection
 from lab.hosts.cluster import HostCluster
 from lab.run.bench import Bench, Pace, key_of
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
+from record.run import CellResult
 from systems import find
 from tests.lab.hosts.namespaces import Lab, python_path, why_not
 

@@ -17,8 +17,6 @@ from commands import hosts, run
 from core.child import Slice
 from core.hosts import Host
 from core.languages import ENGLISH
-from core.result import Run
-from core.result_file import load
 from lab.folders import Sandbox
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.cluster import HostCluster
@@ -26,6 +24,8 @@ from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
+from record.run import Run
+from record.run_file import load
 from reports.topics.machine import contribution_table
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until

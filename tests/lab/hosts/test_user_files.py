@@ -18,7 +18,6 @@ from core.child import Slice
 from core.errors import BadInput
 from core.hosts import Host, Layout
 from core.method import Method
-from core.result import CellResult
 from core.runtime import NATIVE
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
@@ -31,6 +30,7 @@ from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, runtime_of
+from record.run import CellResult
 from systems import find
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned

@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.decode import decoded
-from core.profile_record import Profile
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.lock_report import describe_owner, sentence, short_name, to_json
 from lab.profile.locks import LockFacts, Waiting, is_notification
+from record.decode import decoded
+from record.profile import Profile
 
 SECOND = 10**9
 PUT = (

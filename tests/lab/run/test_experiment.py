@@ -14,10 +14,7 @@ from core.errors import BadInput
 from core.messages import verbatim
 from core.method import Method
 from core.objective import Objective
-from core.result import CellResult, Run
-from core.result_file import load
 from core.runtime import RuntimeName
-from core.saved import Until
 from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
@@ -26,6 +23,9 @@ from lab.run.experiment import RunInProgress, carry_out, search_s
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
+from record.plan import Until
+from record.run import CellResult, Run
+from record.run_file import load
 from systems import find
 
 SEED = 7

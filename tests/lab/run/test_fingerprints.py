@@ -10,13 +10,13 @@ from analysis.gates import mixed
 from config.plan import Plan, Row
 from core.fingerprint import CODE, environment_changes
 from core.messages import listed, message
-from core.result import CellResult
 from core.runtime import RuntimeName
 from lab.digests import Digests
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, count_unmeasured
+from record.run import CellResult
 from systems import find
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
 

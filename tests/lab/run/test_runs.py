@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from core.result_file import keep_comparisons, load
 from lab.folders import Sandbox, lock_folder
 from lab.places import REPOSITORY
 from lab.run.runs import commit, expect_no_foreign_files, run_lock
+from record.run_file import keep_comparisons, load
 from tests.commands.saved import saved
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started
@@ -80,7 +80,7 @@ SAVE = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from core.result_file import RunFile, load
+from record.run_file import RunFile, load
 folder = Path(sys.argv[1])
 run, file = load(folder), RunFile(folder)
 print("saving", flush=True)

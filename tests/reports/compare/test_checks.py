@@ -12,8 +12,8 @@ from core.errors import BadInput
 from core.languages import ENGLISH
 from core.messages import verbatim
 from core.request_plan import Request, RequestPlan
-from core.result import CellResult
 from core.user_service import Command, UserService
+from record.run import CellResult
 from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, sentence
 from reports.compare.members import members, obstacles
 from reports.compare.runs import Compared, document

@@ -10,7 +10,7 @@ from core.cell import Value
 from core.errors import BadInput
 from core.messages import Message
 from core.method import Method, Warmup
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from reports.compare.members import members
 from reports.compare.runs import Compared, ComparedCell, compare_runs, document, time_text
 from reports.view import View

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from core.cell import Value
-from core.result import Run
+from record.run import Run
 from reports.compare.members import members
 from reports.compare.runs import compare_runs, document
 from reports.document.model import Document

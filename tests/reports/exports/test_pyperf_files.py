@@ -6,7 +6,7 @@ import pyperf  # type: ignore[import-untyped]
 import pytest
 
 from core.errors import BadInput
-from core.result import Run
+from record.run import Run
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.compare.test_runs import cells, run

@@ -8,8 +8,8 @@ import pytest
 
 from analysis.comparisons import compare
 from core.languages import ENGLISH
-from core.result import FILE_NAME, Run
-from core.result_file import RunFile
+from record.run import FILE_NAME, Run
+from record.run_file import RunFile
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
 from tests.analysis.timed_cells import steady

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.request_plan import Request, RequestPlan
-from core.result import CellResult, Run
 from core.secret import Secret
 from core.user_service import Command, UserService
+from record.run import CellResult, Run
 from reports.document.model import Table
 from reports.topics.answer import answer
 from reports.topics.verdict import section

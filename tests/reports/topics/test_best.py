@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from config.load import load_experiment
-from core.result import CellResult, Run
 from core.user_service import Command, UserService
+from record.run import CellResult, Run
 from reports.topics.best import section
 from reports.view import View
 from tests.reports.contestants import lines_of

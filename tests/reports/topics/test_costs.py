@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.gates import saturation
-from core.result import CellResult
+from record.run import CellResult
 from reports.topics.costs import MORE, TIMES
 from tests.reports.sample import MS, cell_of, measured
 

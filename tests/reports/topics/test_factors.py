@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.result import Run
+from record.run import Run
 from reports.topics.factors import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.formats import KIB, MIB
-from core.result import Run
+from record.run import Run
 from reports.topics.memory import growths, section
 from reports.view import View
 from tests.reports.sample import run_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from reports.topics.pauses import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of

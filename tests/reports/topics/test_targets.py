@@ -8,7 +8,7 @@ import pytest
 
 from analysis.comparisons import compare
 from core.request_plan import RequestPlan
-from core.result import CellResult, Run
+from record.run import CellResult, Run
 from reports.topics.answer import answer
 from reports.topics.targets import section
 from reports.view import View

@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.messages import message
-from core.result import Run
+from record.run import Run
 from reports.document.model import Section
 from reports.topics.waits import section
 from reports.view import View

@@ -1,9 +1,9 @@
-"""Declare the keys of the comparisons in result.json (see core.record)."""
+"""Declare the keys of the comparisons in result.json (see record.child)."""
 
 from typing import Literal, TypedDict
 
 from core.messages import Message
-from core.record import Count, Known, Parameters
+from record.child import Count, Known, Parameters
 
 Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
 

@@ -15,17 +15,17 @@ from typing import Any
 
 import msgspec
 
-from core.comparison_record import Comparison
-from core.decode import Misfit, decode_name, decoded, expect_parameters, expect_words, shown
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
 from core.messages import Json, Message, message, verbatim
-from core.profile_record import Profile
-from core.result import FILE_NAME, SCHEMA, CellResult, Run
-from core.run_record import Fingerprints, OwnService, RuntimeFacts
-from core.saved import Machine, SavedPlan
 from core.user_service import UserService
+from record.cell_parts import Fingerprints, OwnService, RuntimeFacts
+from record.comparison import Comparison
+from record.decode import Misfit, decode_name, decoded, expect_parameters, expect_words, shown
+from record.plan import Machine, SavedPlan
+from record.profile import Profile
+from record.run import FILE_NAME, SCHEMA, CellResult, Run
 
 CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"

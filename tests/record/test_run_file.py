@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from core.errors import BadInput
 from core.histogram import Histogram
 from core.messages import message, plural, verbatim
-from core.result import FILE_NAME, CellResult, Run
-from core.result_file import COMPARISONS, RunFile, keep_comparisons, load, to_json
+from record.run import FILE_NAME, CellResult, Run
+from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, to_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
@@ -36,7 +36,7 @@ KILLED_WHILE_WRITING = """
 import os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from core.result_file import RunFile, load
+from record.run_file import RunFile, load
 
 run = load(Path(sys.argv[1]))
 run.cells *= 2

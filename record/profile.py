@@ -1,9 +1,9 @@
-"""Declare the keys of the profiles in result.json (see core.record)."""
+"""Declare the keys of the profiles in result.json (see record.child)."""
 
 from typing import Required, TypedDict
 
 from core.messages import Message
-from core.record import Count, Number, Numbers, Parameters
+from record.child import Count, Number, Numbers, Parameters
 
 
 class Line(TypedDict, total=False):

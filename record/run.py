@@ -1,6 +1,6 @@
 """The results of a run: the result of each cell in each block, and the run that has them.
 
-Run, CellResult and core.record declare the keys of result.json; docs/result.md is made from their docstrings.
+Run, CellResult and record.child declare the keys of result.json; docs/result.md is made from their docstrings.
 """
 
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from core.messages import NOTHING, Message, message
-from core.record import Client, Count, Number, Parameters, Service, Summary, Turns
-from core.run_record import CellHost, Others, Slices, Slow
 from core.runtime import RuntimeName
+from record.cell_parts import CellHost, Others, Slices, Slow
+from record.child import Client, Count, Number, Parameters, Service, Summary, Turns
 
 FILE_NAME = "result.json"
 SCHEMA = 4
@@ -129,7 +129,7 @@ class CellResult:
 
 @dataclass(kw_only=True)
 class Run:
-    """One execution of a plan, possibly unfinished. core.result_file has the types of its attributes of plain JSON.
+    """One execution of a plan, possibly unfinished. record.run_file has the types of its attributes of plain JSON.
 
     schema: version of this format, 4
     run_id: name of the run and of its folder

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 
 from core.beside import Beside
 from core.cell import Value
-from core.decode import decoded
 from core.hosts import Layout
 from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.objective import Objective
-from core.record import Count, Number, Share
-from core.run_record import Link, RuntimeFacts
 from core.runtime import RuntimeName
 from core.user_service import UserService
+from record.cell_parts import Link, RuntimeFacts
+from record.child import Count, Number, Share
+from record.decode import decoded
 
 
 @dataclass(frozen=True, kw_only=True)

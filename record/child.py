@@ -1,9 +1,8 @@
 """Declare type, bounds and meaning of each key in the result that a child process prints.
 
-The modules run_record, profile_record and comparison_record declare the other keys of result.json with the same kinds
-of values, core.result declares the run and its cells, and core.saved the plan and the machine. The tables of
-docs/result.md are made from the lines `key: meaning` of these docstrings. Measured processes must not import these
-modules, because they need msgspec.
+The other modules of this package declare the other keys of result.json with the same kinds of values. The tables of
+docs/result.md are made from the lines `key: meaning` of these docstrings. Measured processes must not import this
+package, because it needs msgspec.
 """
 
 from typing import Annotated, Required, TypedDict

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.saved import SavedPlan
 from core.user_service import App, Command, Target, UserService
+from record.plan import SavedPlan
 
 SMALLEST: dict[str, Any] = {
     "name": "mine",

@@ -1,9 +1,9 @@
-"""Declare the keys of cells, runtimes and fingerprints in result.json (see core.record)."""
+"""Declare the keys of cells, runtimes and fingerprints in result.json (see record.child)."""
 
 from typing import Required, TypedDict
 
 from core.messages import Json
-from core.record import Count, Known, Number, Numbers, Positive, Time
+from record.child import Count, Known, Number, Numbers, Positive, Time
 
 # ---- a cell --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""The types of what is saved and received: runs, cells, children's results, comparisons, profiles; and their file."""
