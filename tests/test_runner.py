@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.record.test_run_file import run
 
 import commands
 import runner
@@ -21,6 +20,7 @@ from core.runtime import RuntimeName, facts
 from lab.machine import host
 from record.run import FILE_NAME
 from record.run_file import RunFile
+from tests.record.test_run_file import run
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
