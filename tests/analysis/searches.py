@@ -1,6 +1,7 @@
 """Searches for the capacity of services whose answers are drawn by a probability."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from analysis.capacity import wanted
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
 from record.run import CellResult, Run
-from tests.reports.sample import facts
+from tests.reports.sample import histogram_of, measured, run_of
 
 P99 = Objective.parse("p99<60ms")
 SECONDS = 5.0
@@ -26,13 +27,8 @@ def searched(
     aa: bool = False,
 ) -> Run:
     """Return a run after a whole search; each probe draws its late requests."""
-    generator = np.random.default_rng(seed)
-    rows = [{"system": "4", "params": {"RATE": 0, "NUM_CLIENTS": 1}}]
-    run = Run(
-        run_id="searched", started_at="2026-11-25T00:00:00+00:00", seed=seed, command=[],
-        plan={"name": "own", "blocks": 1, "runtimes": list(arms), "objectives": [vars(P99)], "rows": rows, "aa": aa},
-        machine={}, runtimes={name: facts(name) for name in arms},
-    )  # fmt: skip
+    generator, run = np.random.default_rng(seed), unsearched(P99, arms)
+    run.plan["aa"] = aa
     while asked := wanted(run):
         assert len(run.cells) < 21 * (len(arms) + 1)
         for one in asked:
@@ -43,20 +39,31 @@ def searched(
 
 def answered(one: Wanted, late: Late, closed: float, generator: np.random.Generator, lag_ns: int) -> CellResult:
     """Return the cell of a probe."""
-    cell = one.cell
     sent = round((one.rate or closed) * SECONDS)
     misses = int(generator.binomial(sent, late(one.arm, one.rate))) if one.rate else 0
-    latency, lag = Histogram(), Histogram()
-    for number in range(sent):
-        latency.record(100_000_000 if number < misses else 5_000_000)
-    if one.rate:
-        lag.record(lag_ns)
-    return CellResult(
-        cell_id=cell.cell_id, system=cell.system, runtime=cell.runtime, arm=one.arm, block=one.block,
-        params=cell.params, status="ok", wall_ns=round(SECONDS * 1e9), requests=sent, answered=sent,
-        latency=latency.to_json(),
-        lag=lag.to_json() if lag_ns else {}, probe=one.purpose,
+    latency = histogram_of([100_000_000] * misses + [5_000_000] * (sent - misses))
+    lag = histogram_of([lag_ns] if one.rate else [])
+    return replace(
+        probe_cell(one, latency, sent, SECONDS),
+        lag=lag.to_json() if lag_ns else {},
         clients=[{"client_id": 0, "completion_ns": 1, "requests": sent, "answered": sent, "wrong": 0, "errors": {}}],
+    )
+
+
+def unsearched(objective: Objective, arms: Sequence[str]) -> Run:
+    """Return a run before the first probe of a search."""
+    rows = [{"system": "4", "params": {"RATE": 0, "NUM_CLIENTS": 1}}]
+    run = run_of([], name="own", blocks=1, runtimes=arms)
+    return replace(run, machine={}, plan={**run.plan, "objectives": [vars(objective)], "rows": rows})
+
+
+def probe_cell(one: Wanted, latency: Histogram, sent: int, length_s: float) -> CellResult:
+    """Return the cell of a probe of *length_s* whose *sent* requests were all answered."""
+    made = measured(one.cell, one.block, [1])
+    wall_ns = round(length_s * 1e9)
+    return replace(
+        made, arm=one.arm, wall_ns=wall_ns, requests=sent, answered=sent, latency=latency.to_json(), probe=one.purpose,
+        services=[],
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ The queues are M/M/8 with 20 ms and M/M/1 with 1 ms. Requests that are due in th
 import heapq
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -17,10 +18,11 @@ from analysis.capacity import capacities, wanted
 from analysis.capacity_model import Crossing
 from benchmarks.bench import print_table
 from benchmarks.capacity import capacity_of, late_mmc
-from core.histogram import Histogram
 from core.objective import Objective, Wanted
 from lab.run.experiment import length
 from record.run import CellResult, Run
+from tests.analysis.searches import probe_cell, unsearched
+from tests.reports.sample import histogram_of
 
 QUEUES = ((8, 0.02), (1, 0.001))  # servers and mean service time in s
 LIMITS_MS = (50, 120, 250, 500, 1000)
@@ -83,14 +85,7 @@ def simulated_row(of: Searches) -> list[str]:
 
 def simulated_search(servers: int, mean_s: float, objective: Objective, order: np.random.Generator) -> Run:
     """Return a run with a whole search of one arm. Its decisions are real, its requests pass a simulated queue."""
-    plan = {
-        "name": "own", "blocks": 1, "runtimes": ["3.14t"], "objectives": [vars(objective)],
-        "rows": [{"system": "4", "params": {"RATE": 0, "NUM_CLIENTS": 1}}],
-    }  # fmt: skip
-    run = Run(
-        run_id="simulated", started_at="2026-11-28T00:00:00+00:00", seed=1, command=[], plan=plan, machine={},
-        runtimes={"3.14t": {"name": "3.14t"}},
-    )  # fmt: skip
+    run = unsearched(objective, ["3.14t"])
     while asked := wanted(run):
         run.cells += [_simulated_cell(one, servers, mean_s, objective, order) for one in asked]
     return run
@@ -99,21 +94,16 @@ def simulated_search(servers: int, mean_s: float, objective: Objective, order: n
 def _simulated_cell(
     one: Wanted, servers: int, mean_s: float, objective: Objective, order: np.random.Generator
 ) -> CellResult:
-    part, latency = length(one.rate, one.closed_rate, one.purpose, [objective]), Histogram()
+    part = length(one.rate, one.closed_rate, one.purpose, [objective])
     lead_s, length_s = part.lead_ns / 1e9, part.length_ns / 1e9
     sent = int(order.poisson(servers / mean_s * length_s))  # of a closed loop, whose latencies are not needed
+    counted: list[int] = []
     if one.rate:
         due_s, taken_s = _queue(float(one.cell.rate), servers, mean_s, lead_s + length_s, order)
         counted = (taken_s[due_s >= lead_s] * 1e9).astype(int).tolist()
         sent = len(counted)
-        for latency_ns in counted:
-            latency.record(latency_ns)
-    return CellResult(
-        cell_id=one.cell.cell_id, system=one.cell.system, runtime=one.cell.runtime, arm=one.arm, block=one.block,
-        params=one.cell.params, status="ok", wall_ns=part.length_ns, overhead_ns=part.lead_ns + round(START_S * 1e9),
-        requests=sent, answered=sent, latency=latency.to_json(), probe=one.purpose,
-        clients=[{"client_id": 0, "completion_ns": 1}],
-    )  # fmt: skip
+    cell = probe_cell(one, histogram_of(counted), sent, length_s)
+    return replace(cell, overhead_ns=part.lead_ns + round(START_S * 1e9))
 
 
 def _queue(rate: float, servers: int, mean_s: float, span_s: float, order: np.random.Generator) -> tuple[Any, Any]:

@@ -9,7 +9,6 @@ import pytest
 
 from analysis.capacity import Ratio, capacities, counted, ratios, wanted
 from analysis.capacity_model import Crossing, Loop, Probe
-from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.messages import message
 from record.cell_parts import Others
@@ -19,6 +18,7 @@ from reports.topics.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, Late, searched, steep
 from tests.reports.contestants import lines_of
+from tests.reports.sample import histogram_of
 
 REACHED = {"3.14": 600.0, "3.14t": 850.0}
 
@@ -113,14 +113,9 @@ def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
     """A long probe 10 % below the capacity missed 36 times as often as it may, because something disturbed it."""
     run = searched(steep, REACHED, 1)
     last = max((cell for cell in run.cells if cell.arm == "3.14t"), key=lambda cell: cell.block)
-    latency = Histogram()
-    for number in range(3150):
-        latency.record(100_000_000 if number < 1134 else 5_000_000)
-    odd = replace(
-        last, block=last.block + 1, params={**last.params, "RATE": 630}, wall_ns=5 * 10**9, requests=3150,
-        latency=latency.to_json(),
-    )  # fmt: skip
-    run = replace(run, cells=[*run.cells, odd])
+    latency = histogram_of([100_000_000] * 1134 + [5_000_000] * 2016).to_json()
+    params = {**last.params, "RATE": 630}
+    run.cells.append(replace(last, block=last.block + 1, params=params, requests=3150, latency=latency))
     (step,) = ratios(run, capacities(run))
     assert step.verdict == "inconclusive"
     assert "a probe of 3.14t at 630 requests/s had 36.0 times the number of misses" in ENGLISH.text(step.why)
@@ -146,13 +141,8 @@ def test_verdicts_have_the_level_of_all_reports_which_is_not_that_of_their_inter
 
 def test_figures_are_of_the_nearest_probe_that_met_the_objectives_and_its_own_rate_is_divided_by_its_cores() -> None:
     run = searched(steep, 600, 1, ("3.14",))
-    run = replace(
-        run,
-        cells=[
-            replace(cell, services=[{"service_id": 0, "cpu_user_ns": cell.answered * 10**6, "cpu_system_ns": 0}])
-            for cell in run.cells
-        ],
-    )
+    for cell in run.cells:
+        cell.services.append({"service_id": 0, "cpu_user_ns": cell.answered * 10**6, "cpu_system_ns": 0})
     (one,) = capacities(run)
     assert one.crossing
     assert one.nearest

@@ -19,7 +19,6 @@ def near(value: float, expected: float) -> bool:
 @pytest.mark.parametrize(
     ("behaviour", "connections", "think_s", "cycle_s", "p99_ms", "p999_ms"),
     [
-        (Behaviour(answer_ms=300), 16, 0.0, 0.3 / 16, 300, 300),
         (Behaviour(answer_ms=5), 16, 0.15, 0.155 / 16, 5, 5),
         # One of 50 takes 200 ms: the mean is (49 x 2 + 200) / 50 = 5.96 ms.
         (Behaviour(answer_ms=2, slow_ms=200, slow_every=50), 4, 0.0, 0.00596 / 4, 200, 200),
@@ -63,7 +62,6 @@ RIGHT = Seen(
         ({"ratio": 0.52}, MISS, "ratio +4.0%"),
         ({"ratio": 0.52, "low": 0.45, "high": 0.6, "verdict": "inconclusive"}, REFUSED, ""),
         ({"ratio": 0.6, "low": 0.55, "high": 0.65, "verdict": "inconclusive"}, MISS, "ratio +20.0%"),
-        ({"ratio": 0.6, "low": None, "high": None, "verdict": "inconclusive"}, MISS, "ratio +20.0%"),
         ({"ratio": 1.0, "verdict": "invalid", "rates": [32, 32]}, REFUSED, ""),
         ({"rates": [32, 26.7]}, MISS, "throughput 1: 32.0/s instead of 53.3/s"),
         ({"percentiles": [[301, None], [602, 1]]}, MISS, "p99.9 2: 1 ms instead of 600 ms"),
@@ -90,14 +88,8 @@ def test_a_service_that_is_unsteady_at_first_must_be_named_and_only_that_is_judg
 def test_equal_services_that_are_told_apart_are_counted() -> None:
     same = SCENARIOS["same"]
     truth: Truth = same.truths[0]
-    seen = Seen(
-        ratio=0.98,
-        low=0.97,
-        high=0.99,
-        verdict="slower",
-        rates=[truth.rate, truth.rate * 0.98],
-        percentiles=[[truth.p99_ms, truth.p999_ms]] * 2,
-    )
+    rates, percentiles = [truth.rate, truth.rate * 0.98], [[truth.p99_ms, truth.p999_ms]] * 2
+    seen = replace(RIGHT, ratio=0.98, low=0.97, high=0.99, rates=rates, percentiles=percentiles)
     assert judge(same, seen) == (CALLED, [])
     assert judge(same, replace(seen, verdict="equivalent")) == (OK, [])
 

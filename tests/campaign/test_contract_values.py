@@ -6,7 +6,7 @@ Everything from a child's bytes to result.json is real but the processes: tests/
 import json
 import os
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter_ns
@@ -29,18 +29,20 @@ from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from record.child import Client, ClientLine, Program, ServiceLine
-from record.run import CellResult, Run
+from record.run import CellResult
 from record.run_file import RunFile, load
 from systems import find
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import NO_JSON, VALUES, check_sound
 from tests.contract.serving import small_cell
+from tests.record.test_run_file import run
 
 HERE = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for the value that is put in
 NOW = 1 << 80  # stands for the time when a client says it
 
 Lines = dict[str, dict[str, Any]]  # by "service ready" and the like
 Path_ = tuple[str, ...]
+Said = dict[str, bytes]
 
 
 def good() -> Lines:
@@ -57,17 +59,21 @@ def paths(value: Any, place: Path_ = ()) -> Iterator[Path_]:
             yield from paths(item, (*place, key))
 
 
-def changed(lines: Lines, line: str, place: Path_, raw: str | None) -> dict[str, bytes]:
+def encoded(lines: Lines) -> Said:
+    """*lines* as bytes."""
+    return {name: json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") for name, line in lines.items()}
+
+
+def changed(lines: Lines, line: str, place: Path_, raw: str | None) -> Said:
     """*lines* as bytes; the value at *place* of *line* is the text *raw*, or its key is not there."""
-    copy = json.loads(json.dumps(lines))
-    owner = copy[line]
+    owner = lines[line]
     for key in place[:-1]:
         owner = owner[key]
     owner[place[-1]] = HERE
     if raw is None:
         del owner[place[-1]]
-    whole = {name: json.dumps(said, ensure_ascii=False) for name, said in copy.items()}
-    return {name: text.replace(f'"{HERE}"', raw or "").encode("utf-8", "replace") for name, text in whole.items()}
+    put_in = (raw or "").encode("utf-8", "replace")
+    return {name: text.replace(f'"{HERE}"'.encode(), put_in) for name, text in encoded(lines).items()}
 
 
 class Speaker(Child):
@@ -80,7 +86,7 @@ class Speaker(Child):
         self.noted, self.idle_ns, self._ran_ns = {}, 0, {}
         self.lines = lines
 
-    def tell(self, line: Mapping[str, Any] | str) -> None:
+    def tell(self, line: object) -> None:
         """It does not listen."""
 
     def stderr_tail(self) -> str:
@@ -95,7 +101,7 @@ class Speakers:
 
     lines: Mapping[str, bytes] = {}
 
-    def __init__(self, sandbox: Sandbox, method: Method) -> None:
+    def __init__(self, sandbox: Sandbox, _: object) -> None:
         self.group = ServiceGroup()
         self.here = Place(sandbox, str(sandbox.folder))
         self.started: list[Child] = []
@@ -103,25 +109,16 @@ class Speakers:
     def __enter__(self) -> "Speakers":
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
-    def start(
-        self,
-        name: Message,
-        runtime: str,
-        command: Sequence[str],
-        variables: Mapping[str, str],
-        place: Place,
-    ) -> Child:
+    def start(self, name: Message, *more: Any) -> Child:
         role = str(name).partition(" ")[0].lower()
         lines = [text for key, text in self.lines.items() if key.startswith(role)]
-        self.started.append(Speaker(name, iter(lines), place))
+        self.started.append(Speaker(name, iter(lines), more[-1]))
         return self.started[-1]
 
-    def await_lines(
-        self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float
-    ) -> dict[Speaker, dict[str, Any]]:
+    def await_lines(self, speakers: Sequence[Speaker], key: str, *_: object) -> dict[Speaker, dict[str, Any]]:
         heard = {}
         for child in speakers:
             said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())
@@ -133,39 +130,31 @@ class Speakers:
         return heard
 
 
-class Seam:
-    """From lines to a cell, to result.json, and back."""
-
-    def __init__(self, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(cell_run, "Children", Speakers)
-        monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: [])
-        monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-        interpreter = Interpreter(executable=Path("/no"), source="given", facts={"version": "3.14.0"})
-        runtime = Runtime(name=RuntimeName("3.14"), interpreter=interpreter)
-        method = Method(warmup=Warmup(share=0.1))
-        self.bench = Bench(sandbox=sandbox, runtimes={"3.14": runtime}, method=method, watch=nullcontext)
-        self.system = find("2")
-        self.cell = small_cell(self.system, runtime)
-        self.folder = folder
-
-    def result(self, lines: Mapping[str, bytes]) -> CellResult:
-        """Of a cell whose children say *lines*; it has been saved, read again and looked at."""
-        Speakers.lines = lines
-        result = measure(self.cell, self.system, 1, self.bench)
-        plan = {"name": "x", "blocks": 1, "scale": 1.0, "runtimes": ["3.14"], "rows": []}
-        run = Run(run_id="x", started_at="", seed=1, command=[], plan=plan, machine={}, runtimes={}, cells=[result])
-        RunFile(self.folder).save(run)
-        (cell,) = load(self.folder).cells
-        assert cell.status == result.status
-        (stored,) = msgspec.json.decode((self.folder / "result.json").read_bytes())["cells"]  # a strict reader
-        check_sound(stored)
-        return result
+Seam = Callable[[Mapping[str, bytes]], CellResult]
 
 
 @pytest.fixture
 def seam(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seam:
-    """One for each test."""
-    return Seam(sandbox, tmp_path, monkeypatch)
+    """From the lines that children say to a cell, which has been saved, read again and looked at."""
+    monkeypatch.setattr(cell_run, "Children", Speakers)
+    monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: [])
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    interpreter = Interpreter(executable=Path("/no"), source="given", facts={"version": "3.14.0"})
+    runtime = Runtime(name=RuntimeName("3.14"), interpreter=interpreter)
+    method, system = Method(warmup=Warmup(share=0.1)), find("2")
+    bench = Bench(sandbox=sandbox, runtimes={"3.14": runtime}, method=method, watch=nullcontext)
+
+    def result_of(lines: Mapping[str, bytes]) -> CellResult:
+        Speakers.lines = lines
+        result = measure(small_cell(system, runtime), system, 1, bench)
+        RunFile(tmp_path).save(run(result))
+        (cell,) = load(tmp_path).cells
+        assert cell.status == result.status
+        (stored,) = msgspec.json.decode((tmp_path / "result.json").read_bytes())["cells"]  # a strict reader
+        check_sound(stored)
+        return result
+
+    return result_of
 
 
 PLACES = [(line, place) for line, said in good().items() for place in paths(said)]
@@ -181,8 +170,7 @@ def test_every_key_of_the_contract_is_tried() -> None:
 
 
 def test_what_is_as_the_contract_says_makes_a_cell_that_is_ok(seam: Seam) -> None:
-    lines = {name: json.dumps(line).encode() for name, line in good().items()}
-    result = seam.result(lines)
+    result = seam(encoded(good()))
     assert (result.status, str(result.reason)) == ("ok", "")
 
 
@@ -190,9 +178,9 @@ def test_what_is_as_the_contract_says_makes_a_cell_that_is_ok(seam: Seam) -> Non
 def test_no_value_of_a_key_raises_or_is_saved_unless_it_is_possible(seam: Seam, line: str, place: Path_) -> None:
     failed, values = 0, random.Random(f"{SEED} {line} {place}").sample(VALUES, size(1, len(VALUES)))
     for raw in values:
-        result = seam.result(changed(good(), line, place, raw))
-        failed += result.status == "failed"
+        result = seam(changed(good(), line, place, raw))
         if result.status == "failed":
+            failed += 1
             reason = str(result.reason)
             assert len(reason) < 1000
             assert reason.startswith(("Service", "Client", "errors: ", "The services ")) or reason.endswith(
@@ -206,7 +194,6 @@ def test_no_value_of_a_key_raises_or_is_saved_unless_it_is_possible(seam: Seam, 
     "failure", ["text", {"text": "x" * 70_000}, {"text": 5}, {"msgid": "{a:>9999999}", "args": {"a": 1}}]
 )
 def test_a_reason_of_a_childs_own_is_a_message_or_no_line_at_all(seam: Seam, failure: object) -> None:
-    lines = {name: json.dumps(line).encode() for name, line in good().items()}
-    result = seam.result({**lines, "client result": json.dumps({"failed": failure}).encode()})
+    result = seam({**encoded(good()), "client result": json.dumps({"failed": failure}).encode()})
     assert result.status == "failed"
     assert len(str(result.reason)) < 1000

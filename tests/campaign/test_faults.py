@@ -22,7 +22,7 @@ from lab.run.runtimes import Runtime
 from record.run_file import RunFile, load
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import IS_LARGE, SEED
-from tests.contract.runs import plan_flags, runtime_flags
+from tests.contract.runs import UNREPORTED, plan_flags, runtime_flags
 from tests.started import Started, started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: LD_PRELOAD, and its system calls")
@@ -68,7 +68,9 @@ class Player:
     process: Started
 
     def __init__(self, folder: Path, runtime: Runtime) -> None:
-        self.folder, self.runtime, self.out = folder, runtime, folder / "out"
+        self.folder = folder
+        self.runtime = runtime
+        self.out = folder / "out"
 
     def arguments(self, command: str) -> list[str]:
         """Of that command on the folder out."""
@@ -106,8 +108,7 @@ def player(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> It
     source = Path(__file__).with_name("faults.c")
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
     player = Player(folder, any_runtime)
-    first = [sys.executable, "runner.py", *player.arguments("run")]
-    subprocess.run(first, cwd=REPOSITORY, check=True, capture_output=True)
+    subprocess.run([sys.executable, UNREPORTED, *player.arguments("run")], check=True, capture_output=True)
     (folder / "out").rename(folder / "report")
     shutil.copytree(folder / "report", folder / "resume")
     run = load(folder / "resume")

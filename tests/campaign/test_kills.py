@@ -6,7 +6,7 @@ The checker reads /proc, the run's folder and its exit status. A port has no hol
 import os
 import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +20,10 @@ from lab.run.runtimes import Runtime
 from record.run_file import load
 from tests.campaign import impatient
 from tests.campaign.saved import cells_in
-from tests.campaign.sizes import SEED, campaign_only, size
+from tests.campaign.sizes import SEED, campaign_only
 from tests.contract.runs import CLIENT, SERVICE, Run, calls, plan_flags, started, stop
 
-HISTORIES = range(SEED, SEED + size(1, 250))
+HISTORIES = range(SEED, SEED + 250)
 BLOCKS = 5
 CELL = {"NUM_API_SERVICES": 2, "NUM_REQUESTS_PER_CLIENT": 700, "CALC_TARGET": 0, "NUM_WORKERS_PER_API_SERVICE": 2}
 ENDS_WITHIN_S = 180.0
@@ -65,10 +65,10 @@ def history(seed: int) -> list[Strike]:
     """Strikes at services and clients, mostly one at a process that is ours, and often one while the report is made."""
     chance = random.Random(seed)
     numbers = chance.choices((SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGSTOP), (8, 2, 2, 2, 1), k=chance.randint(2, 4))
-    strikes = [
-        Strike(target=chance.choice(CHILDREN), window=chance.choice(("starting", "timed", "any")), signal=number)
-        for number in numbers
-    ]
+    strikes = []
+    for number in numbers:
+        window = chance.choice(("starting", "timed", "any"))
+        strikes.append(Strike(target=chance.choice(CHILDREN), window=window, signal=number))
     target = chance.choice((*OURS, RUNNER, None))
     if target:
         window = chance.choice(("any", "before the first cell", "starting", "timed", "saving", "between cells"))
@@ -146,14 +146,16 @@ def check_end(run: Run, out: Path, seen: Seen) -> None:
         assert (status, len(cells)) == (1 if failed else 0, BLOCKS)
 
 
-@campaign_only
-@pytest.mark.parametrize("seed", HISTORIES)
-def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(any_runtime: Runtime, short_folder: Path, seed: int) -> None:
-    chance, out, seen = random.Random(seed), short_folder / "out", Seen()
-    strikes = history(seed)
-    transport = {"TRANSPORT": chance.choice(("unix", "tcp"))}
-    flags = [*plan_flags(any_runtime, **CELL, **transport), "--blocks", str(BLOCKS), "--quiet", "--out", str(out)]
-    with started(flags, short_folder, script=Path(impatient.__file__)) as run:
+def flags_of(runtime: Runtime, out: Path, **params: str) -> list[str]:
+    """Flags of a run of BLOCKS cells that saves to *out*."""
+    return [*plan_flags(runtime, **CELL, **params), "--blocks", str(BLOCKS), "--quiet", "--out", str(out)]
+
+
+def strike_all(strikes: Sequence[Strike], runtime: Runtime, folder: Path, seed: int) -> None:
+    """Play the strikes on a run, and check how it ends."""
+    chance, out, seen = random.Random(seed), folder / "out", Seen()
+    flags = flags_of(runtime, out, TRANSPORT=chance.choice(("unix", "tcp")))
+    with started(flags, folder, script=Path(impatient.__file__)) as run:
         try:
             for strike in strikes:
                 play(strike, run, out, chance, seen)
@@ -161,3 +163,18 @@ def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(any_runtime: Runtime, 
         except BaseException as failure:
             failure.add_note(f"seed {seed}: {seen.strikes} of {strikes}; {run.complained()}")
             raise
+
+
+@campaign_only
+@pytest.mark.parametrize("seed", HISTORIES)
+def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(any_runtime: Runtime, short_folder: Path, seed: int) -> None:
+    strike_all(history(seed), any_runtime, short_folder, seed)
+
+
+@campaign_only
+@pytest.mark.parametrize("window", ["starting", "timed", "reporting"])
+@pytest.mark.parametrize("target", LINES)
+def test_a_process_that_is_stopped_for_ever_ends_with_its_run(
+    target: str, window: str, any_runtime: Runtime, short_folder: Path
+) -> None:
+    strike_all([Strike(target=target, window=window, signal=SIGSTOP)], any_runtime, short_folder, SEED)

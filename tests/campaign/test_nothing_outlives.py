@@ -5,12 +5,12 @@ The checker reads /proc and folders, and nothing that the commands say.
 
 import os
 import random
-import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 
 import pytest
 
@@ -22,9 +22,8 @@ from tests.contract.runs import GONE_WITHIN_S, Run, started, stop
 
 TIMES = size(4, 250)
 LATEST_S = 3.0
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNALS = (SIGKILL, SIGTERM, SIGINT, SIGHUP)
 DAEMON = "sleep 601"
-SIGKILL, SIGTERM = signal.SIGKILL, signal.SIGTERM
 
 BACKEND = """
 import os, subprocess
@@ -57,7 +56,7 @@ class End:
 
     number: int
     command: str
-    signal: signal.Signals
+    signal: Signals
     after_s: float
     stopped: str
 
@@ -70,7 +69,7 @@ def ends() -> Iterator[End]:
         yield End(
             number=number,
             command=("run", "audit", "native", "runtimes")[number % 4],
-            signal=SIGNALS[0] if chance.random() < 0.5 else chance.choice(SIGNALS),
+            signal=SIGKILL if chance.random() < 0.5 else chance.choice(SIGNALS),
             after_s=chance.uniform(0.0, latest_s),
             stopped=chance.choice(("nothing", "nothing", "runner.py", "guard.py", "reaper.py")),
         )
@@ -106,7 +105,7 @@ def test_what_is_ended_leaves_nothing(end: End, folder: Path) -> None:
                     with suppress(ProcessLookupError, FileNotFoundError):
                         stop(pid)
             run.process.send_signal(end.signal)
-            run.process.send_signal(signal.SIGCONT)
+            run.process.send_signal(SIGCONT)
         run.status(GONE_WITHIN_S + LATEST_S)
         assert run.leftovers(folder / "out") == [], end
 
@@ -115,7 +114,7 @@ def test_what_is_ended_leaves_nothing(end: End, folder: Path) -> None:
     ("target", "number"), sample([("runner", SIGKILL), ("runner", SIGTERM), ("guard.py", SIGKILL)], 1)
 )
 def test_an_audit_or_its_guard_that_is_ended_while_it_builds_leaves_no_build(
-    target: str, number: signal.Signals, folder: Path
+    target: str, number: Signals, folder: Path
 ) -> None:
     """Neither uv, nor the build backend, nor what that started, but for a daemon of its own whose guard was killed."""
     runtime_or_skip("3.14t")

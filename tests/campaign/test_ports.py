@@ -18,7 +18,7 @@ from lab.user_service.readiness import CommandFailed
 from tests.campaign.sizes import size
 from tests.contract.own_services import told
 
-SERVICES = size(12, 50)
+SERVICES = size(6, 50)
 STARTS = size(1, 10)
 WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: abstract Unix sockets")

@@ -1,15 +1,10 @@
 """The client against scripted services: every answer is counted once, under the name that it deserves."""
 
-import json
-
 import pytest
 
 from clients.workers import GIVE_UP_AFTER
-from core.histogram import Histogram
-from core.wire import frame
-from tests.clients.driving import addresses_of, cached, called, client, counts, services
+from tests.clients.driving import called, counts
 from tests.clients.scripted import FULL, RIGHT, WRONG
-from tests.native.loadgen_peers import says
 
 # What is answered, by what it is: "wrong", or the code of an error.
 ANSWERS: dict[str, tuple[bytes, ...]] = {
@@ -58,15 +53,3 @@ def test_an_answer_starts_the_count_to_giving_up_anew() -> None:
     almost = ["closed"] * (GIVE_UP_AFTER - 1)
     _, result = called(*almost, RIGHT, *almost, RIGHT)
     assert counts(result) == (2, 0, {"closed": 2 * (GIVE_UP_AFTER - 1)})
-
-
-def test_right_answers_are_all_counted_and_timed_and_nothing_else_is() -> None:
-    with services(says(frame(RIGHT))) as running, client(cached, addresses_of(running)) as one:
-        result = one.run()
-    assert json.loads(json.dumps(result)) == result
-    assert (result["requests"], *counts(result)) == (5, 5, 0, {})
-    assert result["latency"]["count"] == 5
-    assert Histogram.from_json(result["latency"]).to_json() == result["latency"]
-    assert result["calc_ns"] == 5 * 24123
-    assert "connect" not in result
-    assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] > 0

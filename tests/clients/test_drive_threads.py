@@ -27,30 +27,19 @@ def test_errors_of_one_service_leave_the_others_answers_alone() -> None:
 
 @pytest.mark.parametrize(("client_id", "order"), [(0, "abc"), (1, "bca"), (2, "cab"), (4, "bca")])
 def test_each_client_begins_with_another_service(client_id: int, order: str) -> None:
-    asked = []
-
     class Noting(FakeCaller):
         def __init__(self, addresses: list[str], connect_ns: object) -> None:
             super().__init__([RIGHT])
             self.address = addresses[0]
 
-        def take(self) -> Channel:
+        def give(self, channel: Channel) -> None:
             asked.append(self.address)
-            return super().take()
 
+    asked: list[str] = []
     one_each = {"NUM_THREADS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 1}
     with client(Noting, [["a"], ["b"], ["c"]], client_id, **one_each) as one:
         one.run()
     assert "".join(asked) == order
-
-
-def test_connections_are_open_before_the_release_and_nothing_is_asked_until_then() -> None:
-    callers = [FakeCaller([RIGHT]), FakeCaller([RIGHT])]
-    unused = iter(callers)
-    with client(lambda addresses, connect_ns: next(unused), [["a"], ["b"]], NUM_REQUESTS_PER_CLIENT=1) as one:
-        assert [caller.done for caller in callers] == [["open"], ["open"]]
-        one.run()
-    assert [caller.done for caller in callers] == [["open", "give"], ["open", "give"]]
 
 
 def test_a_service_that_cannot_be_reached_is_an_error_before_anything_is_timed() -> None:
@@ -79,14 +68,9 @@ def test_every_thread_that_waits_in_vain_is_a_timeout_and_what_the_others_answer
     """At last the answers come after all, and the threads end."""
     ended = threading.Event()
     scripts = [*[ALWAYS_RIGHT] * answering, *[silent_until(ended)] * silent]
-    with services(*scripts) as running:
-        before = set(threading.enumerate())
-        with client(cached, addresses_of(running)) as one:
-            result = one.run(1.0)  # one that answers has begun to by then
-            ended.set()
-            for thread in set(threading.enumerate()) - before:
-                if "_serve" not in thread.name:  # of the services, which end later
-                    thread.join(DEADLINE_S)
+    with services(*scripts) as running, client(cached, addresses_of(running)) as one:
+        result = one.run(1.0)  # one that answers has begun to by then
+        ended.set()
     expected = (5 * len(scripts), 5 * answering, 0, {"timeout": silent})
     assert (result["requests"], *counts(result)) == expected
 

@@ -1,7 +1,6 @@
 """A client that speaks a protocol of the user's own to a service that stops to answer."""
 
 import socket
-import threading
 from dataclasses import replace
 from time import monotonic, perf_counter_ns
 
@@ -9,6 +8,7 @@ from clients.drive import CallerClient
 from core.cell import Cell
 from core.child import Slice
 from core.system import MORE, System
+from tests.native.loadgen_peers import Scripted, scripted
 
 LIMIT_S = 0.3
 OWN = System(
@@ -21,22 +21,18 @@ OWN = System(
 )
 
 
-def answer(listener: socket.socket, requests: int) -> None:
-    """Answer the first requests of a connection with their own bytes, and then no more."""
-    with listener.accept()[0] as connection:
-        for _ in range(requests):
-            connection.sendall(connection.recv(100))
-        while connection.recv(100):
-            pass
+def first_twenty(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """Answer the first requests with their own bytes, and then no more."""
+    if server.requests <= 20:
+        connection.sendall(request)
+    return bool(request)
 
 
 def test_a_request_without_an_answer_is_awaited_once_and_each_later_slice_ends_at_once() -> None:
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
     cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=values)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=answer, args=(listener, 20), daemon=True).start()
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-        client = CallerClient(replace(OWN), cell, 0, [[address]], limit_s=LIMIT_S)
+    with scripted(first_twenty, lambda connection: connection.recv(100)) as server:
+        client = CallerClient(replace(OWN), cell, 0, [[server.address]], limit_s=LIMIT_S)
         began_s = monotonic()
         part = Slice(lead_ns=0, length_ns=10**9)  # longer than the 20 answers take on a busy machine
         results = [client.run_slice(replace(part, at_ns=perf_counter_ns())) for _ in range(5)]

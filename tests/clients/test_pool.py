@@ -36,10 +36,6 @@ class Connector:
         self.made.append(FakeChannel(address))
         return self.made[-1]
 
-    @property
-    def addresses(self) -> list[str]:
-        return [one.address for one in self.made]
-
 
 def ask(caller: Caller) -> bytes:
     """One request as the drive makes it."""
@@ -49,10 +45,13 @@ def ask(caller: Caller) -> bytes:
     return body
 
 
-def picks(seed: str, count: int) -> list[bytes]:
-    pool = PoolCaller(Connector(), list("abcd"), lambda taken_ns: None, seed)
+def a_pool(seed: str) -> tuple[PoolCaller, Connector, Histogram]:
+    """A pool that is open, its connector, and its times of connecting since it was opened."""
+    connector, connects = Connector(), Histogram()
+    pool = PoolCaller(connector, ["a", "b", "c"], connects.record, seed)
     pool.open()
-    return [ask(pool) for _ in range(count)]
+    assert ([one.address for one in connector.made], connects.count) == (["a", "b", "c"], 0)
+    return pool, connector, connects
 
 
 def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed() -> None:
@@ -75,31 +74,21 @@ def test_a_fresh_caller_connects_for_every_request_closes_after_it_and_times_eac
     assert connects.count == 3
 
 
-def test_a_pool_opens_one_connection_to_each_socket_before_it_is_timed() -> None:
-    connector, connects = Connector(), Histogram()
-    pool = PoolCaller(connector, ["a", "b", "c"], connects.record, "seed")
-    pool.open()
-    assert connector.addresses == ["a", "b", "c"]
-    for _ in range(20):
-        ask(pool)
-    assert (len(connector.made), connects.count) == (3, 0)
-
-
-def test_a_pool_picks_every_socket_about_equally_often() -> None:
-    counts = Counter(picks("seed", 4000))
-    assert set(counts) == {b"a", b"b", b"c", b"d"}
+def test_a_pool_opens_one_connection_to_each_socket_and_picks_every_one_about_equally_often() -> None:
+    pool, connector, connects = a_pool("seed")
+    counts = Counter(ask(pool) for _ in range(3000))
+    assert set(counts) == {b"a", b"b", b"c"}
     assert all(900 <= count <= 1100 for count in counts.values())
+    assert (len(connector.made), connects.count) == (3, 0)
 
 
 @pytest.mark.parametrize("seed", "defghi")
 def test_a_pool_drops_only_the_connection_that_failed(seed: str) -> None:
-    connector, connects = Connector(), Histogram()
-    pool = PoolCaller(connector, ["a", "b", "c"], connects.record, seed)
-    pool.open()
+    pool, connector, connects = a_pool(seed)
     failed = pool.take()
     address = failed.ask(MESSAGE).decode()
     pool.drop(failed)
     assert [one.closed for one in connector.made] == [one is failed for one in connector.made]
     for _ in range(50):
         assert pool.take() in [one for one in connector.made if not one.closed]
-    assert (connector.addresses[3:], connects.count) == ([address], 1)
+    assert ([one.address for one in connector.made[3:]], connects.count) == ([address], 1)

@@ -14,22 +14,18 @@ from tests.lab.wheels import wheel
 pytestmark = pytest.mark.skipif(uv.find() is None, reason="audit installs with uv; make setup has it")
 
 
-def test_a_package_that_passes_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_package_that_passes_exits_with_0_also_if_the_folder_of_a_project_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     runtime_or_skip("3.14t")
-    wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
-    assert main(["--package", str(tmp_path / "plain-1.0-py3-none-any.whl")]) == 0
-    assert "0 of 1 packages are not ready" in capsys.readouterr().out
-
-
-def test_a_folder_of_a_project_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runtime_or_skip("3.14t")
-    wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
+    plain = wheel(tmp_path, "plain", {"plain.py": b"x = 1\n"})
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n'
         f'[[tool.uv.index]]\nurl = "{tmp_path.as_uri()}"\nformat = "flat"\ndefault = true\n'
     )
-    assert main(["-r", str(tmp_path)]) == 0
-    assert "0 of 1 packages are not ready" in capsys.readouterr().out
+    for asked in (["--package", str(plain)], ["-r", str(tmp_path)]):
+        assert main(asked) == 0
+        assert "0 of 1 packages are not ready" in capsys.readouterr().out
 
 
 def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(

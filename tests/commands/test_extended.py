@@ -17,15 +17,14 @@ RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.1
 PLAN = replace(load_experiment("quick"), blocks=8)
 
 
-def test_blocks_are_added_to_those_of_the_plan_and_the_plan_says_so() -> None:
+def test_blocks_are_added_to_those_of_the_plan_or_of_a_run_that_ended_by_itself_and_the_first_report_is_known() -> None:
     plan = extended(PLAN, RUN, "+20")
-    assert (plan.blocks, plan.extended) == (28, True)
+    assert (plan.blocks, plan.extended, plan.first_look) == (28, True, 8)
     assert extended(PLAN, RUN, None) == PLAN
-
-
-def test_to_a_run_that_ended_by_itself_they_are_added_to_those_it_has() -> None:
-    plan = extended(replace(PLAN, blocks=10_000, until=Until(verdict=True)), RUN, "+2")
-    assert (plan.blocks, plan.until) == (10, Until())
+    assert extended(replace(PLAN, extended=True, first_look=3), RUN, "+20").first_look == 3
+    for until, first_look in ((Until(verdict=True), 0), (Until(seconds=60), 8)):
+        plan = extended(replace(PLAN, blocks=10_000, until=until), RUN, "+2")
+        assert (plan.blocks, plan.until, plan.first_look) == (10, Until(), first_look)
 
 
 @pytest.mark.parametrize("added", ["+", "+0", "+x", "+-3", "+99999"])
@@ -41,10 +40,3 @@ def test_an_extended_run_is_judged_by_a_p_that_bears_looking_at_any_time() -> No
     assert compare(RUN)[0].p == 2**-7 / SHARES["throughput"]
     wealth = sum(stake**8 + (2 - stake) ** 8 for stake in (1.2, 1.4, 1.6, 1.8, 1.95)) / 10
     assert compare(longer)[0].p == pytest.approx(1 / wealth / SHARES["throughput"])
-
-
-def test_the_run_knows_after_how_many_blocks_its_first_report_was_made() -> None:
-    assert extended(PLAN, RUN, "+20").first_look == 8
-    assert extended(replace(PLAN, extended=True, first_look=3), RUN, "+20").first_look == 3
-    assert extended(replace(PLAN, blocks=10_000, until=Until(verdict=True)), RUN, "+2").first_look == 0
-    assert extended(replace(PLAN, blocks=10_000, until=Until(seconds=60)), RUN, "+2").first_look == 8

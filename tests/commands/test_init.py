@@ -1,6 +1,7 @@
 """`runner.py init`: what it finds in a project, what it writes and what it refuses."""
 
 import os
+import re
 import sys
 from pathlib import Path
 from shlex import split
@@ -61,13 +62,6 @@ def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
     assert {"Packages", "Application", "Server"} <= {line.split(":")[0] for line in capsys.readouterr().err.split("\n")}
 
 
-def test_what_is_started_beside_the_service_is_in_the_plan(here: Path) -> None:
-    assert init(split(f"shop.yaml {FLAGS} --with postgres+asyncpg,redis --prepare '{{python}} seed.py'")) == 0
-    plan = load_plan(here / "shop.yaml")
-    assert [one.name for one in plan.beside] == ["PostgreSQL", "Redis"]
-    assert plan.prepare == ("{python} seed.py",)
-
-
 def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
@@ -84,14 +78,19 @@ def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeyp
     assert init(["plans/shop.yaml", "--force"]) == 0
 
 
-def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> None:
+def test_a_file_that_is_there_is_only_written_over_when_asked_and_has_what_is_started_beside_the_service(
+    here: Path,
+) -> None:
     file = here / "shop.yaml"
     file.write_text("mine\n")
+    line = f"shop.yaml {FLAGS} --with postgres+asyncpg,redis --prepare '{{python}} seed.py'"
     with pytest.raises(BadInput, match=r"shop.yaml exists. .* --force"):
-        init(split(f"shop.yaml {FLAGS}"))
+        init(split(line))
     assert file.read_text() == "mine\n"
-    assert init(split(f"shop.yaml {FLAGS} --force")) == 0
-    assert load_plan(file).name == "shop"
+    assert init(split(f"{line} --force")) == 0
+    plan = load_plan(file)
+    assert (plan.name, plan.prepare) == ("shop", ("{python} seed.py",))
+    assert [one.name for one in plan.beside] == ["PostgreSQL", "Redis"]
 
 
 @pytest.mark.parametrize(("header", "mode"), [("Authorization: Bearer s3cret", 0o600), ("Accept: */*", 0o644)])
@@ -178,18 +177,16 @@ def test_the_plan_is_the_one_that_flags_make_in_short_lines(service: dict[str, A
 def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("")
     text, _ = made({"name": "shop", **service, "requests": [REQUEST]}, tmp_path)
-    for key in ("environment", "requirements", "topology", "think_time"):
-        text = text.replace(f"  # {key}: ", f"  {key}: ")
-    before, _, example = text.partition("    # - request:")
-    lines = example.splitlines()
-    whole = [f"    - request:{lines[0]}", *(line.replace("    # ", "    ", 1) for line in lines[1:5]), *lines[5:]]
-    plan = loaded(before + "\n".join(whole) + "\n", tmp_path)
+    text = re.sub(r"  # (?=(environment|requirements|topology|think_time): )", "  ", text)
+    before, start, example = text.partition("    # - request:")
+    request, _, after = example.partition("\n\n")
+    uncommented = f"{start}{request}".replace("    # ", "    ")
+    plan = loaded(f"{before}{uncommented}\n\n{after}", tmp_path)
     described = plan.user_service
     assert described is not None
-    assert described.command is not None
     second = described.requests.requests[1]
     assert (str(second), second.weight, second.expect_status) == ("POST /items", 3, 201)
-    assert revealed(described.command.environment["LOG_LEVEL"]) == "warning"
+    assert revealed(command_of(plan).environment["LOG_LEVEL"]) == "warning"
     assert described.requests.think_time_s == 0.01
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
+from shlex import split
 
 import pytest
 
@@ -15,14 +16,14 @@ from commands.estimate import (
     run_time,
     with_end,
 )
-from config.flags import Parser, add_run_flags, plan_from
+from config.flags import plan_from
 from config.load import BLOCKS
 from config.plan import Plan, Row
 from core.cell import Cell
-from core.messages import message
 from core.runtime import RuntimeName
 from record.plan import Until
 from systems import find
+from tests.config import planning
 
 SMALL = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
 
@@ -41,82 +42,76 @@ def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_proces
     assert seconds(cell(), 2) == pytest.approx(4000 * 135e-6 / 2 + 0.4 + 4 * 0.03 / 2)
 
 
-def planned(*words: str) -> Plan:
-    parser = Parser("plan", message("a test"))
-    add_run_flags(parser)
-    given = parser.parse(words)
+def planned(line: str) -> Plan:
+    given = planning.parsed(*split(line))
     return with_end(plan_from(given), given)
 
 
-OWN = ("--service-command", "{python} {port}", "--runtime", "3.14,3.14t")
+OWN = "--service-command '{python} {port}' --runtime 3.14,3.14t"
+ENDS = """\
+--until verdict,3min -> when every comparison has a verdict or after 3 min
+--until 3% --blocks 30 -> when every interval is at most 3 % wide or after 30 blocks
+--until 10min -> after 10 min"""
 
 
-@pytest.mark.parametrize(
-    ("words", "ends"),
-    [
-        (("--until", "verdict,3min"), "when every comparison has a verdict or after 3 min"),
-        (("--until", "3%", "--blocks", "30"), "when every interval is at most 3 % wide or after 30 blocks"),
-        (("--until", "10min"), "after 10 min"),
-    ],
-)
-def test_a_run_without_a_fixed_end_says_when_it_ends_and_no_number_of_blocks_or_requests(
-    words: tuple[str, ...], ends: str
-) -> None:
-    said = str(run_time(planned(*OWN, *words), 2))
+@pytest.mark.parametrize("line", ENDS.splitlines())
+def test_a_run_without_a_fixed_end_says_when_it_ends_and_no_number_of_blocks_or_requests(line: str) -> None:
+    words, _, ends = line.partition(" -> ")
+    said = str(run_time(planned(f"{OWN} {words}"), 2))
     assert said.startswith(f"A run would end {ends}. A block of 2 measurements takes roughly ")
     assert "10000" not in said
     assert "requests" not in said
 
 
-@pytest.mark.parametrize(
-    ("words", "fewest"),
-    [
-        ((*OWN, "--blocks", "5"), 6),
-        ((*OWN, "--blocks", "5", "--aa"), 6),  # A/A is no comparison that gets a verdict
-        (("--system", "1", "--runtime", "3.11,3.14,3.14t+gil,3.14t", "--blocks", "3"), 8),
-        # 4 steps at 3 values, 2 values with the first under 4 runtimes, and whether they change the step
-        (("--system", "4", "--num-multi-socket", "1,5,10", "--num-requests-per-client", "9", "--blocks", "3"), 11),
-        (("--experiment", "quick", "--blocks", "3"), 9),  # it judges 9 of its comparisons
-    ],
-)
-def test_a_plan_with_too_few_blocks_for_any_verdict_says_how_many_it_needs(words: tuple[str, ...], fewest: int) -> None:
-    few = planned(*words)
-    assert fewest_blocks_of(few) == fewest
+# The fewest blocks that a plan needs. A/A gets no verdict. A sweep has 4 steps at 3 values, 2 values with the first
+# under 4 runtimes, and whether they change the step. The experiment judges 9 of its comparisons.
+FEWEST = f"""\
+6 {OWN} --blocks 5
+6 {OWN} --blocks 5 --aa
+8 --system 1 --runtime 3.11,3.14,3.14t+gil,3.14t --blocks 3
+11 --system 4 --num-multi-socket 1,5,10 --num-requests-per-client 9 --blocks 3
+9 --experiment quick --blocks 3"""
+
+
+@pytest.mark.parametrize("line", FEWEST.splitlines())
+def test_a_plan_with_too_few_blocks_for_any_verdict_says_how_many_it_needs(line: str) -> None:
+    fewest, _, words = line.partition(" ")
+    few = planned(words)
+    assert fewest_blocks_of(few) == int(fewest)
     assert f"cannot give a verdict: its comparisons need at least {fewest} blocks" in str(no_verdict(few, 2))
-    assert not no_verdict(replace(few, blocks=fewest), 2)
+    assert not no_verdict(replace(few, blocks=int(fewest)), 2)
 
 
 def test_a_run_that_is_too_short_for_a_verdict_says_so() -> None:
-    assert not no_verdict(planned(*OWN, "--until", "verdict,3min"), 2)
-    short = planned(*OWN, "--until", "verdict,20s")
+    assert not no_verdict(planned(f"{OWN} --until verdict,3min"), 2)
+    short = planned(f"{OWN} --until verdict,20s")
     assert f"there will be only {blocks_possible(short, 2)}" in str(no_verdict(short, 2))
 
 
 @pytest.mark.parametrize("words", ["--system 4", "--system 4 --num-requests-per-client 100", "--experiment quick"])
 def test_the_defaults_of_gilscopes_own_systems_give_a_verdict(words: str) -> None:
-    assert not no_verdict(planned(*words.split()), 2)
+    assert not no_verdict(planned(words), 2)
 
 
 def test_a_run_that_needs_more_than_the_default_of_5_minutes_says_how_many() -> None:
-    plan = planned("--system", "4", "--num-multi-socket", "1,5,10,20,50")
+    plan = planned("--system 4 --num-multi-socket 1,5,10,20,50")
     seconds = fewest_blocks_of(plan) * block_seconds(plan, 2)
     assert plan.until == Until(verdict=True, seconds=300)
     assert f"Give --until verdict,{ceil(seconds / 60)}min" in str(no_verdict(plan, 2))
 
 
 def test_a_number_of_requests_has_as_many_blocks_as_a_verdict_needs() -> None:
-    plan = planned("--system", "4", "--num-requests-per-client", "1000")
+    plan = planned("--system 4 --num-requests-per-client 1000")
     assert (plan.until, plan.blocks) == (Until(), fewest_blocks_of(plan))
-    one = planned("--system", "4", "--num-requests-per-client", "1000", "--runtime", "3.14t")
-    assert one.blocks == BLOCKS, "nothing is compared"
+    one = planned("--system 4 --num-requests-per-client 1000 --runtime 3.14t")
+    assert (one.blocks, fewest_blocks_of(one)) == (BLOCKS, 0), "nothing is compared"
 
 
 def test_gilscopes_own_systems_are_measured_by_time_unless_a_number_of_requests_is_given() -> None:
-    assert planned("--system", "4").method.duration_s == 1
-    assert planned("--system", "4", "--num-requests-per-client", "10").method.duration_s == 0
-    assert planned("--scale", "0.1").method.duration_s == 0
-    assert planned("--scale", "0.1", "--duration", "2").method.duration_s == 2
-
-
-def test_one_runtime_needs_no_blocks_for_a_verdict() -> None:
-    assert fewest_blocks_of(planned("--system", "4", "--runtime", "3.14t", "--blocks", "1")) == 0
+    for words, seconds in (
+        ("--system 4", 1),
+        ("--system 4 --num-requests-per-client 10", 0),
+        ("--scale 0.1", 0),
+        ("--scale 0.1 --duration 2", 2),
+    ):
+        assert planned(words).method.duration_s == seconds

@@ -9,11 +9,12 @@ import pytest
 
 from commands import project
 from commands.project import complete_from_project
-from config import flags
+from config.flags import plan_from
 from core.errors import BadInput
-from core.messages import Arg, Message, as_message, message, verbatim
+from core.messages import Arg, Message, as_message, message
 from lab.project import packages
 from lab.python import interpreters
+from tests.config.planning import parsed
 
 PYTHON = project._python  # in_a_project() replaces it
 MODULE = "def wsgi(environ, start_response): ...\n\nclass Other: ...\n\nother = Other()\n"
@@ -29,14 +30,12 @@ def in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(*words: str) -> tuple[dict[str, Any], list[str]]:
     """The flags, filled in, and what was said."""
-    parser = flags.Parser("", verbatim("x"))
-    flags.add_run_flags(parser)
     notes: list[str] = []
 
     def note(text: str | Message, **args: Arg) -> None:
         notes.append(str(as_message(text, args)))
 
-    return complete_from_project(parser.parse(words), note), notes
+    return complete_from_project(parsed(*words), note), notes
 
 
 def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -52,62 +51,54 @@ def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list
     return asked
 
 
-@pytest.mark.parametrize(
-    ("names", "chosen", "missing"),
-    [
-        (("3.14", "3.14t"), "3.14,3.14t+gil,3.14t", []),
-        (("3.14", "3.14t", "3.15", "3.15t"), "3.14,3.14t+gil,3.14t", []),
-        (("3.14", "3.15", "3.15t"), "3.15,3.15t+gil,3.15t", []),
-        (("3.15t",), "3.15,3.15t+gil,3.15t", ["3.15"]),
-        (("3.11",), "3.14,3.14t+gil,3.14t", ["3.14", "3.14t"]),
-    ],
-)
+# What is installed, what is compared, and what is installed for it.
+BUILDS = """\
+3.14 3.14t -> 3.14,3.14t+gil,3.14t
+3.14 3.14t 3.15 3.15t -> 3.14,3.14t+gil,3.14t
+3.14 3.15 3.15t -> 3.15,3.15t+gil,3.15t
+3.15t -> 3.15,3.15t+gil,3.15t 3.15
+3.11 -> 3.14,3.14t+gil,3.14t 3.14 3.14t"""
+
+
+@pytest.mark.parametrize("line", BUILDS.splitlines())
 def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
-    names: tuple[str, ...], chosen: str, missing: list[str], monkeypatch: pytest.MonkeyPatch
+    line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = with_runtimes(names, monkeypatch)
+    names, _, expected = line.partition(" -> ")
+    asked = with_runtimes(names.split(), monkeypatch)
     filled, notes = found("--service-command", "{python} {port}")
-    assert (filled["runtime"], asked) == (chosen, missing)
-    assert any("uv installs" in note for note in notes) == bool(missing)
+    assert [filled["runtime"], *asked] == expected.split()
+    assert any("uv installs" in note for note in notes) == bool(asked)
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--blocks", "8"), ""),
-        (("--blocks", "7"), "too short for verdicts on three runtimes"),
-        (("--until", "verdict,20s"), "too short for verdicts on three runtimes"),
-        (("--until", "verdict"), ""),
-        (("--topology", "2x1,1x2,1x8", "--service-command", "{python} {port} {threads}"), "too short"),
-        (("--slo", "p99<50ms"), "a search takes minutes for each runtime"),
-    ],
-)
+# Flags, and why there is too little time.
+TIMES = """\
+--blocks 8 ->
+--blocks 7 -> too short for verdicts on three runtimes
+--until verdict,20s -> too short for verdicts on three runtimes
+--until verdict ->
+--topology 2x1,1x2,1x8 -> too short
+--slo p99<50ms -> a search takes minutes for each runtime"""
+
+
+@pytest.mark.parametrize("line", TIMES.splitlines())
 def test_the_free_threaded_build_with_its_gil_is_measured_where_time_allows(
-    words: tuple[str, ...], why: str, monkeypatch: pytest.MonkeyPatch
+    line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    words, _, why = line.partition(" ->")
     with_runtimes(("3.14", "3.14t"), monkeypatch)
-    filled, notes = found("--service-command", "{python} {port}", *words)
+    filled, notes = found("--service-command", "{python} {port} {threads}", *words.split())
     assert filled["runtime"] == ("3.14,3.14t" if why else "3.14,3.14t+gil,3.14t")
     (told,) = (note for note in notes if note.startswith("Runtimes: "))
     assert ("3.14t+gil is left out, because " in told) == bool(why)
-    assert why in told
-
-
-def test_a_server_that_fits_the_application_and_its_packages_are_chosen_and_a_plan_can_be_made_of_it(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "requirements.txt").write_text("")
-    filled, notes = found("--app", "shop:wsgi", "--runtime", "3.14")
-    assert (filled["app"], filled["server"], filled["interface"]) == ("shop:wsgi", "gunicorn", "wsgi")
-    assert filled["requirements"] == str(tmp_path / "requirements.txt")
-    assert {note.partition(":")[0] for note in notes} >= {"Packages", "Application", "Server"}
-    assert flags.plan_from(filled).until.verdict
+    assert why.strip() in told
 
 
 def test_threads_are_no_fault_of_a_server_whose_interface_is_not_known_yet(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("")
     threads = ("--server", "granian", "--topology", "1x8", "--runtime", "3.14")
-    assert found("--app", "shop:wsgi", *threads)[0]["interface"] == "wsgi"
+    filled, _ = found("--app", "shop:wsgi", *threads)
+    assert (filled["interface"], plan_from(filled).until.verdict) == ("wsgi", True)
     with pytest.raises(BadInput, match="granian serves an ASGI application with one event loop"):
         found("--app", "shop:other", "--interface", "asgi", *threads)
 
@@ -132,28 +123,26 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("line", "reason"),
     [
-        (("--app", "shop"), "it must be MODULE:NAME"),
-        (("--app", "shop:wsgi", "--service-command", "{python} {port}"), "exactly one of|does not apply"),
-        (("--app", "shop:wsgi", "--blocks", "0"), "--blocks is 0"),
-        (("--app", "shop:wsgi", "--slo", "p99<50ms", "--blocks", "1"), r"itself\. Remove --blocks"),
+        ("--app shop", "it must be MODULE:NAME"),
+        ("--app shop:wsgi --service-command {python}{port}", "exactly one of|does not apply"),
+        ("--app shop:wsgi --blocks 0", "--blocks is 0"),
+        ("--app shop:wsgi --slo p99<50ms --blocks 1", r"itself\. Remove --blocks"),
     ],
 )
 def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(
-    words: tuple[str, ...], reason: str, monkeypatch: pytest.MonkeyPatch
+    line: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project, "_requirements", lambda *_: pytest.fail("something was installed"))
     with pytest.raises(BadInput, match=reason):
-        found(*words)
+        found(*line.split())
 
 
 def test_the_packages_are_installed_for_a_python_beside_native(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = with_runtimes((), monkeypatch)
-    parser = flags.Parser("", verbatim("x"))
-    flags.add_run_flags(parser)
     with pytest.raises(BadInput, match=r"Runtime 3\.14t was not found"):
-        PYTHON(parser.parse(["--app", "shop:wsgi", "--runtime", "native,3.14t"]), print)
+        PYTHON(parsed("--app", "shop:wsgi", "--runtime", "native,3.14t"), print)
     assert asked == []
 
 

@@ -1,13 +1,27 @@
-"""Plans of flags, as a command line makes them."""
+"""Plans of flags, as a command line makes them, and files that declare a system."""
+
+from typing import Any
 
 from config.flags import Parser, add_host_flags, add_run_flags, plan_from
 from config.plan import Plan
 from core.messages import NOTHING
 
+COMMAND_LINE = "--service-command '{python} -m myapp --port {port}'"
+SHAPED_LINE = "--service-command '{python} -m myapp {port} {workers} {threads}'"
+NAMED = "from core.system import System\nSYSTEM = System"
+BARE = f'{NAMED}(name="small", title="A small one"'
+SMALL = f'{BARE}, service="a:b", caller="a:c", message="a:d"'
+OWN = "encode=print, decode=print, check=print"
+
+
+def parsed(*flags: str) -> dict[str, Any]:
+    """These flags of a run."""
+    parser = Parser("test", NOTHING)
+    add_run_flags(parser)
+    add_host_flags(parser)
+    return parser.parse(flags)
+
 
 def planned(*flags: str) -> Plan:
     """The plan of these flags of a run."""
-    parser = Parser("", NOTHING)
-    add_run_flags(parser)
-    add_host_flags(parser)
-    return plan_from(parser.parse(flags))
+    return plan_from(parsed(*flags))

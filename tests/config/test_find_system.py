@@ -1,4 +1,4 @@
-"""A system in a file outside the repository: what is loaded, and what is refused with which words."""
+"""A system in a file outside the repository: what is loaded; refused.txt has what is refused."""
 
 import sys
 from pathlib import Path
@@ -9,10 +9,7 @@ from config.plan import Plan, Row, find_system
 from core.errors import BadInput
 from core.runtime import RuntimeName
 from core.system_file import file_of, load_system
-
-BARE = 'from core.system import System\nSYSTEM = System(name="small", title="A small one"{more})\n'
-SMALL = BARE.replace("{more}", ', service="a:b", caller="a:c", message="a:d"{more}')
-OWN = ", encode=print, decode=print, check=print"
+from tests.config.planning import BARE, OWN, SMALL
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +17,8 @@ def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
 
 
-def written(path: Path, more: str = "", before: str = "") -> Path:
-    path.write_text(before + SMALL.format(more=more))
+def written(path: Path, more: str = "", before: str = "", declares: str = SMALL) -> Path:
+    path.write_text(f"{before}{declares}{more})")
     return path
 
 
@@ -54,57 +51,18 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
     assert theirs.requirements == "requirements/tornado.txt"
 
 
-WRONG = {
-    "x = 1\n": "declares no Python variable SYSTEM",
-    "SYSTEM = 4\n": "declares a variable SYSTEM of type int",
-    "\nimport nowhere_at_all\n": "cannot be imported: line 2: ModuleNotFoundError",
-    "x = \n": "cannot be imported: SyntaxError",
-    "import sys\nsys.exit(0)\n": "cannot be imported: line 2: SystemExit: 0",
-    "def f():\n    raise OSError('no')\nf()\n": "cannot be imported: line 2: OSError: no",
-    SMALL.format(more=', number="a/b"'): "declares the system 'a/b'",
-    SMALL.format(more="").replace("small", "all"): "declares the system 'all' with the name 'all'",
-    SMALL.format(
-        more=', number="4"'
-    ): "declares the system '4', but gilscope has a system of that name: 'Several sockets, connection cache'",
-    SMALL.format(more=', number="9"').replace(
-        "small", "pool"
-    ): "declares the system 'pool', but gilscope has a system of that name",
-    BARE.format(more=', command="a {port}"' + OWN.replace(", check=print", "")): (
-        ".* SYSTEM has encode and decode, but it must have exactly one of these: encode, decode and check or caller and"
-    ),
-    BARE.format(more=', command="a {port}", caller="a:b", message="a:c"' + OWN): (
-        ".* SYSTEM has encode, decode, check, caller and message, but"
-    ),
-    BARE.format(more=', service="a:b", command="a {port}"' + OWN): ".* SYSTEM has service and command, but it must",
-    BARE.format(
-        more=OWN
-    ): ".* SYSTEM has no field that says how to start or call the service, but it must .*: service or command",
-    BARE.format(more=', service="a:b"'): ".* SYSTEM has no field that says how",
-}
-
-
-@pytest.mark.parametrize(("content", "words"), WRONG.items())
-def test_what_is_wrong_with_a_file_is_said_with_its_path(tmp_path: Path, content: str, words: str) -> None:
-    path = tmp_path / "my_system.py"
-    path.write_text(content)
-    with pytest.raises(BadInput, match=f"^(In )?{path},? ?{words}"):
-        find_system(str(path))
-
-
-@pytest.mark.parametrize(
-    ("command", "words"), [("serve", "does not say where to listen"), ("a {prt}", "placeholder {prt}")]
-)
-def test_a_command_that_cannot_be_started_is_refused_at_once(tmp_path: Path, command: str, words: str) -> None:
-    path = tmp_path / "my_system.py"
-    path.write_text(BARE.format(more=f', command="{command}"' + OWN))
+@pytest.mark.parametrize("line", ["serve -> does not say where to listen", "a {prt} -> placeholder {prt}"])
+def test_a_command_that_cannot_be_started_is_refused_at_once(tmp_path: Path, line: str) -> None:
+    command, words = line.split(" -> ")
+    path = written(tmp_path / "my_system.py", f', command="{command}", {OWN}', declares=BARE)
     with pytest.raises(BadInput, match=words):
         find_system(str(path))
 
 
 def test_clients_of_gilscope_send_at_a_rate_and_only_its_own_protocols_ask_for_a_calculation(tmp_path: Path) -> None:
     small = find_system(str(written(tmp_path / "a.py"))).parameters
-    (tmp_path / "b.py").write_text(BARE.format(more=', command="a {port}"' + OWN))
-    (tmp_path / "c.py").write_text(BARE.format(more=', service="a:b", client="a:c"'))
+    (tmp_path / "b.py").write_text(f'{BARE}, command="a {{port}}", {OWN})')
+    (tmp_path / "c.py").write_text(f'{BARE}, service="a:b", client="a:c")')
     own, looped = (find_system(str(tmp_path / name)).parameters for name in ("b.py", "c.py"))
     assert ("RATE" in small, "RATE" in own, "RATE" in looped) == (True, True, False)
     assert {*small} - {*own} == {"CALC_TARGET", "PAYLOAD_BYTES"}

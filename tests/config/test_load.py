@@ -1,4 +1,4 @@
-"""Plans from YAML: what is right is read as it is written, what is wrong is one clear line that names it."""
+"""Plans from YAML: what is right is read as it is written. refused.txt has what is wrong."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +18,6 @@ from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 from core.method import Method, Warmup
 from lab.places import REPOSITORY
-from record.plan import Until
 from record.run_file import load
 
 
@@ -30,16 +29,6 @@ def file(tmp_path: Path) -> Path:
 def loaded(file: Path, text: str) -> Plan:
     file.write_text(text, encoding="utf-8")
     return load_plan(file)
-
-
-def complaint(file: Path, text: str) -> str:
-    """What is wrong with the plan: one line that begins with the file's name."""
-    with pytest.raises(BadInput) as caught:
-        loaded(file, text)
-    said = str(caught.value)
-    assert said.startswith(str(file))
-    assert "\n" not in said
-    return said.removeprefix(str(file))
 
 
 def one_runtime(plan: Plan) -> list[Cell]:
@@ -109,44 +98,8 @@ def test_a_row_takes_of_the_plans_values_those_that_its_system_reads_and_its_own
     ids=lambda text: repr(text[:24]),
 )
 def test_what_is_not_yaml_is_refused(file: Path, text: str) -> None:
-    assert " is not valid YAML: " in complaint(file, text)
-
-
-WRONG = {
-    "": "the plan is",
-    "text": "the plan is 'text'",
-    "rows: [{system: 1}]\nblock: 2": "the unknown key 'block'. Accepted keys are rows, service, runtimes",
-    "rows: [{system: 1}]\n1: 2": "unknown key '1'",
-    "blocks: 2": "rows is missing or empty",
-    "rows: []": "rows is missing or empty",
-    "rows: {system: 1}": "rows is missing or empty",
-    "rows: [1]": "an entry in the plan's list `rows` is '1'",
-    "rows: [{}]": "has no system",
-    "rows: [{system: 9}]": "System '9' is not known",
-    "rows: [{system: []}]": "system",
-    "rows: [{system: 1, CALC: 5}]": "list `rows` has the unknown key 'CALC'. Accepted keys are system, title",
-    "rows: [{system: 1, system: 2}]": "'system' is given twice",
-    "rows: [{system: 1}]\nrows: [{system: 2}]": "line 2",
-    "parameters: {CALC_TARGET: 1, CALC_TARGET: 2}\nrows: [{system: 1}]": "'CALC_TARGET' is given twice",
-    "rows: [{system: 1, NUM_MULTI_SOCKET: 5}]": "System 1 does not use NUM_MULTI_SOCKET. It uses NUM_API_SERVICES, ",
-    "rows: [{system: 1, CALC_TARGET: -1}]": "CALC_TARGET is -1; it must be a whole number from 0 to 1000000000",
-    "rows: [{system: 1, CALC_TARGET: []}]": "CALC_TARGET is an empty list",
-    "rows: [{system: 1, CALC_TARGET: [1, x]}]": "CALC_TARGET is x",
-    "parameters: {CALC: 1}\nrows: [{system: 1}]": "parameters has the unknown key 'CALC'",
-    "parameters: [1]\nrows: [{system: 1}]": "parameters is",
-    "parameters: {NUM_MULTI_SOCKET: 0}\nrows: [{system: 1}]": "NUM_MULTI_SOCKET is 0",
-    "blocks: 0\nrows: [{system: 1}]": "blocks is 0",
-    f"blocks: {'9' * 5000}\nrows: [{{system: 1}}]": "blocks is",
-    "runtimes: []\nrows: [{system: 1}]": "runtimes is []",
-    "runtimes: [python]\nrows: [{system: 1}]": "Runtime 'python' is not",
-    "runtimes: [3.10]\nrows: [{system: 1}]": "'3.10'",
-    "judged_steps: [GIL]\nrows: [{system: 4}]": "judged_steps is GIL; it must be one of version",
-}
-
-
-@pytest.mark.parametrize(("text", "said"), WRONG.items(), ids=lambda value: repr(value[:60]))
-def test_what_is_wrong_is_named_with_what_is_accepted(file: Path, text: str, said: str) -> None:
-    assert said in complaint(file, text)
+    with pytest.raises(BadInput, match=f"^{file} is not valid YAML: .*$"):
+        loaded(file, text)
 
 
 @pytest.mark.parametrize(
@@ -196,38 +149,28 @@ def test_default_has_the_seeds_values_and_record_the_rows_of_the_record() -> Non
     assert [(row["system"], row["params"]) for row in ours] == [(row["system"], row["params"]) for row in kept]
 
 
-def until_of(text: str) -> Until:
-    return parse_until(Given(value=text, name="until"))
-
-
-def method_of(given: dict[str, Any], base: Method = Method()) -> Method:  # noqa: B008 - frozen
+def method_of(given: dict[str, Any], base: Method) -> Method:
     plan = Plan(name="p", rows=(), runtimes=(), method=base)
     return plan_with(plan, parsed(PLAN_OPTIONS, given, Path())).method
 
 
-@pytest.mark.parametrize(
-    ("text", "until"),
-    [
-        ("3%", Until(width=0.03)),
-        ("0.5 %", Until(width=0.005)),
-        ("600s", Until(seconds=600.0)),
-        ("10min", Until(seconds=600.0)),
-        ("1.5h", Until(seconds=5400.0)),
-        ("3%,10min", Until(width=0.03, seconds=600.0)),
-        ("1h, 5%", Until(width=0.05, seconds=3600.0)),
-        ("verdict,15min", Until(verdict=True, seconds=900.0)),
-    ],
-)
-def test_until_is_a_width_a_time_or_both(text: str, until: Until) -> None:
-    assert until_of(text) == until
+# Width, seconds and whether a verdict is enough.
+UNTIL = """\
+3% -> 0.03 0 False
+0.5 % -> 0.005 0 False
+600s -> 0 600 False
+10min -> 0 600 False
+1.5h -> 0 5400 False
+3%,10min -> 0.03 600 False
+1h, 5% -> 0.05 3600 False
+verdict,15min -> 0 900 True"""
 
 
-@pytest.mark.parametrize(
-    "text", ["", "3", "0%", "0s", "3%,5%", "1min,1h", "3%,", "-3%", "3%10min", "nan%", "1d", "verdict,verdict"]
-)
-def test_another_until_is_refused_with_what_is_accepted(text: str) -> None:
-    with pytest.raises(BadInput, match=f"^until is {text}; it must be the word verdict, "):
-        until_of(text)
+@pytest.mark.parametrize("line", UNTIL.splitlines())
+def test_until_is_a_width_a_time_or_both(line: str) -> None:
+    text, _, meant = line.partition(" -> ")
+    until = parse_until(Given(value=text, name="until"))
+    assert f"{until.width:g} {until.seconds:g} {until.verdict}" == meant
 
 
 def test_a_method_keeps_what_is_not_said_anew() -> None:
@@ -235,10 +178,4 @@ def test_a_method_keeps_what_is_not_said_anew() -> None:
     assert method_of({}, base) == base
     assert method_of({"duration": "1"}, base) == replace(base, duration_s=1.0)
     assert method_of({"client_runtime": "same"}, base) == replace(base, client_runtime="same")
-
-
-@pytest.mark.parametrize("pin", ["0", {}, {"servers": "0"}, None])
-def test_a_pin_names_a_side(pin: Any) -> None:
-    assert method_of({"pin": {"clients": "0"}}) == Method(pin_clients=(0,))
-    with pytest.raises(BadInput, match="services=0 clients=1"):
-        method_of({"pin": pin})
+    assert method_of({"pin": {"clients": "0"}}, base) == replace(base, pin_clients=(0,))

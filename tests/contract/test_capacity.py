@@ -20,21 +20,25 @@ RATE = 60
 OBJECTIVES = (Objective.parse("p50<0.1s"), Objective.parse("errors<20%"))
 
 
-def test_a_probe_lasts_until_enough_misses_are_expected_at_the_limit() -> None:
-    p99, p999 = Objective.parse("p99<50ms"), Objective.parse("p99.9<50ms")
-    assert length(400, 800, SCAN, [p99]).length_ns == 2_000_000_000  # 4 of 400 requests/s may miss: 8 need 2 s
-    assert length(5000, 9000, SCAN, [p99]).length_ns == 1_500_000_000
-    assert length(5000, 9000, SEARCH, [p99]).length_ns == 7_000_000_000
-    assert length(5000, 9000, SEARCH, [p99, p999]).length_ns == 7_000_000_000  # 25 of 5 requests/s need 5 s
-    assert length(400, 800, SEARCH, [p999]) == Slice(lead_ns=500_000_000, length_ns=40_000_000_000)
-    assert length(0, 0, CLOSED, [p99]) == Slice(lead_ns=500_000_000, length_ns=20_000_000_000)
-
-
-def test_a_probe_is_long_for_its_objective_and_for_queues_that_build_up_slowly() -> None:
-    assert length(5000, 9000, SCAN, [Objective.parse("p99<1s")]) == Slice(lead_ns=10**9, length_ns=10**10)
-    # M/M/1 with 100 requests/s at 90 %: 4 * 100 / 10^2 s
-    assert length(90, 100, SCAN, [Objective.parse("p50<5ms")]) == Slice(lead_ns=4 * 10**9, length_ns=12 * 10**9)
-    assert length(top_rate(400), 400, SEARCH, [Objective.parse("p90<5ms")]).length_ns == 12_000_000_000
+@pytest.mark.parametrize(
+    ("rate", "top", "phase", "objectives", "lead_s", "length_s"),
+    [
+        (400, 800, SCAN, ["p99<50ms"], 0.5, 2),  # 4 of 400 requests/s may miss: 8 need 2 s
+        (5000, 9000, SCAN, ["p99<50ms"], 0.5, 1.5),
+        (5000, 9000, SEARCH, ["p99<50ms"], 0.5, 7),
+        (5000, 9000, SEARCH, ["p99<50ms", "p99.9<50ms"], 0.5, 7),  # 25 of 5 requests/s need 5 s
+        (400, 800, SEARCH, ["p99.9<50ms"], 0.5, 40),
+        (0, 0, CLOSED, ["p99<50ms"], 0.5, 20),
+        (5000, 9000, SCAN, ["p99<1s"], 1, 10),
+        (90, 100, SCAN, ["p50<5ms"], 4, 12),  # M/M/1 with 100 requests/s at 90 %: 4 * 100 / 10^2 s
+        (top_rate(400), 400, SEARCH, ["p90<5ms"], 4, 12),
+    ],
+)
+def test_a_probe_is_long_enough_to_see_misses_for_its_objective_and_for_queues_that_build_up_slowly(
+    rate: float, top: float, phase: str, objectives: list[str], lead_s: float, length_s: float
+) -> None:
+    part = length(rate, top, phase, [Objective.parse(text) for text in objectives])
+    assert part == Slice(lead_ns=round(lead_s * 1e9), length_ns=round(length_s * 1e9))
 
 
 @pytest.mark.parametrize("reached", [1, 5, 50, 400, 30_000])

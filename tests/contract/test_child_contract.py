@@ -20,24 +20,13 @@ from systems import find
 from tests.clients.scripted_http import Script, ScriptedHttp, first_right_then, response
 from tests.clients.scripted_http import says as plays
 from tests.conftest import runtime_or_skip
-from tests.contract.kinds import NATIVE_ECHO, PROGRAMS, Kind
+from tests.contract.kinds import NATIVE_ECHO, Kind, more_kinds
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
 from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
-HTTP_ONLY = ("http-echo", "axum-server")
-READERS = ("echo-tokio", "echo-libuv", "calc-service", *HTTP_ONLY)  # one host reads the cells of C, C++ and Java
-KINDS = [
-    *(("3.14t", name) for name in ("1 unix", "2 unix", "2 tcp", "3", "4 unix")),
-    *(("3.11", "1 unix"), ("3.14", "4 unix"), ("3.14t+gil", "4 tcp")),
-    *((NATIVE, name) for name in PROGRAMS if not name.startswith(("echo", *HTTP_ONLY)) or name.endswith("tcp")),
-]
-# One for each way in which a child may notice that its parent has gone.
-ORPHANED = [
-    *(("3.11", "2 tcp"), ("3.14t", "1 unix"), ("3.14t", "3")),
-    *((NATIVE, f"{name} unix") for name in ("4", "echo-tokio", "echo-libuv", *HTTP_ONLY)),
-]
+READERS = ("echo-tokio", "echo-libuv", "calc-service", "http-echo", "axum-server")  # libuv's host reads also for C++
 # Each program and the libraries that its ready line names.
 PACKAGES = {
     "echo-tokio": {"tokio"},
@@ -62,7 +51,7 @@ GIL = {"gil_enabled_ready", "gil_enabled_end"}
 # ---- services -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
+@pytest.mark.parametrize("kind", more_kinds("children"), ids="-".join, indirect=True)
 def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset_and_ends_with_its_result(
     kind: Kind, short_folder: Path
 ) -> None:
@@ -92,7 +81,7 @@ def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset
     )  # echo servers count what MESSAGE_BYTES makes
     assert {name for name in USAGE if type(result[name]) is not int or result[name] < 0} == set()
     assert result["max_rss_bytes"] > 500_000
-    assert {result[name] for name in GIL} == {kind.runtime != NATIVE and runtime_or_skip(kind.runtime).name.gil_enabled}
+    assert {result[name] for name in GIL} == {ready["runtime"]["gil_enabled"]}
     assert list(short_folder.iterdir()) == []
 
 
@@ -120,7 +109,7 @@ def check_program(facts: dict[str, Any], program: str, packages: set[str]) -> No
     assert all(re.match(r"[0-9]+\.[0-9]+", version) for version in facts["packages"].values())
 
 
-@pytest.mark.parametrize("kind", ORPHANED, ids="-".join, indirect=True)
+@pytest.mark.parametrize("kind", more_kinds("orphaned"), ids="-".join, indirect=True)
 def test_a_service_ends_when_its_parent_is_killed(kind: Kind, short_folder: Path) -> None:
     check_it_ends_with_its_parent(kind.command(), json.dumps(kind.told(short_folder)))
     assert list(short_folder.iterdir()) == []
@@ -280,7 +269,8 @@ def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_e
 
 
 @pytest.mark.parametrize(
-    ("program", "word"), [("loadgen", "warm"), *((program, word) for program in CLIENTS for word in ("", "go"))]
+    ("program", "word"),
+    [("loadgen", "warm"), ("http-reqwest", ""), ("http-reqwest", "go"), ("http-beast", ""), ("http-beast", "go")],
 )
 def test_end_of_file_ends_a_native_client_without_a_result(program: str, word: str) -> None:
     came = Event()
@@ -290,7 +280,8 @@ def test_end_of_file_ends_a_native_client_without_a_result(program: str, word: s
         return b""
 
     method = Method(warmup=Warmup(seconds=DEADLINE_S)).to_json()
-    with called(program, first_right_then(silent) if program != "loadgen" else silent, method=method) as (client, _):
+    script = silent if program == "loadgen" else first_right_then(silent)
+    with called(program, script, method=method) as (client, _):
         if word:
             client.tell(word)
             assert came.wait(DEADLINE_S)

@@ -42,22 +42,17 @@ ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_
 NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
 UNDECLARED = ("http-beast-undeclared", "http-beast-undeclared-released")
 HOLDING = ("http-beast-held", "http-beast-undeclared")
-FEW_ROWS = ("http-stdlib", "http-aiohttp", "http-beast-held")
-CALLERS = [
-    *(("3.14t", row) for row in ROWS),
-    *(("3.11", row) for row in FEW_ROWS if row not in HOLDING),
-    *((NATIVE, row) for row in NATIVE_ROWS),
-]
+# Of a bad server: what holds the GIL has the code of what releases it, and would make the others late.
+CALLERS = [*(("3.14t", row) for row in ROWS if row not in HOLDING), *((NATIVE, row) for row in NATIVE_ROWS)]
 OVERLAPPING = [
-    *(("3.14t", row) for row in (*ROWS, *UNDECLARED)),
-    *(("3.11", row) for row in FEW_ROWS),
-    *(("3.14", row) for row in ("http-httpx-async", "http-beast-released")),
-    *(("3.14t+gil", row) for row in ("http-requests", "http-pyreqwest", "http-beast-held")),
-    *((NATIVE, row) for row in NATIVE_ROWS),
+    *CALLERS,
+    *(("3.14t", row) for row in ("http-beast-held", *UNDECLARED)),
+    ("3.11", "http-stdlib"),
+    ("3.14", "http-beast-released"),
+    ("3.14t+gil", "http-beast-held"),
 ]
 BARRIER_DEADLINE_S = 1.0  # of rows that must miss it once their connections are open; the others have DEADLINE_S
 BAD_SERVER_DEADLINE_S = 2.5  # all clients begin at once, on a machine that may be busy; waited for twice
-SLOW_SERVER_DEADLINE_S = 0.5  # of rows that wait for one server after the other, where none is to be in time
 DRIP_S = 0.08  # a byte: an answer takes longer than any of these deadlines
 Counts = tuple[int, int, dict[str, int]]
 BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
@@ -133,60 +128,34 @@ def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str
     return command_or_skip(runtime, system, "client", first)
 
 
-def together(row: str) -> list[list[str]]:
-    """The bad servers that a row's workers call at the same time.
-
-    Who holds the GIL until a deadline may do so between another worker's start and its answer, which is then late, too:
-    such rows call servers that let them wait apart from the others.
-    """
-    slow = [name for name, (_, (_, _, codes)) in BAD_SERVERS.items() if "timeout" in codes]
-    quick = [name for name in BAD_SERVERS if name not in slow]
-    return [quick, slow] if row in HOLDING else [list(BAD_SERVERS)]
-
-
-def patience_s(names: list[str]) -> float:
-    """How long a row's client waits for an answer of these bad servers."""
-    in_time = [name for name in names if "timeout" not in BAD_SERVERS[name][1][2]]
-    return BAD_SERVER_DEADLINE_S if in_time else SLOW_SERVER_DEADLINE_S
-
-
-def check_counts(asked: Asked, names: list[str]) -> None:
-    """Of one request to each of the bad servers of these names, and one to a server that has gone."""
-    answered = wrong = 0
-    errors = Counter({"connect": 1})
-    for _, (answers, wrong_ones, codes) in map(BAD_SERVERS.__getitem__, names):
-        answered, wrong = answered + answers, wrong + wrong_ones
-        errors.update(codes)
-    assert asked.counts == (answered, wrong, dict(errors))
-    assert asked.result["requests"] == len(names) + 1
-
-
 def runtime_of(name: str) -> AnyRuntime:
     """That runtime, which may be `native`. May skip the test."""
     return Native() if name == NATIVE else runtime_or_skip(name)
 
 
 def test_every_request_to_a_bad_server_is_counted_by_its_cause(children: Children, subtests: pytest.Subtests) -> None:
-    """A worker and a request for each bad server. All clients at once, as they do little but wait."""
-    calls = []
-    for name, row in CALLERS:
+    """A worker and a request for each bad server, and one for a server that has gone.
+
+    All clients at once, as they do little but wait.
+    """
+    number = len(BAD_SERVERS) + 1
+    sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": number}
+    clients = {}
+    with nobody_listens() as gone, ExitStack() as stack:
+        for name, row in CALLERS:
+            with subtests.test(name, row=row):
+                servers = [stack.enter_context(ScriptedHttp(script)) for script, _ in BAD_SERVERS.values()]
+                addresses = [gone, *(server.address for server in servers)]
+                child = start(children, runtime_of(name), row, addresses, BAD_SERVER_DEADLINE_S, **sizes)
+                clients[name, row] = child
+        results = ask(children, [*clients.values()])
+    errors = Counter({"connect": 1})
+    for _, (_, _, codes) in BAD_SERVERS.values():
+        errors.update(codes)
+    for (name, row), asked in zip(clients, results, strict=True):
         with subtests.test(name, row=row):
-            command_or_skip(runtime_of(name), find(row), "client")
-            calls += [(name, row, bad) for bad in together(row)]
-    with ScriptedHttp(says(response())) as gone, ExitStack() as stack:
-        servers = [
-            [gone, *(stack.enter_context(ScriptedHttp(BAD_SERVERS[bad][0])) for bad in bads)] for *_, bads in calls
-        ]
-        gone.stop()
-        clients = []
-        for (name, row, bads), mine in zip(calls, servers, strict=True):
-            sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": len(mine)}
-            addresses = [server.address for server in mine]
-            clients.append(start(children, runtime_of(name), row, addresses, patience_s(bads), **sizes))
-        results = ask(children, clients)
-    for (name, row, bads), asked in zip(calls, results, strict=True):
-        with subtests.test(name, row=row):
-            check_counts(asked, bads)
+            assert asked.counts == (2, 1, dict(errors))
+            assert asked.result["requests"] == number
 
 
 @pytest.mark.parametrize(("name", "row"), OVERLAPPING)
@@ -249,12 +218,19 @@ def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(
 
 
 @pytest.mark.parametrize(("name", "row"), [*COUNTING, ("3.14", "http-beast-held")])  # whose extension holds the GIL
-def test_the_remainder_of_the_requests_goes_to_the_first_workers(name: str, row: str, children: Children) -> None:
-    with ScriptedHttp(says(response())) as server:
-        asked = asked_of(children, name, row, [server.address], 23, 5)
-        assert (server.connections, server.requests) == (5, 23 + 5)  # each opens its connection with a request
-    assert asked.counts == (23, 0, {})
-    assert [len(requests) for requests in asked.result["timeline"]] == [5, 5, 5, 4, 4]
+def test_workers_and_requests_are_divided_a_second_client_goes_on_where_the_first_one_ended_and_no_warm_up_is_counted(
+    name: str, row: str, children: Children
+) -> None:
+    method = Method(warmup=Warmup(share=0.5)).to_json()
+    with ExitStack() as stack:
+        servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(4)]
+        addresses = [server.address for server in servers]
+        asked = asked_of(children, name, row, addresses, 6, 5, client_id=1, method=method, word=WARM)
+        assert [server.connections for server in servers] == [1, 2, 1, 1]
+        # each worker opens its connection with a request
+        assert sum(server.requests for server in servers) == 5 + 12 + 24
+    assert (asked.counts, asked.result["latency"]["count"]) == ((24, 0, {}), 24)
+    assert [len(requests) for requests in asked.result["timeline"]] == [5, 5, 5, 5, 4]
     assert asked.result["connect"]["count"] == 5
 
 
@@ -264,24 +240,3 @@ def test_a_connection_after_an_error_is_counted_by_no_connect(name: str, row: st
         asked = asked_of(children, name, row, [server.address], 3, 1)
         assert server.connections == 2
     assert (asked.counts, asked.result["connect"]["count"]) == ((2, 0, {"closed": 1}), 1)
-
-
-@counting
-def test_workers_are_divided_among_the_services_and_a_second_client_goes_on_where_the_first_one_ended(
-    name: str, row: str, children: Children
-) -> None:
-    with ExitStack() as stack:
-        servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(4)]
-        asked = asked_of(children, name, row, [server.address for server in servers], 4, 2, client_id=1)
-        assert [server.connections for server in servers] == [0, 0, 1, 1]
-        assert sum(server.requests for server in servers) == 2 + 16
-    assert asked.counts == (16, 0, {})
-
-
-@counting
-def test_a_warm_up_is_answered_by_each_worker_and_not_counted(name: str, row: str, children: Children) -> None:
-    method = Method(warmup=Warmup(share=0.5)).to_json()
-    with ScriptedHttp(says(response())) as server:
-        asked = asked_of(children, name, row, [server.address], 20, 2, method=method, word=WARM)
-        assert server.requests == 12 + 20
-    assert (asked.counts, asked.result["latency"]["count"]) == ((20, 0, {}), 20)

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from core.files import put, write
 
 @pytest.mark.parametrize("writer", [put, write])
 @pytest.mark.parametrize("target", ["mine", "not there"])
-def test_a_link_is_replaced_and_what_it_leads_to_stays(writer: object, target: str, tmp_path: Path) -> None:
+def test_a_link_is_replaced_and_what_it_leads_to_stays(
+    writer: Callable[[Path, str], None], target: str, tmp_path: Path
+) -> None:
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "cells.csv").symlink_to(target)
-    (put if writer is put else write)(tmp_path / "cells.csv", "cells")
+    writer(tmp_path / "cells.csv", "cells")
     assert not (tmp_path / "cells.csv").is_symlink()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"mine": "mine", "cells.csv": "cells"}
 

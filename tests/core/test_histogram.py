@@ -9,19 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.histogram import RELATIVE_ERROR, SUB_BITS, Histogram, bounds_ns, bucket_of
+from tests.reports.sample import histogram_of
 
 LIMIT_NS = 2**42
 LATENCIES = st.integers(0, LIMIT_NS - 1) | st.integers(0, 300) | st.integers(20_000, 100_000)
 SAMPLES = st.lists(LATENCIES, min_size=1, max_size=200)
 PER_MILLE = st.integers(0, 1000)
 PERCENTILES = {"p50_ns": 1, "p90_ns": 10, "p99_ns": 100, "p999_ns": 10_000}
-
-
-def histogram_of(values: Iterable[int]) -> Histogram:
-    histogram = Histogram()
-    for value in values:
-        histogram.record(value)
-    return histogram
 
 
 def nearest_rank(values: Iterable[int], per_mille: int) -> int:

@@ -127,13 +127,12 @@ def share(counts: Counter[str], *names: str) -> float:
     return sum(counts[name] for name in names) / counts.total()
 
 
-@pytest.mark.parametrize("runtime", ["3.14", "3.14t"], indirect=True)
-def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(runtime: Runtime, tmp_path: Path) -> None:
+def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(tmp_path: Path) -> None:
     """Of four threads that hold one lock in turn through a sleep, three wait for it.
 
     On a busy machine one of them may have been woken in vain, and be ready without a core; the holder may be seen less.
     """
-    seen = states(runtime, tmp_path, {"hold": 4, "receive": 1, "take": 2})
+    seen = states(runtime_or_skip("3.14t"), tmp_path, {"hold": 4, "receive": 1, "take": 2})
     assert share(seen["hold"], "lock") > 0.4
     assert share(seen["receive"], "io") > 0.9
     assert share(seen["take"], "idle") > 0.9
@@ -177,12 +176,10 @@ def test_a_process_that_became_another_program_has_no_stacks_and_is_no_failure()
         ("/lib/threading.py", "Condition.__enter__", "return self._lock.__enter__()", False),
         ("/lib/concurrent/futures/thread.py", "_worker", "work_item = work_queue.get(block=True)", True),
         ("/lib/queue.py", "Queue.put", "with self.not_full:", False),
-        ("/srv/app.py", "run", "job = jobs.get()", True),
         ("/srv/app.py", "run", "job = jobs.get(timeout=1)", True),
         ("/srv/app.py", "run", "for job in iter(self.jobs.get, None):", True),
         ("/srv/app.py", "run", "for job in iter(self.jobs):", False),
         ("/srv/app.py", "Cache.get", "return self.items.get(key)", False),
-        ("/srv/app.py", "Cache.put", "with self.lock:", False),
     ],
 )
 def test_who_waits_for_work_is_known_by_the_line(
@@ -197,10 +194,8 @@ def test_who_waits_for_work_is_known_by_the_line(
     [  # of 10 ms, as measured on two cores beside other load
         (236, 3285, False),  # an event loop, alone in its process: each answer wakes a client, which takes the core
         (346, 5189, False),  # one of two such loops
-        (3, 10, False),  # a thread that shares nothing, beside two programs that compute
-        (4, 13, False),
+        (4, 13, False),  # a thread that shares nothing, beside two programs that compute
         (40, 82, True),  # threads that write one key of one dict
-        (710, 3436, True),
         (6, 17, True),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.runtime import NATIVE
-from systems import built_in, find, readers
+from systems import built_in, find
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -32,11 +32,6 @@ def test_the_four_systems_come_first_by_number_and_every_other_belongs_to_a_grou
     assert [system.key for system in built_in() if system.group == "systems"] == ["1", "2", "3", "4"]
     assert {system.group for system in built_in()[:4]} == {"systems"}
     assert {system.group for system in built_in()} == {"systems", "echo", "loadgen", "http-clients", "league"}
-
-
-def test_readers_are_the_four_by_number_and_the_others_by_their_experiment() -> None:
-    assert [readers(name) for name in ("SELECT_MODE", "MESSAGE_BYTES")] == [["4"], ["echo"]]
-    assert readers("NUM_CLIENTS") == ["1", "2", "3", "4", "echo", "http-clients", "league", "loadgen"]
 
 
 def test_finding_a_system_imports_the_one_file_that_declares_it() -> None:

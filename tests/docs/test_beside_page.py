@@ -11,18 +11,18 @@ import pytest
 from analysis.others import others
 from record.run_file import load
 from tests.conftest import runtime_or_skip
-from tests.contract.runs import finished
+from tests.contract.runs import finished, runtime_flags
 from tests.docs.pages import DOCS, blocks
 
 PAGE = DOCS / "beside.md"
-HURRY = "--blocks 1 --duration 0.2 --runtime 3.14t --server granian"  # two event loops in one process
+HURRY = "--blocks 1 --duration 0.2 --server granian"  # two event loops in one process
 PASSWORD = re.compile(r"postgres:(?!\{password\})[^@\s]+@")
 
 
 def test_the_application_is_measured_with_its_database_which_is_counted_apart_and_of_which_nothing_stays(
     short_folder: Path,
 ) -> None:
-    runtime_or_skip("3.14t")
+    runtime = runtime_or_skip("3.14t")
     if not (shutil.which("initdb") or [*Path("/usr/lib/postgresql").glob("*/bin/initdb")]):
         pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
     short_folder.chmod(0o711)  # the user of a database may enter
@@ -31,7 +31,7 @@ def test_the_application_is_measured_with_its_database_which_is_counted_apart_an
     for name, content in files.items():
         (short_folder / name).write_text(content)
     command = blocks(PAGE, "sh")[1].removeprefix("python $GILSCOPE/runner.py ")
-    run = finished(shlex.split(f"{command} {HURRY}"), short_folder)
+    run = finished([*shlex.split(f"{command} {HURRY}"), *runtime_flags(runtime)], short_folder)
     if "could not be installed" in run.complained():
         pytest.skip(run.complained())
     assert run.status() == 0, run.complained()

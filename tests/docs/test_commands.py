@@ -43,6 +43,7 @@ ONLY_PARSED = {  # why these commands do not run here
     "init": "test_measure_your_service runs it",
     "native": "builds for minutes",
     "plan": "asks every interpreter; the cells of its plan are listed",
+    "runtimes": "asks every interpreter; tests/test_runner.py runs it",
     "serve": "runs until its input ends; its plan must have one cell",
     "setup": "downloads interpreters",
     "stress": "takes a minute",
@@ -54,6 +55,7 @@ SAVED = (
 PARSE_ARGS = argparse.ArgumentParser.parse_args
 NO_PLANS = ("asked.yml", "hosts.yaml")
 SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
+VARIABLES = {name for page in PAGES for name in re.findall(r"\{env:(\w+)\}", page.read_text())}
 COMMANDS = {
     tuple(words) for page in PAGES for words in ours(page) if not SYSTEM_5.intersection(words) and "--help" not in words
 }
@@ -65,14 +67,12 @@ class Parsed(Exception):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with YAML examples, saved runs and applications."""
-    folder = tmp_path_factory.mktemp("pages")
-    fill(folder)
-    return folder
+    """A folder with what the pages' commands name."""
+    return fill(tmp_path_factory.mktemp("pages"))
 
 
-def fill(folder: Path) -> None:
-    """Write to *folder* what the pages' commands name."""
+def fill(folder: Path) -> Path:
+    """Write YAML examples, saved runs and applications to *folder*, and return it."""
     for page in PAGES:
         for text in blocks(page, "yaml"):
             (folder / text.partition("\n")[0].removeprefix("# ")).write_text(text)
@@ -83,14 +83,14 @@ def fill(folder: Path) -> None:
     (folder / "tests").symlink_to(REPOSITORY / "tests")
     for name in SAVED:
         RunFile(folder / name).save(run_of(steady("3.14", 2000) + steady("3.14t", 1000), runtimes=("3.14", "3.14t")))
+    return folder
 
 
 @pytest.fixture
 def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """That folder as the current one, with the variables that the pages name."""
-    for page in PAGES:
-        for name in re.findall(r"\{env:(\w+)\}", page.read_text()):
-            monkeypatch.setenv(name, "x")
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "x")
     monkeypatch.chdir(made)
     return made
 

@@ -24,20 +24,7 @@ from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, ours, system_5
-
-PACKAGES = (
-    "core",
-    "services",
-    "clients",
-    "experiments",
-    "systems",
-    "lab",
-    "config",
-    "record",
-    "analysis",
-    "reports",
-    "commands",
-)
+from tests.test_import_table import PACKAGES
 
 
 def said(who: str, direction: str) -> list[Any]:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from core.program import ROOT
-from record.run import Run
 from record.run_file import load
-from tests.conftest import RUNTIMES, found
+from tests.conftest import runtime_or_skip
 from tests.docs.pages import DOCS, blocks, expect
 from tests.test_runner import gilscope
 
 PAGE = DOCS / "measure-your-service.md"
-FEWEST_RUNTIMES = 2
+RUNTIMES = {"3.14t+gil": True, "3.14t": False}  # and their GILs: of one interpreter, which needs one environment
+STEPS = ("GIL 3.14t+gil → 3.14t", "noise 3.14t → 3.14t again")
 
 
 def files() -> dict[str, str]:
@@ -48,19 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def plan(folder: Path) -> Path:
     """The plan that the first command of the page writes."""
-    if not found():
-        pytest.skip("needs a runtime")
     ran(commands()[0], folder)
     return folder / "shop.yaml"
-
-
-@pytest.fixture(scope="module")
-def printed(plan: Path) -> str:
-    """What the last command of the page printed, after all others, in the hurry that the page allows."""
-    if len(found()) < FEWEST_RUNTIMES:
-        pytest.skip(f"a comparison wants two runtimes; found: {', '.join(found()) or 'none'}")
-    _, *others, last = commands()
-    return [ran(command, plan.parent) for command in (*others, f"{last} {hurry()}")][-1]
 
 
 def ran(command: str, folder: Path) -> str:
@@ -72,18 +61,22 @@ def ran(command: str, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def run(printed: str, folder: Path) -> Run:
-    """The run that the page's commands saved."""
-    assert printed
-    return load(folder / "run")
-
-
-def test_every_runtime_that_is_here_was_measured_and_answered_rightly_with_the_gil_that_was_promised(run: Run) -> None:
-    assert [(cell.status, str(cell.reason), cell.wrong) for cell in run.cells] == [("ok", "", 0)] * len(run.cells)
-    assert all(cell.answered > 0 for cell in run.cells)
-    seen = {(cell.runtime, one["gil_enabled_end"]) for cell in run.cells for one in cell.services}
-    assert seen == {(name, one.name.gil_enabled) for name, one in found().items()}
+def test_the_other_commands_measure_each_runtime_with_its_gil_and_print_the_rows_that_the_page_shows(
+    plan: Path,
+) -> None:
+    interpreter = runtime_or_skip("3.14t").interpreter
+    hurried = f"{hurry()} --runtime {','.join(RUNTIMES)} --interpreter 3.14t={interpreter.executable}"
+    _, shows_plan, measures = commands()
+    ran(shows_plan, plan.parent)
+    printed = ran(f"{measures} {hurried}", plan.parent).split()
+    cells = load(plan.parent / "run").cells
+    assert [(cell.status, str(cell.reason), cell.wrong) for cell in cells] == [("ok", "", 0)] * 3
+    assert all(cell.answered > 0 for cell in cells)
+    assert {(cell.runtime, one["gil_enabled_end"]) for cell in cells for one in cell.services} == {*RUNTIMES.items()}
+    (shown,) = [text.split() for text in blocks(PAGE, "text") if "throughput" in text]
+    for words in (shown, printed):
+        assert [step for step in STEPS if step not in " ".join(words)] == []
+    assert printed[-2:] == shown[-2:]
 
 
 def test_the_written_plan_is_the_one_on_the_page(plan: Path) -> None:
@@ -97,14 +90,3 @@ def test_the_project_alone_gives_the_same_plan_but_for_the_request(plan: Path) -
     before, _, after = plan.read_text().partition("    - request: GET /items/3\n      expect_json: '{\"id\": 3}'\n")
     written = (plan.parent / "found.yaml").read_text().replace("found.yaml", "shop.yaml")
     assert written == f"{before}    - request: GET /\n{after}"
-
-
-def test_the_output_has_the_rows_and_steps_that_the_page_shows(printed: str) -> None:
-    if len(found()) < len(RUNTIMES):
-        pytest.skip(f"the page shows four runtimes; found: {', '.join(found())}")
-    (shown,) = [text for text in blocks(PAGE, "text") if "throughput" in text]
-    steps = re.findall(r"^(?!step)\w+ +\S+ → \S+(?: again)?", shown, re.MULTILINE)
-    assert len(steps) == 5
-    for step in steps:
-        assert " ".join(step.split()) in " ".join(printed.split())
-    assert printed.split()[-2:] == shown.split()[-2:]

@@ -3,26 +3,16 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.clients.user_service.sessions import SHOP, shop, shop_plan, told
-from tests.contract.speaking import released, spoken
-from tests.native.programs import program_or_skip, told_client
-
-
-def native(own: dict[str, Any], address: str, requests: int, connections: int = 1) -> dict[str, Any]:
-    """The result of the native client."""
-    shares: dict[str, Any] = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": connections}
-    cell = {**told_client([[address]], **shares), "own": own}
-    with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (client, _):
-        return released(client)
+from tests.clients.user_service.test_both_clients import native
 
 
 def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp_path: Path) -> None:
     with shop() as (seen, address):
-        result = native(told(shop_plan(tmp_path)), address, 200)
+        result = native(told(shop_plan(tmp_path)), address, NUM_REQUESTS_PER_CLIENT=200)
     assert (result["answered"], result["wrong"], result["errors"]) == (200, 0, {})
     assert result["latency"]["count"] == 200  # without the login
     assert "secret" not in json.dumps(result)
@@ -51,14 +41,14 @@ def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp
 
 def test_each_connection_is_a_user_with_a_login_of_its_own(tmp_path: Path) -> None:
     with shop() as (seen, address):
-        native(told(shop_plan(tmp_path)), address, 40, connections=2)
+        native(told(shop_plan(tmp_path)), address, NUM_CONNECTIONS_PER_CLIENT=2)
     logins = [one.split()[1] for one in seen.sent if one.startswith(b"POST /login")]
     assert sorted(logins) == [b"/login?u=1", b"/login?u=2"]
 
 
 def test_a_user_logs_in_again_when_its_login_has_expired(tmp_path: Path) -> None:
     with shop(lives=7) as (seen, address):
-        result = native(told(shop_plan(tmp_path)), address, 50)
+        result = native(told(shop_plan(tmp_path)), address, NUM_REQUESTS_PER_CLIENT=50)
     assert (result["answered"], result["errors"]) == (50, {})
     assert sum(one.startswith(b"POST /login") for one in seen.sent) == 8
 
@@ -81,7 +71,7 @@ def test_what_a_session_lacks_is_named_without_its_secrets(
 ) -> None:
     plan = told(shop_plan(tmp_path, SHOP.replace(old, new) if old else SHOP))
     with shop(**how) as (_, address):
-        result = native(plan, address, 20)
+        result = native(plan, address)
     assert result["errors"] == errors
     assert errors or result["wrong"]
     assert (result["first_wrong"]["request"], result["first_wrong"]["got"]) == first_wrong

@@ -5,14 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from core.cell import Value
-from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.messages import verbatim
 from record.run import CellResult, Run
 from reports.document.model import Figure, Section, Table
 from reports.topics import topics
 from reports.view import View
-from tests.reports.sample import run_of
+from tests.reports.sample import histogram_of, run_of
 from tests.reports.sweeps import served
 
 BLOCKS = (1, 2, 3)
@@ -40,10 +39,8 @@ def blocks_of(
     """A cell of *system* in each block, one client and one service, two seconds each."""
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, **params}
     cells = [served(runtime, block, requests_per_s, values, system=system, clients=[client or {}]) for block in blocks]
-    latency = Histogram()
-    for value_ns in latencies_ns:
-        latency.record(value_ns)
-    return [replace(cell, latency=latency.to_json() if latencies_ns else {}) for cell in cells]
+    latency: Any = histogram_of(latencies_ns).to_json() if latencies_ns else {}
+    return [replace(cell, latency=latency) for cell in cells]
 
 
 def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:

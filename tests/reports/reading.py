@@ -8,13 +8,12 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 
 from core.cell import Value
-from core.histogram import Histogram
 from core.languages import language
 from record.run import CellResult, Run
 from reports.render.html import page
 from reports.report import report
 from reports.view import View
-from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, seed_run
+from tests.reports.sample import MS, TITLES, cell_of, histogram_of, measured, run_of, seed_run
 from tests.reports.sweeps import served, sized
 
 VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
@@ -77,9 +76,7 @@ def record_with_aa(blocks: int = 3) -> Run:
 
 def _with_costs(cell: CellResult) -> CellResult:
     """The cell with a time for its counts and for the waits before them."""
-    waiting = Histogram()
-    for number in range(1, 20):
-        waiting.record(number * 1000 * (10 + cell.block))
+    waiting = histogram_of(number * 1000 * (10 + cell.block) for number in range(1, 20))
     return replace(cell, calc_ns=cell.answered * (20_000 + 700 * cell.block), waiting=waiting.to_json())
 
 

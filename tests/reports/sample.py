@@ -1,7 +1,7 @@
 """Synthetic runs: cells with figures that one can check by hand, and a whole record."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.cell import Cell, Value
@@ -38,13 +38,18 @@ def cell_of(system: str, runtime: str, values: Mapping[str, Value] | None = None
     return Cell.build(system=system, runtime=runtime, reads=find(system).parameters, values=values or {})
 
 
+def histogram_of(values_ns: Iterable[int]) -> Histogram:
+    """A histogram of these values."""
+    histogram = Histogram()
+    for value_ns in values_ns:
+        histogram.record(value_ns)
+    return histogram
+
+
 def measured(
     cell: Cell, block: int, completions_ns: Sequence[int], latencies_ns: Sequence[int] = (), cpu_ns: int = 10 * MS
 ) -> CellResult:
     """An ok result: one client per completion time; every service and client spent cpu_ns user and as much system."""
-    latency = Histogram()
-    for value_ns in latencies_ns or completions_ns:
-        latency.record(value_ns)
     usage = {
         "cpu_user_ns": cpu_ns,
         "cpu_system_ns": cpu_ns,
@@ -63,7 +68,7 @@ def measured(
         status="ok",
         wall_ns=max(completions_ns) + MS,
         answered=cell.requests,
-        latency=latency.to_json(),
+        latency=histogram_of(latencies_ns or completions_ns).to_json(),
         clients=clients,
         services=services,
     )

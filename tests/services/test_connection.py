@@ -12,9 +12,6 @@ from services.connection import Connection
 from services.listeners import Listener, listen
 from systems import find
 
-CALC_FRAME = bytes.fromhex("00000002") + b"{}"
-
-
 Pair: TypeAlias = tuple[Connection, socket.socket]
 
 
@@ -27,24 +24,7 @@ def pair() -> Iterator[Pair]:
         yield Connection(sock, Listener(sock, "127.0.0.1:0")), peer
 
 
-def test_a_connection_that_is_silent_has_no_request_and_one_that_is_closed_is_none(
-    pair: Pair,
-) -> None:
-    connection, peer = pair
-    assert connection.receive() == []
-    peer.send(CALC_FRAME + CALC_FRAME[:3])
-    assert connection.receive() == [b"{}"]
-    assert connection.frames.partial
-    assert connection.receive() == []
-    peer.send(CALC_FRAME[3:])
-    assert connection.receive() == [b"{}"]
-    peer.close()
-    assert connection.receive() is None
-
-
-def test_what_the_peer_does_not_take_stays_unsent_and_keeps_its_order(
-    pair: Pair,
-) -> None:
+def test_what_the_peer_does_not_take_stays_unsent_and_keeps_its_order(pair: Pair) -> None:
     connection, peer = pair
     parts = [bytes([number]) * 300_000 for number in range(5)]
     for part in parts:
@@ -64,13 +44,6 @@ def test_sending_to_a_peer_that_has_gone_is_no_error(pair: Pair) -> None:
     connection.send(b"x")
     connection.refuse(413, "too much")
     assert connection.flush()
-
-
-def test_a_refusal_is_a_frame_with_its_code(pair: Pair) -> None:
-    connection, peer = pair
-    connection.refuse(503, "full")
-    body = b'{"code": 503, "msg": "", "err": "full", "calc_ns": 0}'
-    assert peer.recv(1000) == len(body).to_bytes(4, "big") + body
 
 
 def test_a_tcp_socket_is_on_loopback_and_answers_without_delay(short_folder: Path) -> None:

@@ -136,13 +136,6 @@ def test_the_number_of_a_closed_socket_can_be_watched_again(workers: Workers) ->
     assert workers.taken() == number == first.fileno()
 
 
-def test_select_cannot_watch_numbers_from_1024_on_and_the_others_can() -> None:
-    held = {selector: make_watch(selector).holds(1024) for selector in SELECTORS}
-    assert held == {selector: selector != "select" for selector in SELECTORS}
-    assert all(make_watch(selector, mode).holds(1023) for selector, mode in WATCHES)
-    assert not make_watch("select", "single").holds(1024)
-
-
 def test_a_selector_that_the_platform_lacks_is_refused_with_those_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(select, "epoll", raising=False)
     with pytest.raises(BadInput, match=r"SELECTOR is epoll, but .* supports only: auto, poll, select"):
@@ -150,10 +143,6 @@ def test_a_selector_that_the_platform_lacks_is_refused_with_those_it_has(monkeyp
 
 
 # ---- one worker is still arming a socket when another one already has it -----------------------------------------
-
-
-def _readable(fd: int) -> bool:
-    return bool(select.select((fd,), (), (), 0)[0])
 
 
 @pytest.mark.skipif(not hasattr(select, "epoll"), reason="needs epoll")
@@ -164,7 +153,7 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(
 ) -> None:
     """The waker's add() or arm() is held up before it does anything, once."""
     waker, entered, go_on = EpollWatch(), threading.Event(), threading.Event()
-    watch = ScanWatch(waker, _readable)
+    watch = ScanWatch(waker, lambda fd: bool(select.select((fd,), (), (), 0)[0]))
     watched, peer = socket.socketpair()
     fd = watched.fileno()
     peer.send(b"x")

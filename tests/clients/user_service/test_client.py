@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any
 
-from clients.schedule import ThinkTime
 from clients.user_service.client import UserServiceClient
 from clients.user_service.plan import BURST, Bursts
 from core.cell import Cell
@@ -63,15 +62,6 @@ def test_a_service_that_is_gone_is_given_up() -> None:
         result = client(address, NUM_REQUESTS_PER_CLIENT=1000).run()
     assert (result["requests"], result["answered"]) == (1000, 0)
     assert result["errors"] == {"connect": 20}
-
-
-def test_time_to_think_comes_before_each_request_but_the_first() -> None:
-    schedule = ThinkTime(0.05)
-    start_ns = perf_counter_ns()
-    assert schedule.wait(0) == 0
-    first_ns = perf_counter_ns() - start_ns
-    assert schedule.wait(1) == 0
-    assert perf_counter_ns() - start_ns - first_ns >= 0.05e9
 
 
 def test_connections_of_bursts_wait_for_each_other_before_every_burst() -> None:

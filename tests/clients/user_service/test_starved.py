@@ -13,7 +13,6 @@ import pytest
 from core.child import Slice
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
-from lab.run.contract import CLOCK_SLACK_NS
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.contract.speaking import spoken
@@ -22,31 +21,27 @@ from tests.native.programs import program_or_skip, told_client
 
 pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
 
-LIMIT_S, SLICE_NS = 0.8, 200_000_000
+LIMIT_S, SLICE_NS = 0.5, 200_000_000
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 WARM = Method(duration_s=0.5, warmup=Warmup(seconds=0.1))
-
-Step = Callable[[Any], dict[str, Any]]
+Say = Callable[[str], Any]
 
 
 @contextmanager
-def python(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Callable[[str], Any]]:
+def python(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Say]:
     """The Python client, and what it says to a command."""
     one = client(address, own=own, method=method, **params)
-
-    def say(word: str) -> Any:
-        if word == "warm":
-            return one.warm_up()
-        if word == "go":
-            return one.run()
-        return one.run_slice(a_slice())
-
-    yield say
+    commands: dict[str, Callable[[], Any]] = {
+        "warm": one.warm_up,
+        "go": one.run,
+        "slice": lambda: one.run_slice(a_slice()),
+    }
+    yield lambda word: commands[word]()
     one.close()
 
 
 @contextmanager
-def native(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Callable[[str], Any]]:
+def native(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Say]:
     """The native client, and what it says to a command."""
     cell = {**told_client([[address]], method=method, **params), "own": own}
     with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (child, _):
@@ -93,14 +88,14 @@ def threads(number: int, pause_s: float = 0.0) -> Iterator[Scripted]:
         yield server
 
 
-def spent_s(say: Callable[[str], Any], *words: str) -> tuple[float, list[Any]]:
+def spent_s(say: Say, *words: str) -> tuple[float, list[Any]]:
     """How long commands took, and what was said to each."""
     start_ns = perf_counter_ns()
     said = [say(word) for word in words]
     return (perf_counter_ns() - start_ns) / 1e9, said
 
 
-@pytest.mark.parametrize("how", [{}, {"think_time_s": 0.01}, {"RATE": 200}], ids=["closed", "thinking", "at a rate"])
+@pytest.mark.parametrize("how", [{"think_time_s": 0.01}, {"RATE": 200}], ids=["thinking", "at a rate"])
 def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
     starting: Any, how: dict[str, Any]
 ) -> None:
@@ -112,7 +107,7 @@ def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
         assert result["answered"] == result["latency"]["count"] > 0
         assert result.get("overdue", 0) >= 0
         assert result.get("own_ns", 0) <= 6 * SLICE_NS
-    assert LIMIT_S < took_s < 2 * LIMIT_S + 0.8
+    assert LIMIT_S < took_s < 2 * LIMIT_S + 0.7
 
 
 def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> None:
@@ -180,22 +175,18 @@ def test_a_listener_that_accepts_nothing_costs_one_limit(starting: Any) -> None:
     assert took_s < 2 * LIMIT_S + 1.0
 
 
-@pytest.mark.parametrize("how", [{}, {"RATE": 100}], ids=["closed", "at a rate"])
-def test_a_service_that_stalls_now_and_then_has_a_result_that_adds_up(starting: Any, how: dict[str, Any]) -> None:
+def test_a_service_that_stalls_at_a_rate_has_a_result_that_adds_up(starting: Any) -> None:
     """Answers that come after the slice count, and none of the service's time is the client's own lag."""
 
     def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         if server.requests % 7 == 0:
-            server.stall(0.4)
+            server.stall(0.3)
         connection.sendall(ANSWER)
         return True
 
-    with scripted(script, read_http) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=3, **how) as say:
+    with scripted(script, read_http) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=3, RATE=100) as say:
         _, (first, second) = spent_s(say, "slice", "slice")
     for result in (first, second):
-        latency = result["latency"]
-        assert (result["errors"], latency["count"]) == ({}, result["answered"])
-        if not how:
-            assert latency["histogram"]["total_ns"] <= 3 * (result["completion_ns"] + CLOCK_SLACK_NS)
-        elif "lag" in result:
+        assert (result["errors"], result["latency"]["count"]) == ({}, result["answered"])
+        if "lag" in result:
             assert result["lag"]["p50_ns"] < 10_000_000

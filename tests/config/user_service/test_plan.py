@@ -1,4 +1,4 @@
-"""A user's own service as a plan: from flags, from YAML, through result.json and back; and what is refused."""
+"""A user's own service as a plan: from flags, from YAML, through result.json and back."""
 
 import json
 from pathlib import Path
@@ -15,10 +15,8 @@ from core.request_plan import Request
 from core.runtime import NATIVE
 from core.secret import revealed
 from core.user_service import App, Command, UserService
-from tests.config.planning import planned
+from tests.config.planning import COMMAND_LINE, SHAPED_LINE, planned
 
-COMMAND_LINE = "--service-command '{python} -m myapp --port {port}'"
-SHAPED_LINE = "--service-command '{python} -m myapp {port} {workers} {threads}'"
 COMMAND, SHAPED = split(COMMAND_LINE), split(SHAPED_LINE)
 
 
@@ -82,25 +80,30 @@ def test_a_topology_is_a_row_for_each_pair_and_without_workers_a_command_for_eac
 ) -> None:
     threaded = ["--service-command", f"{{python}} -m app {{port}} {{threads}} {place}"]
     plan = planned(*threaded, "--topology", "8x1,4x2, 1x8", "--runtime", "3.14")
-    shapes = [(cell.num_api_services, cell.num_workers_per_api_service) for cell in plan.cells()]
-    assert shapes == [(8, 1), (4, 2), (1, 8)]
+    assert shapes(plan) == "8x1 4x2 1x8"
     assert [plan.systems["own"].services(cell) for cell in plan.cells()] == services
 
 
-@pytest.mark.parametrize(
-    ("server", "topology", "shapes"),
-    [
-        ("uvicorn", "4x1,1x1", [(4, 1), (1, 1)]),
-        ("uvicorn", "auto", [(1, 1), (2, 1), (4, 1), (8, 1)]),
-        ("gunicorn", "auto", [(each, threads) for each in (1, 2, 4, 8) for threads in (2, 8)]),
-    ],
-)
+def shapes(plan: Plan) -> str:
+    """The processes and threads of each cell."""
+    return " ".join(f"{cell.num_api_services}x{cell.num_workers_per_api_service}" for cell in plan.cells())
+
+
+TOPOLOGIES = """\
+uvicorn 4x1,1x1 -> 4x1 1x1
+uvicorn auto -> 1x1 2x1 4x1 8x1
+gunicorn auto -> 1x2 1x8 2x2 2x8 4x2 4x8 8x2 8x8"""
+
+
+@pytest.mark.parametrize("line", TOPOLOGIES.splitlines())
 def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
-    monkeypatch: pytest.MonkeyPatch, server: str, topology: str, shapes: list[tuple[int, int]]
+    monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
+    given, _, expected = line.partition(" -> ")
+    server, topology = given.split()
     monkeypatch.setattr("config.user_service.plan.cores_usable", lambda: 4)
     plan = planned("--app", "a:b", "--server", server, "--topology", topology, "--runtime", "3.14")
-    assert [(cell.num_api_services, cell.num_workers_per_api_service) for cell in plan.cells()] == shapes
+    assert shapes(plan) == expected
     again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
 
@@ -111,33 +114,20 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     assert plan.systems["old"].child_config["own"]["prefix"] == "/v1"
 
 
-@pytest.mark.parametrize(
-    ("url", "address", "prefix"),
-    [
-        ("http://127.0.0.1:8000/", "127.0.0.1:8000", ""),
-        ("http://example.test/a/b", "example.test:80", "/a/b"),
-        ("http://[::1]:8000", "[::1]:8000", ""),
-        ("http://localhost:65535", "localhost:65535", ""),
-        ("unix:/run/x.sock", "/run/x.sock", ""),
-        ("tcp:127.0.0.1:9000", "127.0.0.1:9000", ""),
-    ],
-)
-def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str) -> None:
+TARGETS = """\
+http://127.0.0.1:8000/ -> 127.0.0.1:8000
+http://example.test/a/b -> example.test:80 /a/b
+http://[::1]:8000 -> [::1]:8000
+http://localhost:65535 -> localhost:65535
+unix:/run/x.sock -> /run/x.sock
+tcp:127.0.0.1:9000 -> 127.0.0.1:9000"""
+
+
+@pytest.mark.parametrize("line", TARGETS.splitlines())
+def test_a_target_is_an_address_and_a_prefix(line: str) -> None:
+    url, _, expected = line.partition(" -> ")
     found = target("it", url, "http", {})
-    assert (found.address, found.prefix) == (address, prefix)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        *["ftp://x/", "unix:x", "unix:/" + 107 * "x", "http://127.0.0.1:99999/", "http://127.0.0.1:0/"],
-        *["http://127.0.0.1:80a/", "http://[::1/", "http://a..b/", "http://me:word@x/", "http://x/a?b=1"],
-        *["http://x/a b", "tcp:127.0.0.1:65536", "tcp:9000"],
-    ],
-)
-def test_another_target_is_refused_with_those_that_are_accepted(url: str) -> None:
-    with pytest.raises(BadInput, match="http://HOST:PORT/PATH"):
-        target("it", url, "http", {})
+    assert f"{found.address} {found.prefix}".strip() == expected
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -157,83 +147,6 @@ def test_the_interface_is_told_to_a_server_that_has_two() -> None:
     wsgi = str(app_on("granian", "a:b", "wsgi").command)
     assert "--interface wsgi" in wsgi
     assert "{threads}" in wsgi
-
-
-REFUSED_WITH_A_COMMAND = {
-    "--app a:b": "--app does not apply to a service started by a command",
-    "--server gunicorn": "--server does not apply to a service started by a command",
-    "--topology 2x1": "does not contain {threads}",
-    "--topology 0x1": "NUM_API_SERVICES is 0",
-    "--system 2": "--system does not apply to a service started by a command",
-    "--plan mine.yaml": "--plan does not apply to a service started by a command",
-    "--name pool": "is a name that gilscope uses itself",
-    "--name native": "is a name that gilscope uses itself",
-    "--name 'a b'": "name is a b;",
-    "--requirements none.txt": "No such file",
-    f"--requirements {'x' * 300}": "File name too long",
-    "--directory none": "it must be an existing folder",
-    f"--directory {'x' * 300}": "it must be an existing folder",
-    "--env A": "--env is ...;",
-    "--service-port 99999": "port is 99999",
-    "--service-port ''": "port is ;",
-    "--start-deadline 0": "--start-deadline is 0;",
-    "--start-deadline=-1": "--start-deadline is -1;",
-    "--start-deadline 25h": "--start-deadline is 25h;",
-    "--start-deadline 99999": "--start-deadline is 99999;",
-    "--service-port 65535 --num-api-services 2": "65536",
-    "--requests a.yaml --request 'GET /'": "Leave out --request",
-    "--request 'GET /\x00'": "request is",
-    "--request 'GET x'": "request is GET x;",
-    "--header 'A: \ud800'": "header is",
-    "--body \ud800": "UTF-8",
-    "--think-time 5ms --rate 50": "think_time is 0.005 s and RATE is 50",
-    "--expect-json ''": "it must be JSON such as",
-    "--expect-json '{'": "it must be JSON such as",
-    "--body abc --header 'Content-Length: 4'": "header content-length, which does not fit its body of 3 bytes",
-    "--header 'Content-Length: x'": "does not fit its body of 0 bytes",
-    "--body abc --header 'Transfer-Encoding: gzip'": "has the header transfer-encoding, which does not fit",
-    "--body a --header 'Transfer-Encoding: chunked' --header 'Content-Length: 1'": "content-length, transfer-encoding",
-    "--body {{user}} --header 'Content-Length: 8'": "does not fit",
-    "--body {{user}} --header 'Transfer-Encoding: chunked'": "A body without placeholders",
-    "--protocol http2 --header 'Transfer-Encoding: chunked'": "has the headers Transfer-Encoding, which HTTP/2 forbids",
-    "--protocol http2 --header 'Upgrade: b' --header 'A: b'": "has the headers Upgrade, which HTTP/2 forbids",
-}
-REFUSED = {
-    "--service-command 'x {python}'": "does not say where to listen",
-    "--service-command 'x {port}'": "every runtime would be the same",
-    "--service-command '{python} {prot} {port}'": "contains the unknown placeholder {prot}",
-    "--service-command '{python} {port} {env:HOME}'": "pass secrets with --env",
-    f"{SHAPED_LINE} --topology 2": "topology is 2",
-    f"{SHAPED_LINE} --topology ''": "topology is ;",
-    f"{SHAPED_LINE} --topology 2x1,1x2 --num-api-services 4": "cannot be used with a topology",
-    f"{SHAPED_LINE} --topology 2x1 --num-workers-per-api-service 4": "because the topology sets NUM_WORK",
-    "--request 'GET /'": "--request describes a service of your own",
-    "--app shop": "app is shop;",
-    "--app a:b": "but server is missing",
-    "--app a:b --server nginx": "server is nginx; it must be one of gunicorn",
-    "--app a:b --server uvicorn --topology 2x1,1x2": "topology is 2x1,1x2, but uvicorn serves an ASGI application with",
-    "--app a:b --server granian --topology 1x2": "one event loop per worker process",
-    "--app a:b --server waitress --interface asgi": "gilscope starts waitress only for wsgi",
-    "--target ftp://x": "service target is ftp://x",
-    "--target ''": "service target is ",
-    "--target http://x/ --name a --arm a=http://y/": "--target and --arm have the same name, a",
-    "--target http://x/ --runtime 3.14": "--runtime does not apply to a service that already runs",
-    "--target http://x/ --topology 2x1": "--topology does not apply",
-    "--target http://x/ --requirements x": "--requirements does not apply",
-    "--arm a=http://x/ --arm a=http://y/": "Two --arm flags have the same name",
-    "--arm http://x/": "NAME=URL",
-}
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [*((f"{COMMAND_LINE} {flags}", said) for flags, said in REFUSED_WITH_A_COMMAND.items()), *REFUSED.items()],
-    ids=lambda value: ascii(value[-60:]),
-)
-def test_what_cannot_be_measured_is_refused_with_a_reason(line: str, said: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        planned(*split(line))
-    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -283,36 +196,6 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
     (cell,) = plan.cells()
     assert (cell.num_clients, cell.rate, plan.name, plan.method.duration_s) == (3, 7, "shop", 2.0)
     assert command_of(plan).directory == str(tmp_path)
-
-
-COMMAND_IN_YAML = "command: '{python} {port}'"
-REFUSED_IN_YAML = {
-    f"service: {{{COMMAND_IN_YAML}, colour: red}}": "the unknown key 'colour'. Accepted keys are name, command",
-    f"service: {{{COMMAND_IN_YAML}, requests: [{{request: GET /, headers: {{A: [b]}}}}]}}": "A is ['...']",
-    f"service: {{{COMMAND_IN_YAML}, requests: none.yaml}}": "none.yaml, which cannot be read",
-    f"service: {{{COMMAND_IN_YAML}, environment: ''}}": "environment is ; it must be a mapping",
-    f"service: {{{COMMAND_IN_YAML}, environment: [A=b]}}": "environment is ['A=...']",
-    f"service: {{{COMMAND_IN_YAML}, environment: {{A=b: c}}}}": "a variable whose name does not contain =",
-    f"service: {{{COMMAND_IN_YAML}, environment: {{A: [b]}}}}": "environment is {'A': '...'}",
-    f"service: {{{COMMAND_IN_YAML}, think_time: 1ms}}\nparameters: {{RATE: 5}}": "With RATE, requests are sent",
-    f"service: {{{COMMAND_IN_YAML}}}\nrows: [{{system: 2}}]": "The plan has both rows and service",
-    f"service: {{{COMMAND_IN_YAML}}}\nview: league": "The plan has both view and service",
-    "service: {command: ['{python}', '{port}']}": "command is ['{python}', '{port}']; it must be a text",
-    'service: {command: "{python} {port} \\0"}': "it must be a text",
-    "service: {}": "exactly one of command, app and targets. Given: none",
-    "service: {targets: ['http://x/']}": "targets is ['http://x/']",
-    "service: {targets: {a: ['http://x/']}}": "service a is ['http://x/']",
-    "service: {targets: {a: 'http://x/'}}\nruntimes: ['3.14']": "Leave out runtimes",
-}
-
-
-@pytest.mark.parametrize(("text", "said"), REFUSED_IN_YAML.items())
-def test_a_service_in_yaml_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / "shop.yaml"
-    file.write_text(text)
-    with pytest.raises(BadInput, match=r"shop\.yaml") as caught:
-        load_plan(file)
-    assert said in str(caught.value)
 
 
 def test_defaults_of_a_plan_hold_where_the_service_reads_them(tmp_path: Path) -> None:

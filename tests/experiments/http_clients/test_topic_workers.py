@@ -1,14 +1,15 @@
-"""What a row of the HTTP clients says of its workers, and which timelines are shown."""
+"""What a row of the HTTP clients says of its workers, and their timelines. tests/golden has sentences and tables."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from experiments.http_clients.topic_workers import bench_ns, lmean_ns, serialisation
 from record.run import CellResult
-from tests.experiments.http_clients.sample import only_client
-from tests.reports.contestants import blocks_of
+from tests.experiments.http_clients.sample import HELD, only_client
+from tests.reports.contestants import blocks_of, contest_run, figures_of
 from tests.reports.sample import MS
 
 
@@ -39,3 +40,18 @@ def test_workers_of_several_clients_count_together_and_bench_is_the_longest() ->
     line = only_client([replace(one, clients=[*one.clients, *other.clients])])
     assert (lmean_ns(line), bench_ns(line)) == (3 * MS, 6 * MS)
     assert serialisation(line).value == pytest.approx(2)
+
+
+TIMELINE: Any = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
+
+
+def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
+    """Two workers of two requests each, of 0.1 ms."""
+    cells = [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in HELD]
+    (panel,) = figures_of(contest_run(cells, view="http-clients"))["timeline"].panels
+    assert str(panel.title).startswith("http-beast-held, 3.11:")
+    spans = [span for curve in panel.curves for span in curve.spans]
+    assert [(span.y, span.start, span.end) for span in spans] == [
+        (1, 0, 0.1), (1, 0.2, 0.3), (2, 0.1, 0.2), (2, 0.3, 0.4)
+    ]  # fmt: skip
+    assert panel.across.high == 0.4

@@ -39,7 +39,6 @@ FRESH, TIMED = {"keep_alive": False}, {"timed": True}
         ({}, "ab -q -k -n 1000 -c 21"),
         (FRESH, "ab -q -n 1000 -c 21"),
         (TIMED, "ab -q -k -t 3 -n 600000 -c 21"),
-        ({}, "wrk -t2 -c21 -d3s"),
         (FRESH, "wrk -t2 -c21 -d3s -H Connection: close"),
         (TIMED, "wrk -t2 -c21 -d3s"),
         ({"connections": 1}, "wrk -t1 -c1 -d3s"),
@@ -67,7 +66,6 @@ def test_hey_counts_more_answers_than_it_remembers_the_status_of() -> None:
     [
         ("ab", "#!/bin/sh\necho 'This is ApacheBench, Version 2.3 <$Revision: 1 $>'\nexit 1\n", "2.3"),
         ("wrk", "#!/bin/sh\necho 'wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012'\n", "debian/4.1.0-3+b2"),
-        ("oha", "#!/bin/sh\necho oha 1.16.0\n", "1.16.0"),
         ("oha", "#!/bin/sh\necho something else\n", UNKNOWN),
     ],
 )

@@ -68,7 +68,7 @@ def result_of(name: str, **cell: Any) -> Any:
     with peer(name) as client:
         client.tell(told(name, **cell))
         ready = client.line()
-        assert (ready["ready"], ready["addresses"]) == (True, [])
+        assert (ready["ready"], ready["addresses"], ready["runtime"]["program"]) == (True, [], name)
         if cell.get("warmup"):
             client.tell("warm")
             assert client.line() == {"warm": True}
@@ -108,14 +108,6 @@ def test_the_warm_up_is_a_share_of_the_requests_or_of_the_duration_and_tells_who
     tool.prints(name, printed)
     result_of(name, **cell)
     assert [words for words, call in zip(called, tool.calls[1:], strict=True) if words not in call] == []
-
-
-def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
-    tool.does("oha", "echo oha 9.8.7")
-    with peer("oha") as client:
-        client.tell(told("oha"))
-        runtime = client.line()["runtime"]
-    assert (runtime["program"], runtime["version"], runtime["gil_enabled"]) == ("oha", "9.8.7", False)
 
 
 @pytest.mark.parametrize(

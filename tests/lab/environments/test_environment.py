@@ -75,9 +75,9 @@ Make = Callable[[], Path]
 
 
 @pytest.fixture
-def make(log: Path, requirements: Path, interpreter: Interpreter) -> Make:
+def make(log: Path, recipe: Recipe) -> Make:
     """Asks for the environment of those requirements; its folder."""
-    return lambda: environment(Recipe(interpreter=interpreter, requirements_file=requirements)).parent.parent
+    return lambda: environment(replace(recipe)).parent.parent
 
 
 @pytest.mark.parametrize("name", ["3.11", "3.14", "3.14t"])
@@ -120,22 +120,19 @@ def test_a_file_of_requirements_that_may_have_tokens_is_private(tmp_path: Path) 
     assert [path.name for path in (tmp_path / "runtimes").iterdir()] == [made.name]
 
 
-def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(
-    log: Path, make: Make, tmp_path: Path, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+def test_a_ready_environment_is_known_without_a_process_and_as_good_as_new_and_another_build_makes_it_anew(
+    log: Path, make: Make, tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = make()
-    assert (first.parent, first.name.startswith(f"{interpreter.name}-")) == (tmp_path / "runtimes", True)
-    monkeypatch.setattr(subprocess, "run", None)
-    monkeypatch.setattr(subprocess, "Popen", None)
-    assert (make(), made(log)) == (first, 1)
-
-
-def test_another_build_at_the_same_path_makes_it_anew(
-    log: Path, make: Make, requirements: Path, interpreter: Interpreter
-) -> None:
-    make()
-    rebuilt = replace(interpreter, facts={**interpreter.facts, "build": "(main, another day)"})
-    environment(Recipe(interpreter=rebuilt, requirements_file=requirements))
+    first, begin = make(), time()
+    assert (first.parent, first.name.startswith(f"{recipe.interpreter.name}-")) == (tmp_path / "runtimes", True)
+    aged(first, days=99.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "run", None)
+        patched.setattr(subprocess, "Popen", None)
+        assert (make(), made(log)) == (first, 1)
+    assert first.stat().st_mtime >= begin - 1.0
+    facts = {**recipe.interpreter.facts, "build": "(main, another day)"}
+    environment(replace(recipe, interpreter=replace(recipe.interpreter, facts=facts)))
     assert made(log) == 2
 
 
@@ -155,28 +152,19 @@ def test_one_that_another_run_made_meanwhile_is_used_and_ours_is_dropped(
     assert [*recipe.place.parent.iterdir()] == [recipe.place]
 
 
-def test_a_run_that_was_killed_leaves_a_folder_that_is_never_found_and_goes_after_a_day(
-    log: Path, make: Make, tmp_path: Path, recipe: Recipe
+def test_what_a_killed_run_left_goes_after_a_day_and_what_nothing_used_after_30_when_another_is_made(
+    log: Path, make: Make, tmp_path: Path
 ) -> None:
-    half, young = tmp_path / "runtimes/new-1", tmp_path / "runtimes/new-2"
-    for folder in (half, young):
-        (folder / "bin").mkdir(parents=True)
-    aged(half, days=1.1)
-    assert (make(), made(log)) == (recipe.place, 1)
-    assert {*recipe.place.parent.iterdir()} == {recipe.place, young}
-
-
-def test_one_that_nothing_used_for_30_days_goes_when_another_is_made(
-    make: Make, tmp_path: Path, requirements: Path
-) -> None:
-    old, recent, file = (tmp_path / "runtimes" / name for name in ("3.14-old", "3.14-recent", "needs.txt-1.txt"))
-    for folder in (old, recent):
-        (folder / "bin").mkdir(parents=True)
-    file.touch()
-    for path, days in ((old, 30.1), (recent, 29.9), (file, 99.0)):
-        aged(path, days=days)
+    """What a killed run left is never found. A file of requirements stays."""
+    folder = tmp_path / "runtimes"
+    for name, days in {"new-1": 1.1, "new-2": 0.9, "3.14-old": 30.1, "3.14-recent": 29.9}.items():
+        (folder / name / "bin").mkdir(parents=True)
+        aged(folder / name, days=days)
+    (folder / "needs.txt-1.txt").touch()
+    aged(folder / "needs.txt-1.txt", days=99.0)
     place = make()
-    assert {*place.parent.iterdir()} == {place, recent, file}
+    assert made(log) == 1
+    assert {path.name for path in folder.iterdir()} == {place.name, "new-2", "3.14-recent", "needs.txt-1.txt"}
 
 
 def test_one_that_another_process_measures_with_stays_however_old_it_is_and_goes_after_that(
@@ -194,13 +182,6 @@ def test_one_that_another_process_measures_with_stays_however_old_it_is_and_goes
     requirements.write_text("some==3.0 --hash=sha256:00\n")
     make()
     assert not folder.exists()
-
-
-def test_one_that_is_asked_for_is_as_good_as_new(make: Make, requirements: Path) -> None:
-    place, begin = make(), time()
-    aged(place, days=99.0)
-    make()
-    assert place.stat().st_mtime >= begin - 1.0
 
 
 def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
@@ -231,7 +212,7 @@ def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named
 
 
 def test_an_installation_that_takes_long_prints_the_newest_line_of_its_tool(
-    make: Make, requirements: Path, interpreter: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log: Path, recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = "Installing the packages of requirements-some.txt for runtime"
     script(tmp_path / "uv", 'echo "Building grpcio" >&2; until [ -e "$LOG.told" ]; do sleep 0.02; done; exit 1')
@@ -244,7 +225,7 @@ def test_an_installation_that_takes_long_prints_the_newest_line_of_its_tool(
             (tmp_path / "log.told").touch()
 
     with pytest.raises(EnvironmentFailed):
-        environment(Recipe(interpreter=interpreter, requirements_file=requirements), note)
+        environment(recipe, note)
     assert notes[-1].startswith(told)
     assert notes[-1].endswith(" s of at most 600 s: Building grpcio")
 

@@ -24,7 +24,6 @@ from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
-from record.run import Run
 from record.run_file import load
 from reports.topics.machine import contribution_table
 from tests.lab.hosts.conftest import SECONDS, Measured
@@ -57,7 +56,7 @@ def test_services_run_on_one_host_and_clients_take_turns_on_the_others_of_which_
 
 
 def test_other_systems_are_measured_across_hosts(measured: Measured) -> None:
-    for number in ("1", "2", "alt-http-server"):
+    for number in ("1", "alt-http-server"):
         cell = measured(number)
         assert cell.answered == cell.requests > 0, str(cell.reason)
 
@@ -109,7 +108,7 @@ def expect_nothing_left(lab: Lab, *names: str, before: Collection[tuple[int, str
         )
 
 
-def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_nothing_for_long(
+def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_nothing_and_fail_cells_until_it_is_back(
     lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
@@ -125,46 +124,17 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
         return released_ns
 
     monkeypatch.setattr(spread, "release", release_then_cut)
-    cell = measured()
-    assert cell.status == "failed"
+    assert measured().status == "failed"
     for lost in (cut, stopped):
         wait_until(lambda lost=lost: bool(lost.lost), f"{lost} is lost")  # type: ignore[misc]
     assert "to host c was lost" in str(cut.lost)
     expect_nothing_left(lab, "b", "c")
-    lab.link("c", "up")
     monkeypatch.undo()
+    failed = measured()
+    assert failed.status == "failed"
+    assert "host c" in str(failed.reason).lower()
+    lab.link("c", "up")
     assert measured().answered > 0
-
-
-def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab, measured: Measured) -> None:
-    lab.machines["c"].end()
-    for _ in range(2):
-        failed = measured()
-        assert failed.status == "failed"
-        assert "host c" in str(failed.reason).lower()
-    lab.start("c")
-    assert measured().answered > 0
-
-
-def test_clients_are_on_sixteen_hosts_at_once(lab: Lab, tmp_path: Path, any_runtime: Runtime) -> None:
-    names = "bcdefghijklmnopq"
-    for name in names[2:]:
-        lab.start(name)
-    try:
-        run.main([*flags_of(lab, tmp_path, any_runtime, names), "--blocks", "1"])
-    finally:
-        for name in names[2:]:
-            lab.machines.pop(name).end()
-    did = contributed(load(tmp_path / "run"))
-    assert {name: clients for name, (_, clients, *_) in did.items()} == {"a": "-", **dict.fromkeys(names, "1")}
-    assert all(int(did[name][2].replace(",", "")) > 0 for name in names)
-    assert sum(float(did[name][3].rstrip("%")) for name in names) == pytest.approx(100, abs=0.1 * len(names))
-
-
-def contributed(run: Run) -> dict[str, list[str]]:
-    """Return what the report says on the part of each host in the run: services, clients, answers, their share, ..."""
-    lines = [[datum.text(ENGLISH) for datum in line] for line in contribution_table(run).lines]
-    return {name: texts for name, *texts in lines}
 
 
 def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster) -> None:
@@ -236,20 +206,14 @@ def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
     return file
 
 
-def flags_of(lab: Lab, folder: Path, runtime: Runtime, clients: str) -> list[str]:
-    """A small run with a client on each of *clients*, which is saved in *folder*/run."""
-    return (
-        f"--hosts {hosts_file(lab, folder, 'a', *clients)} --services-on a --clients-on {','.join(clients)} --system 4 "
-        f"--runtime {runtime.name} --num-api-services 1 --num-clients {len(clients)} --duration {SECONDS} "
-        f"--out {folder / 'run'}"
-    ).split()
-
-
 def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on_and_says_what_each_contributed(
     lab: Lab, tmp_path: Path, any_runtime: Runtime
 ) -> None:
     result, command = tmp_path / "run/result.json", [sys.executable, str(REPOSITORY / "runner.py")]
-    flags = [*flags_of(lab, tmp_path, any_runtime, "bc"), "--blocks", "2"]
+    flags = (
+        f"--hosts {hosts_file(lab, tmp_path, *'abc')} --services-on a --clients-on b,c --system 4 --blocks 2 --runtime "
+        f"{any_runtime.name} --num-api-services 1 --num-clients 2 --duration {SECONDS} --out {tmp_path / 'run'}"
+    ).split()
     before = [process for machine in lab.machines.values() for process in machine.processes()]
     with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
         try:
@@ -259,10 +223,9 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
     expect_nothing_left(lab, "a", "b", "c", before=before)
     run.main(["--resume", str(result.parent)])
     finished = load(result)
-    assert [(one.block, {service["host"] for service in one.services}) for one in finished.cells] == [
-        (1, {"a"}),
-        (2, {"a"}),
-    ]
-    did = {name: (*line[:2], line[2] not in "-0") for name, line in contributed(finished).items()}
-    assert did == {"a": ("1", "-", False), "b": ("-", "1", True), "c": ("-", "1", True)}
+    assert [(one.block, one.services[0]["host"]) for one in finished.cells] == [(1, "a"), (2, "a")]
+    lines = [[datum.text(ENGLISH) for datum in line] for line in contribution_table(finished).lines]
+    did = {name: texts for name, *texts in lines}  # services, clients, answers, their share, ...
+    assert {name: line[:2] for name, line in did.items()} == {"a": ["1", "-"], "b": ["-", "1"], "c": ["-", "1"]}
+    assert [did[name][2] in "-0" for name in "abc"] == [True, False, False]
     assert "Work and CPU time of each host" in result.with_name("report.html").read_text()

@@ -26,27 +26,38 @@ from lab.run.runtimes import Runtime
 from lab.run.slow import DEFAULT
 from systems import find
 
-HOSTS = {name: Host(name=name, address="127.0.0.1", via="here") for name in "ab"}
-LAYOUT = Layout(hosts=HOSTS, services_on="a", clients_on=("b",))
 METHOD = Method(duration_s=0.4, pin_services=(0,))
+
+
+def cluster(clients: str) -> HostCluster:
+    """Services on host a, and clients on each of these hosts."""
+    hosts = {name: Host(name=name, address="127.0.0.1", via="here") for name in f"a{clients}"}
+    return HostCluster(Layout(hosts=hosts, services_on="a", clients_on=tuple(clients)), METHOD)
+
+
+def bench_of(spread: HostCluster, sandbox: Sandbox, runtime: Runtime) -> Bench:
+    return Bench(sandbox=sandbox, runtimes=spread.runtimes([str(runtime.name)]), method=METHOD, places=spread)
+
+
+def cell_of(runtime: Runtime, clients: int) -> Cell:
+    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": clients, "TRANSPORT": "tcp"}
+    return Cell.build(system="4", runtime=str(runtime.name), reads=find("4").parameters, values=values)
 
 
 @pytest.fixture(scope="module")
 def spread() -> Iterator[HostCluster]:
-    with HostCluster(LAYOUT, METHOD) as spread:
+    with cluster("b") as spread:
         yield spread
 
 
 @pytest.fixture(scope="module")
 def bench(spread: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
-    runtimes = spread.runtimes([str(any_runtime.name)])
-    return Bench(sandbox=sandbox, runtimes=runtimes, method=METHOD, places=spread)
+    return bench_of(spread, sandbox, any_runtime)
 
 
 @pytest.fixture(scope="module")
 def cell(any_runtime: Runtime) -> Cell:
-    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "TRANSPORT": "tcp"}  # windows of two must overlap
-    return Cell.build(system="4", runtime=str(any_runtime.name), reads=find("4").parameters, values=values)
+    return cell_of(any_runtime, 1)  # windows of two must overlap
 
 
 def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requests_are_not_laid_over_them(
@@ -93,7 +104,7 @@ def test_pins_are_counted_among_the_cpus_of_the_host(spread: HostCluster) -> Non
         place.cpus((len(usable),))
     place.host = replace(place.host, cpus=(7, 5))
     assert (place.cpus((1,)), place.cpus(())) == ([5], [7, 5])
-    place.host = HOSTS["b"]
+    place.host = replace(place.host, cpus=())
 
 
 def test_a_topology_fits_the_services_host_and_what_runs_on_this_machine_alone_refuses_such_a_plan(
@@ -114,11 +125,20 @@ def test_a_topology_fits_the_services_host_and_what_runs_on_this_machine_alone_r
             command.main(["--plan", str(file)])
 
 
+def test_clients_are_on_nine_hosts_at_once(sandbox: Sandbox, any_runtime: Runtime) -> None:
+    """Eight are closed at a time."""
+    names = "bcdefghij"
+    with cluster(names) as spread:
+        result = measure(cell_of(any_runtime, len(names)), find("4"), 1, bench_of(spread, sandbox, any_runtime))
+    assert [client["host"] for client in result.clients] == [*names], str(result.reason)
+    assert all(client["answered"] > 0 for client in result.clients)
+
+
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
 def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: HostCluster) -> None:
     for is_awake in (False, True):
         with spread.kept_awake(is_awake):
-            assert len(keepers()) == is_awake * len(HOSTS) * (1 + len(os.sched_getaffinity(0)))
+            assert len(keepers()) == is_awake * 2 * (1 + len(os.sched_getaffinity(0)))
         assert keepers() == []
 
 

@@ -1,11 +1,12 @@
 """What facts of the machine are judged to mean."""
 
+import json
 from typing import Any
 
 import pytest
 
 from core.messages import NOTHING
-from lab.machine.doctor import Finding, disturbances, judge_machine
+from lab.machine.doctor import disturbances, judge_machine
 
 SECOND_NS = 1_000_000_000
 OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
@@ -28,12 +29,6 @@ QUIET: dict[str, Any] = {
 }
 
 
-def found(name: str, **changes: Any) -> Finding:
-    window = {**QUIET["window"], **changes.pop("window", {})}
-    (one,) = [one for one in judge_machine({**QUIET, **changes, "window": window}) if str(one.name) == name]
-    return one
-
-
 def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothing_the_same_that_are_unknown() -> None:
     for machine in (QUIET, {**QUIET, "cores_quota": 8.0}):
         assert {(one.good, one.remedy) for one in judge_machine(machine)} == {(True, NOTHING)}
@@ -41,23 +36,28 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
     assert [one.code for one in judge_machine({})] == [one.code for one in judge_machine(QUIET)]
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "value"),
-    [
-        ("other processes", {"window": {"others": {**OTHERS, "share": 0.0625}}}, "0.50 of 8 cores: make"),
-        ("CPU steal", {"window": {"steal": 0.034}}, "3.4 %"),
-        ("swapping", {"window": {"swapped_pages": 1}}, "1 memory page was"),
-        ("throttling", {"window": {"throttles": 2}}, "2 times"),
-        ("quota throttling", {"window": {"quota_stalled_ns": 50_000_000}}, "50 ms of 0.5 s"),
-        ("frequency governor", {"governors": ["performance", "powersave"]}, "performance, powersave"),
-        ("turbo", {"turbo": True}, "on"),
-        ("SMT", {"smt": True}, "on: "),
-        ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores"),
-        ("address space randomisation", {"aslr": 0}, "off"),
-    ],
-)
-def test_what_disturbs_is_found_with_its_value_and_what_to_do(name: str, changes: dict[str, Any], value: str) -> None:
-    one = found(name, **changes)
+# What is changed, below `window` if the name begins with a dot, and how it is called.
+DISTURBING = """\
+.others={"cores": 8, "share": 0.0625, "busiest": {"make": 0.01}} -> other processes: 0.50 of 8 cores: make
+.steal=0.034 -> CPU steal: 3.4 %
+.swapped_pages=1 -> swapping: 1 memory page was
+.throttles=2 -> throttling: 2 times
+.quota_stalled_ns=50000000 -> quota throttling: 50 ms of 0.5 s
+governors=["performance", "powersave"] -> frequency governor: performance, powersave
+turbo=true -> turbo: on
+smt=true -> SMT: on:
+cores_quota=1.5 -> CPU quota: 1.5 of 8 cores
+aslr=0 -> address space randomisation: off"""
+
+
+@pytest.mark.parametrize("line", DISTURBING.splitlines())
+def test_what_disturbs_is_found_with_its_value_and_what_to_do(line: str) -> None:
+    change, _, found = line.partition(" -> ")
+    key, _, text = change.partition("=")
+    name, _, value = found.partition(": ")
+    changed = {key.removeprefix("."): json.loads(text)}
+    facts = {**QUIET, "window": {**QUIET["window"], **changed}} if key.startswith(".") else {**QUIET, **changed}
+    (one,) = [one for one in judge_machine(facts) if str(one.name) == name]
     assert one.good is False
     assert value in str(one.value)
     assert one.remedy != NOTHING

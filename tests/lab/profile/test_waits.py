@@ -4,29 +4,10 @@ import pytest
 
 from lab.profile.frames import RawFrame, ThreadStack
 from lab.profile.uprobes import Hit
-from lab.profile.waits import (
-    LOCK,
-    LOCKED,
-    STARTED,
-    STOP,
-    STOPPED,
-    UNREAD,
-    OwnerReading,
-    WaitSpan,
-    WaitTimeline,
-    wait_samples,
-)
+from lab.profile.waits import LOCK, UNREAD, OwnerReading, WaitSpan, WaitTimeline, wait_samples
 
 PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
 PUT, GET = (RawFrame(1, 2, 0),), (RawFrame(3, 4, 0),)
-
-
-def timeline(*hits: tuple[str, int, int]) -> WaitTimeline:
-    """Of one thread. hits: name, time in us, first argument"""
-    made = WaitTimeline()
-    for name, time_us, value in hits:
-        made.add(Hit(name, PID, TID, time_us * US, value))
-    return made
 
 
 def stack(start_us: int, end_us: int, frames: tuple[RawFrame, ...] = PUT, pid: int = PID) -> ThreadStack:
@@ -41,42 +22,40 @@ def wait(start_us: int, end_us: int, mutex: int = DICT) -> WaitSpan:
     return WaitSpan(PID, TID, mutex, start_us * US, end_us * US)
 
 
-@pytest.mark.parametrize(
-    ("hits", "waits", "stops", "stood_us"),
-    [
-        pytest.param(
-            [(LOCK, 0, DICT), (LOCK, 1, DICT), (LOCKED, 50, 0), (LOCKED, 51, 0)], [wait(0, 51)], [], 0,
-            id="a wait is from the call to the return of the outer function",
-        ),
-        pytest.param([(LOCK, 0, DICT), (LOCKED, 4, 0)], [], [], 0, id="a call that finds the mutex free is no wait"),
-        pytest.param(
-            [(LOCK, 0, DICT), (LOCK, 100, 0xBEEF), (LOCKED, 150, 0), (LOCKED, 160, 0)], [wait(100, 150, 0xBEEF)], [], 0,
-            id="a return that was lost spoils one wait only",
-        ),
-        pytest.param(
-            [(STOP, 5, 1), (LOCK, 6, 2), (LOCKED, 30, 0), (STOPPED, 40, 0), (STARTED, 55, 0)], [], [wait(5, 55, 0)], 15,
-            id="a stop is from its request to the new start, and stops that wait for each other are stops",
-        ),
-        pytest.param(
-            [(STOP, 5, 1), (STOP, 6, 1), (STOPPED, 40, 0), (STOPPED, 41, 0), (STARTED, 55, 0), (STARTED, 56, 0)],
-            [], [wait(6, 55, 0)], 14,
-            id="a function that stops all threads by another such function stops them once",
-        ),
-        pytest.param(
-            [(STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0)], [wait(2_000_000, 2_000_100)], [], 0,
-            id="after a stop whose end was lost waits count again",
-        ),
-    ],
-)  # fmt: skip
-def test_hits_become_waits_and_stops(
-    hits: list[tuple[str, int, int]], waits: list[WaitSpan], stops: list[WaitSpan], stood_us: int
-) -> None:
-    line = timeline(*hits)
-    assert (line.waits, line.stops, line.stood_ns[PID]) == (waits, stops, stood_us * US)
+HITS = """\
+lock 0 7, lock 1 7, locked 50 0, locked 51 0 -> wait 0 51 7, stood 0
+lock 0 7, locked 4 0 -> stood 0
+lock 0 7, lock 100 8, locked 150 0, locked 160 0 -> wait 100 150 8, stood 0
+stop 5 1, lock 6 2, locked 30 0, stopped 40 0, started 55 0 -> stop 5 55 0, stood 15
+stop 5 1, stop 6 1, stopped 40 0, stopped 41 0, started 55 0, started 56 0 -> stop 6 55 0, stood 14
+stop 5 1, lock 2000000 7, locked 2000100 0 -> wait 2000000 2000100 7, stood 0"""
+
+
+@pytest.mark.parametrize("case", HITS.splitlines())
+def test_hits_become_waits_and_stops(case: str) -> None:
+    """Hits have a time in us and their first argument, a wait has its begin, its end and its mutex.
+
+    A wait is from the call to the return of the outer function. A call that finds the mutex free is no wait. A return
+    that was lost spoils one wait only. A stop is from its request to the new start, and stops that wait for each other
+    are stops. A function that stops all threads by another such function stops them once. After a stop whose end was
+    lost, waits count again.
+    """
+    hits, _, found = case.partition(" -> ")
+    line = WaitTimeline()
+    for hit in hits.split(", "):
+        name, time_us, value = hit.split()
+        line.add(Hit(name, PID, TID, int(time_us) * US, int(value)))
+    told = [span_text("wait", span) for span in line.waits] + [span_text("stop", span) for span in line.stops]
+    assert ", ".join([*told, f"stood {line.stood_ns[PID] // US}"]) == found
+
+
+def span_text(kind: str, span: WaitSpan) -> str:
+    return f"{kind} {span.start_ns // US} {span.end_ns // US} {span.mutex}"
 
 
 def test_who_still_waits_at_the_end_has_waited_until_then() -> None:
-    line = timeline((LOCK, 0, DICT))
+    line = WaitTimeline()
+    line.add(Hit(LOCK, PID, TID, 0, DICT))
     assert line.waiting() == [(PID, TID, DICT)]
     line.end(90 * US)
     assert line.waits == [wait(0, 90)]

@@ -76,20 +76,12 @@ def test_a_failing_shim_or_uv_is_skipped_quietly(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"#!/bin/sh\necho no json\n",
-        b"#!/bin/sh\necho '[]'\n",
-        b"""#!/bin/sh\necho '{"facts": {"implementation": "pypy"}, "executable": "x"}'\n""",
-        b"\x7fELF broken",
-    ],
-)
-def test_what_does_not_answer_as_a_cpython_is_none(tmp_path: Path, content: bytes) -> None:
-    program = tmp_path / "python3.12"
-    program.write_bytes(content)
-    program.chmod(0o700)
-    assert ask("PATH", program) is None
+def test_what_does_not_answer_as_a_cpython_is_none(tmp_path: Path) -> None:
+    program = script(tmp_path / "python3.12", "")
+    pypy = """echo '{"facts": {"implementation": "pypy"}, "executable": "x"}'"""
+    for content in ("#!/bin/sh\necho no json\n", "#!/bin/sh\necho '[]'\n", f"#!/bin/sh\n{pypy}\n", "\x7fELF broken"):
+        program.write_text(content)
+        assert ask("PATH", program) is None
 
 
 def test_a_hanging_interpreter_is_given_up_with_all_that_it_started(tmp_path: Path) -> None:
@@ -200,25 +192,23 @@ def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpret
         find([], {"3.14+jit": newest})
 
 
-def test_a_chosen_path_is_taken_before_a_better_one_also_when_its_name_was_not_asked_for(
+def test_a_chosen_path_is_taken_before_a_better_one_and_one_of_another_build_or_of_none_is_refused(
     search: Search, tmp_path: Path
 ) -> None:
-    fake_python(tmp_path / "bin/python3.12", "3.12.9")
-    chosen = fake_python(tmp_path / "mine/python", "3.12.1", shared=True)
+    """Also when its name was not asked for."""
+    fake_python(tmp_path / "bin/python3.14", "3.14.9")
+    chosen = fake_python(tmp_path / "mine", "3.14.1", shared=True)
     search(tmp_path / "bin")
-    for asked in (["3.12"], []):
-        found = find(asked, chosen={"3.12": chosen})["3.12"]
+    for asked in (["3.14"], []):
+        found = find(asked, chosen={"3.14": chosen})["3.14"]
         assert (found.executable, found.source) == (chosen, "given")
-
-
-def test_a_chosen_path_of_another_build_or_of_none_is_refused_with_what_it_is(tmp_path: Path) -> None:
     fake_python(tmp_path / "other", "3.14.2", free_threaded=True)
     script(tmp_path / "broken", "exit 1")
-    for name, why in (
-        ("other", "CPython 3.14.2, 3.14t "),
-        ("none", "the file does not exist"),
-        ("broken", "did not answer"),
-    ):
+    for name, why in {
+        "other": "CPython 3.14.2, 3.14t ",
+        "none": "the file does not exist",
+        "broken": "did not",
+    }.items():
         with pytest.raises(BadInput, match=f"--interpreter 3.14={tmp_path / name}: .*{why}.*default build"):
             find(["3.14"], chosen={"3.14": tmp_path / name})
 
@@ -241,35 +231,32 @@ def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: S
 # ---- installed by uv -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("program", "why"),
-    [
-        (
-            "echo 'error: Failed to install\n  cause: dns error\n  cause: failed to lookup address' >&2; exit 1",
-            "no network: dns error. Try again with: uv python install 3.14t",
-        ),
-        ("exec sleep 60", "the command did not end within 0.2 s."),
-        ("", "uv was not found. Install uv where only you and root can write"),
-    ],
-)
-def test_install_says_once_in_one_line_why_a_runtime_could_not_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, why: str
-) -> None:
-    fake_uv = script(tmp_path / "uv", program) if program else None
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    (line,) = install(["3.14t", "3.14t+gil"], timeout_s=0.2 if "sleep" in program else 60.0)
-    assert why in str(line)
+REFUSING = """\
+echo "$@ $UV_HTTP_RETRIES" >>log
+case $3 in
+    3.97) printf 'error: Failed\n  cause: dns error\n  cause: failed to lookup address\n' >&2; exit 1 ;;
+    3.98t) exec sleep 60 ;;
+    3.99) echo "error: No download found for request: 3.99." >&2; exit 2 ;;
+esac"""
 
 
-def test_install_asks_uv_for_each_name_and_reports_only_failures(
+def test_install_asks_uv_for_each_name_once_and_says_in_one_line_why_a_runtime_could_not_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake_uv = script(
-        tmp_path / "uv",
-        f'echo "$@ $UV_HTTP_RETRIES" >>{tmp_path}/log\n'
-        '[ "$3" = 3.99 ] && { echo "error: No download found for request: 3.99." >&2; exit 2; }; exit 0',
-    )
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    (line,) = install(["3.14", "3.99"])
-    assert str(line).startswith("Runtime 3.99 could not be installed: No download found for request: 3.99. Try")
-    assert (tmp_path / "log").read_text() == "python install 3.14 0\npython install 3.99 0\n"
+    monkeypatch.chdir(tmp_path)
+    for fake_uv, names, timeout_s, why in (
+        (
+            script(tmp_path / "uv", REFUSING),
+            ["3.14", "3.99"],
+            60.0,
+            "No download found for request: 3.99. Try again with",
+        ),
+        (tmp_path / "uv", ["3.97"], 60.0, "no network: dns error. Try again with: uv python install 3.97"),
+        (tmp_path / "uv", ["3.98t", "3.98t+gil"], 0.2, "the command did not end within 0.2 s."),
+        (None, ["3.14t"], 60.0, "uv was not found. Install uv where only you and root can write"),
+    ):
+        monkeypatch.setattr(uv, "find", lambda fake_uv=fake_uv: fake_uv)
+        (line,) = install(names, timeout_s=timeout_s)
+        assert why in str(line)
+    asked = (tmp_path / "log").read_text().splitlines()
+    assert asked[:3] == ["python install 3.14 0", "python install 3.99 0", "python install 3.97 0"]

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from config.plan import Entry, Plan, Row
-from core.cell import Cell, Value
+from core.cell import PARAMETERS, Cell, Value
 from core.errors import BadInput
 from core.messages import verbatim
 from core.method import Method
@@ -27,6 +26,7 @@ from record.plan import Until
 from record.run import CellResult, Run
 from record.run_file import load
 from systems import find
+from tests.reports.sample import faulty
 
 SEED = 7
 FACTS = {"version": "3.14.7", "build": "(main)", "gil_disabled_build": False}
@@ -36,27 +36,25 @@ Key = tuple[str, int, int]
 
 def runtime(name: str) -> Runtime:
     """A runtime that is never started."""
-    parsed = RuntimeName(name)
     interpreter = Interpreter(executable=Path("/no/python"), source="given", facts=FACTS)
-    return Runtime(name=parsed, interpreter=interpreter)
+    return Runtime(name=RuntimeName(name), interpreter=interpreter)
 
 
 def key(arm: str, cell: Cell | CellResult, block: int) -> Key:
     """What tells the measurements of the plan apart."""
-    params = cell.params
-    return arm, int(params["NUM_REQUESTS_PER_CLIENT"] or 0), block
+    return arm, int(cell.params["NUM_REQUESTS_PER_CLIENT"] or 0), block
 
 
+@dataclass
 class Journal:
     """Stands for measure() and for the progress display; notes what it is asked and what is saved then."""
 
-    def __init__(self, folder: Path, sandbox: Sandbox) -> None:
-        self.folder = folder
-        self.sandbox = sandbox
-        self.measured: list[Key] = []
-        self.progress: list[tuple[str, int, int]] = []
-        self.saved: list[int] = []
-        self.stop_at = 0
+    folder: Path
+    sandbox: Sandbox
+    measured: list[Key] = field(default_factory=list)
+    progress: list[tuple[str, int, int]] = field(default_factory=list)
+    saved: list[int] = field(default_factory=list)
+    stop_at: int = 0
 
     def measure(
         self, cell: Cell, system: object, block: int, bench: object, arm: str = "", part: object = None
@@ -65,15 +63,7 @@ class Journal:
         if self.stop_at and len(self.measured) + 1 == self.stop_at:
             raise KeyboardInterrupt
         self.measured.append(key(arm or cell.runtime, cell, block))
-        return CellResult(
-            cell_id=cell.cell_id,
-            system=cell.system,
-            runtime=cell.runtime,
-            arm=arm or cell.runtime,
-            block=block,
-            params=cell.params,
-            status="ok",
-        )
+        return replace(faulty(cell, block, "ok", ""), arm=arm or cell.runtime)
 
     def carry_out(self, order: Order, run: Run) -> Run:
         """Carry out the run, with this display."""
@@ -153,21 +143,16 @@ def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
     assert [path.name for path in order.folder.iterdir()] == ["result.json"]
 
 
-@pytest.mark.parametrize(
-    ("services", "sizes"),
-    [
-        (20, {6}),  # two runtimes at three values: 20 services and 20 clients each
-        (70, {2}),  # more than 400 processes would have to exist at once
-    ],
-)
+@pytest.mark.parametrize(("services", "size"), [(20, 6), (70, 2)])
 def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     services: int,
-    sizes: set[int],
+    size: int,
     plan: Plan,
     order: Order,
     journal: Journal,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Of two runtimes at three values, with 20 services and clients each, or with more than 400 processes at once."""
     groups: list[list[Key]] = []
 
     def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
@@ -180,7 +165,7 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     swept = replace(plan, rows=(Row(system=find("2"), values=values),), method=sliced, blocks=2)
     run = new_run(replace(order, plan=swept), SEED, ["runner.py"], {})
     journal.carry_out(replace(order, plan=swept), run)
-    assert {len(group) for group in groups} == sizes
+    assert {len(group) for group in groups} == {size}
     wanted = {(arm, load, block) for arm in plan.runtimes for load in (0, 10, 100) for block in (1, 2)}
     assert sorted(key for group in groups for key in group) == sorted(wanted)
 
@@ -281,25 +266,27 @@ def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(order: O
 # ---- open files ----------------------------------------------------------------------------------------------------
 
 
-MANY = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 200}
+# System, values and how many files are needed: at least and below. NUM_MULTI_SOCKET sockets, to each of which a client
+# is connected, or to its own, or to none that is kept for long; then services, the orchestrator's own, and connections.
+FILES = """\
+4 NUM_API_SERVICES=2,NUM_CLIENTS=200,NUM_MULTI_SOCKET=10 2010 4000
+4 NUM_API_SERVICES=2,NUM_CLIENTS=200,NUM_MULTI_SOCKET=10,CLIENT_BINDING=pinned 210 2000
+1 NUM_API_SERVICES=2,NUM_CLIENTS=200 0 2000
+2 NUM_API_SERVICES=1000,NUM_CLIENTS=1 1000 5000
+1 NUM_API_SERVICES=500,NUM_CLIENTS=500 3000 5000
+echo-libuv NUM_API_SERVICES=1,NUM_CLIENTS=2,NUM_CONNECTIONS_PER_CLIENT=1000 2000 2200"""
 
 
-@pytest.mark.parametrize(
-    ("system", "values", "least", "below"),
-    [
-        ("4", {"NUM_MULTI_SOCKET": 10, **MANY}, 10 + 200 * 10, 4000),  # each client is connected to each socket
-        ("4", {"NUM_MULTI_SOCKET": 10, "CLIENT_BINDING": "pinned", **MANY}, 10 + 200, 2000),  # or to its own
-        ("1", MANY, 0, 2000),  # or to none that is kept for long
-        ("2", {"NUM_API_SERVICES": 1000, "NUM_CLIENTS": 1}, 1000, 5000),
-        ("1", {"NUM_API_SERVICES": 500, "NUM_CLIENTS": 500}, 3 * 1000, 5000),  # the orchestrator's own
-        ("echo-libuv", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_CONNECTIONS_PER_CLIENT": 1000}, 2000, 2200),
-    ],
-)
-def test_room_is_made_for_the_process_that_needs_most_files(
-    system: str, values: dict[str, Any], least: int, below: int
-) -> None:
-    cell = Cell.build(system=system, runtime="3.14", reads=find(system).parameters, values=values)
-    assert least <= files_needed(cell) < below
+@pytest.mark.parametrize("line", FILES.splitlines())
+def test_room_is_made_for_the_process_that_needs_most_files(line: str) -> None:
+    name, given, least, below = line.split()
+    system = find(name)
+    values: dict[str, Value] = {}
+    for one in given.split(","):
+        key, _, text = one.partition("=")
+        values[key] = PARAMETERS[key].parse(text)
+    cell = Cell.build(system=name, runtime="3.14", reads=system.parameters, values=values)
+    assert int(least) <= files_needed(cell) < int(below)
 
 
 def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:

@@ -37,36 +37,36 @@ def lack(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(programs, "missing", lambda name: NEEDS_CARGO if name in names else NOTHING)
 
 
-@pytest.mark.parametrize(
-    ("lacking", "plan", "absent", "cells"),
-    [
-        (
-            "echo-libuv",
-            mixed("echo-libuv", "echo-tokio", "echo-asyncio"),
-            {("echo-libuv", "native")},
-            [("echo-tokio", "native"), ("echo-asyncio", "3.14")],
-        ),
-        # Python servers that only the native client can call
-        ("loadgen", mixed("echo-asyncio", "2"), {("echo-asyncio", "3.14"), ("2", "native")}, [("2", "3.14")]),
-        ("loadgen", mixed("2", runtimes=("3.14",), method=Method(client_runtime="native")), {("2", "3.14")}, []),
-        # none of native: it is no runtime of the plan then
-        ("calc-service", mixed("1", "2"), {("1", "native"), ("2", "native")}, [("1", "3.14"), ("2", "3.14")]),
-        ("calc-service", mixed("1", runtimes=("native",)), {("1", "native")}, []),
-    ],
-)
+# What is missing, systems, runtimes, and the cells that are left. Python servers that only the native client can call
+# need it, too. Where a plan has no cell under native, native is no runtime of the plan.
+LACKING = """\
+echo-libuv | echo-libuv echo-tokio echo-asyncio | native 3.14 | echo-tokio/native echo-asyncio/3.14
+loadgen | echo-asyncio 2 | native 3.14 | 2/3.14
+calc-service | 1 2 | native 3.14 | 1/3.14 2/3.14
+calc-service | 1 | native |"""
+
+
+@pytest.mark.parametrize("line", LACKING.splitlines())
 def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
-    here: dict[str, AnyRuntime],
-    monkeypatch: pytest.MonkeyPatch,
-    lacking: str,
-    plan: Plan,
-    absent: set[tuple[str, str]],
-    cells: list[tuple[str, str]],
+    here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    lack(monkeypatch, lacking)
+    lacking, systems, runtimes, left = line.split("|")
+    lack(monkeypatch, lacking.strip())
+    plan = mixed(*systems.split(), runtimes=tuple(runtimes.split()))
     possible = drop_absent(plan, here)
-    assert possible.absent == dict.fromkeys(absent, NEEDS_CARGO)
-    assert sorted((cell.system, cell.runtime) for cell in possible.cells()) == sorted(cells)
-    assert {*possible.runtimes} == ({runtime for _, runtime in cells} or {*plan.runtimes})
+    cells = [f"{cell.system}/{cell.runtime}" for cell in possible.cells()]
+    absent = [f"{system}/{runtime}" for system, runtime in possible.absent]
+    assert (sorted(cells), {*possible.absent.values()}) == (sorted(left.split()), {NEEDS_CARGO})
+    assert sorted(cells + absent) == sorted(f"{system}/{runtime}" for system, runtime in plan.pairs())
+    assert {*possible.runtimes} == ({cell.runtime for cell in possible.cells()} or {*plan.runtimes})
+
+
+def test_nothing_is_called_where_the_native_client_that_the_plan_wants_is_missing(
+    here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lack(monkeypatch, "loadgen")
+    plan = mixed("2", runtimes=("3.14",), method=Method(client_runtime="native"))
+    assert drop_absent(plan, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
 def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """One cell: what its children say becomes a result."""
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -55,29 +56,28 @@ def test_the_cores_are_held_awake_for_a_cell_that_says_so(scripted: Scripted) ->
     assert seen == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("said", "reason"),
-    [
-        ({"answered": 13}, "7 of 20 requests were not answered"),
-        ({"errors": {"reset": 1, "503": 4}}, "errors: 4 x 503, 1 x reset"),
-        (
-            {"answered": 19, "wrong": 2, "errors": {"closed": 1}},
-            "1 of 20 requests was not answered; 2 answers were wrong; errors: 1 x closed",
-        ),
-        (
-            {"wrong": 20, "first_wrong": {"request": "GET /ws", "got": "status 404", "expected": "101"}},
-            f"20 answers were wrong; the first wrong answer to GET /ws was status 404, expected 101; {LIKE_WEBSOCKET}",
-        ),
-    ],
-)
-def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted(
-    scripted: Scripted, said: dict[str, Any], reason: str
-) -> None:
+FAULTS = """\
+{"answered": 13} -> 7 of 20 requests were not answered
+{"errors": {"reset": 1, "503": 4}} -> errors: 4 x 503, 1 x reset
+{"answered": 19, "wrong": 2, "errors": {"closed": 1}} -> 1 of 20 requests was not answered; 2 answers were wrong; \
+errors: 1 x closed"""
+
+
+@pytest.mark.parametrize("line", FAULTS.splitlines())
+def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted(scripted: Scripted, line: str) -> None:
     """Also where the GIL is on that should be off."""
-    result = scripted(clients=(client_says(**said),), runtime_name="3.14t")
+    said, reason = line.split(" -> ")
+    counts = json.loads(said)
+    result = scripted(clients=(client_says(**counts),), runtime_name="3.14t")
     assert (result.status, str(result.reason)) == ("failed", reason)
-    counts = {name: count for name, count in said.items() if name != "first_wrong"}
     assert {name: getattr(result, name) for name in counts} == counts
+
+
+def test_the_first_wrong_answer_is_told_and_what_looks_like_a_websocket(scripted: Scripted) -> None:
+    first = {"request": "GET /ws", "got": "status 404", "expected": "101"}
+    result = scripted(clients=(client_says(wrong=20, first_wrong=first),))
+    told = f"the first wrong answer to GET /ws was status 404, expected 101; {LIKE_WEBSOCKET}"
+    assert str(result.reason) == f"20 answers were wrong; {told}"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from lab.run.measure import measure_in_slices
 from tests.conftest import native_or_skip, runtime_or_skip
 
 SERVICE = f"{{python}} {REPOSITORY / 'tests' / 'lab' / 'run' / 'few_threads_service.py'} {{port}} 2"
-LIMIT_S = 1.5
+LIMIT_S = 0.75
 
 pytestmark = pytest.mark.alone  # how long a cell takes is part of the promise
 
@@ -43,7 +43,7 @@ def test_a_cell_with_more_connections_than_threads_ends_after_one_limit_and_says
     assert (result.status, result.reason.code, result.errors) == ("failed", STARVED, {"timeout": 3})
     assert result.answered > 0
     assert (
-        "3 of 5 connections got no answer within 1.5 s, although others did: the service has fewer threads than "
+        "3 of 5 connections got no answer within 0.75 s, although others did: the service has fewer threads than "
         "connections, limits the number of connections"
     ) in str(result.reason)
     assert "Use at most 2 connections" in str(result.reason)

@@ -83,10 +83,10 @@ def test_a_deadlock_leaves_the_stacks_of_the_threads_that_wait(bench: Bench, tmp
 
 @on_linux
 def test_an_unsafe_iteration_is_named_by_what_the_service_wrote(bench: Bench, tmp_path: Path) -> None:
-    """Of a round in which no answer was late: then there are no stacks."""
-    warned = round_of("iteration", bench, tmp_path, lambda one: one.notices and "timeout" not in one.failures)
+    """A busy machine may answer late: only then are there stacks."""
+    warned = round_of("iteration", bench, tmp_path, lambda one: one.notices)
     assert any("during iteration" in line for line in warned.notices)
-    assert (warned.crashes, warned.stacks) == ((), ())
+    assert (warned.crashes, bool(warned.stacks)) == ((), "timeout" in warned.failures)
 
 
 def test_threads_with_the_same_stack_are_counted() -> None:

@@ -11,33 +11,36 @@ from lab.run import feasible
 from lab.user_service import child as module
 from lab.user_service.child import Pythons, _states, pythons_in
 
-ON = PythonProcess(label="3.11.2", gil_enabled=True)
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
 BACK = PythonProcess(label="3.14.7t", gil_enabled=True)
-SILENT = PythonProcess(label="3.14.7t", gil_enabled=None)
+PROCESSES = {
+    "none": None,
+    "old": PythonProcess(label="3.11.2", gil_enabled=True),
+    "off": OFF,
+    "back": BACK,
+    "silent": PythonProcess(label="3.14.7t", gil_enabled=None),
+}
+# Processes, the expected Python, and which Pythons there are and whether their GIL is on.
+FOUND = """\
+none none | 3.14.7t | None
+off back | 3.14.7t | True 3.14.7t
+off silent | 3.14.7t | None 3.14.7t
+back silent | 3.14.7t | True 3.14.7t
+old off | 3.14.7t | False 3.11.2 3.14.7t
+old | 3.14.7t | True 3.11.2
+old off | | True 3.11.2 3.14.7t"""
 
 
-@pytest.mark.parametrize(
-    ("found", "expected", "pythons", "gil_enabled"),
-    [
-        ([None, None], "3.14.7t", (), None),
-        ([OFF, BACK], "3.14.7t", ("3.14.7t",), True),
-        ([OFF, SILENT], "3.14.7t", ("3.14.7t",), None),
-        ([BACK, SILENT], "3.14.7t", ("3.14.7t",), True),
-        ([ON, OFF], "3.14.7t", ("3.11.2", "3.14.7t"), False),  # a supervisor under another Python
-        ([ON], "3.14.7t", ("3.11.2",), True),
-        ([ON, OFF], "", ("3.11.2", "3.14.7t"), True),
-    ],
-)
+@pytest.mark.parametrize("line", FOUND.splitlines())
 def test_the_gil_is_that_of_the_measured_python_and_unknown_where_one_does_not_tell(
-    monkeypatch: pytest.MonkeyPatch,
-    found: list[PythonProcess | None],
-    expected: str,
-    pythons: tuple[str, ...],
-    gil_enabled: bool | None,
+    monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
+    """The old Python may be a supervisor's."""
+    names, expected, told = line.split("|")
+    found = [PROCESSES[name] for name in names.split()]
     monkeypatch.setattr(module, "python_process", lambda pid: found[pid])
-    assert pythons_in(range(len(found)), expected) == Pythons(labels=pythons, gil_enabled=gil_enabled)
+    known = pythons_in(range(len(found)), expected.strip())
+    assert [str(known.gil_enabled), *known.labels] == told.split()
 
 
 def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

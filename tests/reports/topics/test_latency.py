@@ -2,19 +2,12 @@
 
 import pytest
 
-from core.histogram import Histogram
 from reports.topics.latency import curve, percentiles
-
-
-def latency_of(values_ns: range) -> Histogram:
-    latency = Histogram()
-    for value_ns in values_ns:
-        latency.record(value_ns)
-    return latency
+from tests.reports.sample import histogram_of
 
 
 def test_a_curve_ends_where_ten_requests_are_slower() -> None:
-    points = curve(latency_of(range(1000, 1_000_001, 1000)))
+    points = curve(histogram_of(range(1000, 1_000_001, 1000)))
     assert list(points[0]) == pytest.approx([1, 1.0], rel=0.004)
     assert list(points[-1]) == pytest.approx([100, 990], rel=0.004)
     assert points == sorted(points)
@@ -22,9 +15,9 @@ def test_a_curve_ends_where_ten_requests_are_slower() -> None:
 
 
 def test_marks_are_the_nearest_rank_percentiles_that_the_count_bears() -> None:
-    assert percentiles(latency_of(range(1, 201))) == [(2.0, 0.1), (10.0, 0.18)]
+    assert percentiles(histogram_of(range(1, 201))) == [(2.0, 0.1), (10.0, 0.18)]
 
 
 @pytest.mark.parametrize("count", [0, 10])
 def test_there_is_no_curve_of_ten_requests_or_fewer(count: int) -> None:
-    assert curve(latency_of(range(5, 5 + count))) == []
+    assert curve(histogram_of(range(5, 5 + count))) == []
