@@ -37,7 +37,6 @@ from core.cell import Cell, Value
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
-from record.plan import SavedPlan
 from record.run import CellResult, Run
 
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
@@ -226,7 +225,7 @@ class Ratio:
 
 def capacities(run: Run) -> list[Capacity]:
     """Return the capacity of each runtime at each setting, or of only its best topology if the search chooses one."""
-    if not SavedPlan.from_json(run.plan).picks:
+    if not run.plan.picks:
         return _planned(run, run.cells)
     return [_judged(choice.best, run) for choice in choices_of_arms(run).values() if choice.best]
 
@@ -248,7 +247,7 @@ def _cost(one: Capacity, round_: int) -> float | None:
 
 def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
     """Return the capacity that *cells* show for each runtime at each setting, in the plan's order."""
-    plan, found = SavedPlan.from_json(run.plan), list[Capacity]()
+    plan, found = run.plan, list[Capacity]()
     by_place = grouped(cells, _place)
     for row in plan.rows:
         params = _without_rate(row.params)
@@ -262,7 +261,7 @@ def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
 
 def wanted(run: Run) -> list[Wanted]:
     """Return the next probe for each runtime whose search for the capacity has not ended."""
-    choosing = choices_of_arms(run).values() if SavedPlan.from_json(run.plan).picks else ()
+    choosing = choices_of_arms(run).values() if run.plan.picks else ()
     candidates = [
         replace(one, rounds=choice.rounds + 1) for choice in choosing if not choice.best for one in choice.left
     ]
@@ -317,7 +316,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
     A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
     If the search chose the best topology of each arm, arms with different topologies are compared.
     """
-    plan, same, pairs = SavedPlan.from_json(run.plan), list[Pair](), list[Pair]()
+    plan, same, pairs = run.plan, list[Pair](), list[Pair]()
     for group in grouped(found, lambda one: plan.picks or one.setting).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}

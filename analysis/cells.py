@@ -15,7 +15,7 @@ from core.cell import Value
 from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.runtime import NATIVE, RuntimeName
-from record.plan import SavedPlan, SavedRow
+from record.plan import SavedRow
 from record.run import CellResult, Run
 
 REASON_CHARACTERS = 200
@@ -178,7 +178,7 @@ class Cells:
     """
 
     def __init__(self, run: Run) -> None:
-        plan = SavedPlan.from_json(run.plan)
+        plan = run.plan
         self.run = run
         begun = max((cell.block for cell in run.cells), default=0)
         self.planned = begun if plan.until else plan.blocks
@@ -233,7 +233,7 @@ class Cells:
 
 def runtimes(run: Run) -> list[RuntimeName]:
     """Return the plan's runtimes that are available, in the plan's order."""
-    return [RuntimeName(name) for name in run.plan["runtimes"] if name in run.runtimes]
+    return [name for name in run.plan.runtimes if name in run.runtimes]
 
 
 def reference(run: Run) -> list[RuntimeName]:

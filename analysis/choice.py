@@ -24,7 +24,6 @@ from analysis.stats import FEWEST_FOR_RANGE, Estimate
 from analysis.steps import steps_to_the_last
 from core.messages import Message
 from core.runtime import NATIVE, RuntimeName
-from record.plan import SavedPlan
 from record.run import CellResult, Run
 
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
@@ -90,9 +89,9 @@ def choices(run: Run, rows: Sequence[Row]) -> Choices:
     Settings of several systems compete with each other if the same clients can call all of these systems, because they
     use gilscope's frame protocol. The result is empty if the plan has fewer than FEWEST_BLOCKS blocks.
     """
-    if run.plan["blocks"] < FEWEST_BLOCKS:
+    if run.plan.blocks < FEWEST_BLOCKS:
         return {}
-    is_own, framed, arms = bool(run.plan.get("own")), SavedPlan.from_json(run.plan).framed, {*runtimes(run)} - {NATIVE}
+    is_own, framed, arms = bool(run.plan.own), run.plan.framed, {*runtimes(run)} - {NATIVE}
     candidates = [
         row
         for row in rows

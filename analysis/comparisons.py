@@ -29,11 +29,10 @@ from analysis.significance import DEPENDENT, SHARES, Looks, dependence, depends
 from analysis.stats import FEWEST_FOR_INTERVAL
 from analysis.steps import NAMES, OF_VALUES, confounds, several_causes
 from analysis.topologies import shape_confounds
-from analysis.verdict import MARGIN, Verdict, judge_family
+from analysis.verdict import Verdict, judge_family
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural
 from record.decode import decoded
-from record.plan import Until
 from record.run import CellResult, Run
 
 BEST = "best"
@@ -164,8 +163,8 @@ def compare(run: Run) -> list[Comparison]:
 
 def looks_at(run: Run) -> Looks:
     """Return when the results of a run were looked at, and whether they decided when measuring stopped."""
-    is_anytime = bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
-    return Looks(is_anytime=is_anytime, first=run.plan.get("first_look", 0), seed=run.seed)
+    is_anytime = run.plan.until.looks or run.plan.extended
+    return Looks(is_anytime=is_anytime, first=run.plan.first_look, seed=run.seed)
 
 
 def doubt(compared: Iterable[Comparison]) -> Message:
@@ -184,8 +183,8 @@ def compared_pairs(run: Run, made: Sequence[Pair], share: float = SHARES["throug
     A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If *made*
     has none of the steps that the plan names, all steps get a verdict.
     """
-    chosen = {pair.step.name for pair in made} & {*run.plan.get("judged_steps", ())}
-    method = {"margin": run.plan.get("margin", MARGIN), "looks": looks_at(run)}
+    chosen = {pair.step.name for pair in made} & {*run.plan.judged_steps}
+    method = {"margin": run.plan.margin, "looks": looks_at(run)}
     families = grouped(enumerate(made), lambda one: _family(one[1], chosen))
     verdicts: dict[int, Verdict] = {}
     for kind, mine in families.items():

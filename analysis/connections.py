@@ -13,7 +13,6 @@ from analysis.others import MOST_BUSY, others
 from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message
 from core.request_plan import Request, RequestPlan
-from core.user_service import UserService
 from record.run import CellResult, Run
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
@@ -26,7 +25,7 @@ CONNECT_AGAIN_NS = 1_000_000_000  # after this time, a first packet that was dro
 
 def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
     """Return notes on connections that a user's service closed, on requests sent twice, and on delays by TCP."""
-    service = UserService.from_json(run.plan["own"]) if run.plan.get("own") else None
+    service = run.plan.user_service
     by_note: dict[Message, list[str]] = {}
     for arm, of_arm in _good(cells).items():
         found = [_closed(of_arm, service.requests), _resent(of_arm), _queued(of_arm)] if service else []

@@ -1,13 +1,14 @@
 """Facts about runs on several hosts: cores of services and clients, and host differences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
-from typing import Any
 
 from analysis.builds import build_facts, by_label, known, packages, unlike
 from analysis.steps import MISSING, Step
+from core.hosts import Host, Layout
 from core.messages import Message, message, verbatim
 from core.system import CLIENT, SERVICE
+from record.plan import MachineFacts
 from record.run import Run
 
 MACHINE: Mapping[str, Message] = {
@@ -16,28 +17,23 @@ MACHINE: Mapping[str, Message] = {
     "kernel": message("kernel"),
     "governor": message("frequency governor"),
 }
-ALONE: Mapping[str, Any] = {"hosts": {"": {}}, "services_on": "", "clients_on": [""]}  # the layout of one machine
+ALONE = Layout(hosts={"": Host(name="", address="")}, services_on="", clients_on=("",))  # the layout of one machine
 
 
 def cores_of(run: Run, *roles: str) -> int:
     """Return on how many cores, over all hosts, the processes of *roles* may run; 0 if unknown."""
-    layout, pins = run.plan.get("layout") or ALONE, _pins(run)
-    names = {SERVICE: [layout["services_on"]], CLIENT: layout["clients_on"]}
-    facts = {"": run.machine, **(run.machine.get("hosts") or {})}
+    layout, method = run.plan.layout or ALONE, run.plan.method
+    pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
+    names = {SERVICE: (layout.services_on,), CLIENT: layout.clients_on}
+    facts: dict[str, MachineFacts] = {"": run.machine, **run.machine.hosts}
     cores = []
     for host in dict.fromkeys(name for role in roles for name in names[role]):
-        pinned, machine = [pins[role] for role in roles if host in names[role]], facts.get(host, {})
+        pinned, machine = [pins[role] for role in roles if host in names[role]], facts.get(host, MachineFacts())
         if all(pinned):
             cores.append(len(set().union(*pinned)))
         else:
-            own = len(layout["hosts"][host].get("cpus", ()))
-            cores.append(own or machine.get("cores_usable") or machine.get("cores") or 0)
+            cores.append(len(layout.hosts[host].cpus) or machine.available_cores)
     return sum(cores) if all(cores) else 0
-
-
-def _pins(run: Run) -> dict[str, Sequence[int]]:
-    method = run.plan.get("method", {})
-    return {SERVICE: method.get("pin_services", ()), CLIENT: method.get("pin_clients", ())}
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
@@ -46,10 +42,10 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     Empty for a run on one machine.
     step: the comparison, which names the two runtimes
     """
-    hosts = run.machine.get("hosts") or {}
-    facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
+    hosts = run.machine.hosts
+    facts = by_label({name: known(vars(host), MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):
-        builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
+        builds = {name: host.builds.get(runtime, {}) for name, host in hosts.items()}
         installed = {name: verbatim(name) for name in sorted({*chain(*map(packages, builds.values()))})}
         of_hosts = by_label(
             {name: build_facts(build) | known(packages(build), installed, MISSING) for name, build in builds.items()}

@@ -189,8 +189,8 @@ def free_times_ns(cells: Cells) -> ByBlock:
 
 def addresses(run: Run) -> dict[str, str]:
     """Return {arm: URL} of the services that gilscope did not start, in the plan's order; empty if there are none."""
-    own = run.plan.get("own") or {}
-    return {one["name"]: one["url"] for one in own.get("targets", ())}
+    service = run.plan.user_service
+    return {target.name: str(target.url) for target in service.targets} if service else {}
 
 
 def pairs(run: Run) -> list[Pair]:
@@ -212,9 +212,9 @@ def pairs(run: Run) -> list[Pair]:
         if (names := index.settings[setting].runtimes if setting in index.settings else None) is None
         or {step.denominator, again.get(step.numerator, step.numerator)} <= {*names}  # native programs have no runtime
     ]
-    if run.plan.get("judged_steps"):
+    if run.plan.judged_steps:
         return made
-    swept, is_all = ([], False) if run.plan.get("view") else _sweeps(cells, index)
+    swept, is_all = ([], False) if run.plan.view else _sweeps(cells, index)
     if len(cells) > 1 and not is_all:
         made += _over_all(made, found)
     arms = services or [name for name in runtimes(run) if name != NATIVE]
@@ -272,7 +272,8 @@ def _cells(run: Run, index: CellIndex) -> dict[Setting, dict[str, Cells]]:
 
     Settings are in the plan's order.
     """
-    group = str(run.plan["own"]["name"]) if addresses(run) else ""  # replaces the name of the system
+    service = run.plan.user_service
+    group = service.name if service and service.targets else ""  # replaces the name of the system
     found: dict[Setting, dict[str, Cells]] = {}
     for (system, params), setting in index.settings.items():
         for arm in index.arms:

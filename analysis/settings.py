@@ -75,13 +75,9 @@ def about(sentence: Message, *subjects: Message | str) -> Message:
     return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
 
 
-def service_names(plan: Mapping[str, Any]) -> dict[str, str]:
-    """Return the name that reports show for a user's service, by its name in the cells; empty for other plans.
-
-    plan: the plan of a run, as result.json has it
-    """
-    own = UserService.from_json(plan["own"]) if plan.get("own") else None
-    return {own.name: own.label} if own and own.command else {}
+def service_names(service: UserService | None) -> dict[str, str]:
+    """Return the name that reports show for a user's service, by its name in the cells; empty for other plans."""
+    return {service.name: service.label} if service and service.command else {}
 
 
 def system_name(system: str, names: Mapping[str, str]) -> Message:

@@ -10,8 +10,8 @@ from config.plan_options import MAX_BLOCKS
 from core.cell import Cell
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from lab.run.bench import identity
-from lab.run.experiment import search_s
-from record.plan import Until
+from lab.run.probes import search_s
+from record.plan import Machine, Until
 from record.run import CellResult, Run
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
@@ -105,8 +105,8 @@ def fewest_blocks_of(plan: Plan) -> int:
         started_at="",
         seed=0,
         command=[],
-        plan=plan.to_json(),
-        machine={},
+        plan=plan.saved(),
+        machine=Machine(),
         runtimes={name: {} for name in plan.runtimes},
         cells=[CellResult(**identity(entry, 1), status="ok") for entry in plan.entries()],
     )

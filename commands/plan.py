@@ -14,6 +14,7 @@ from config.plan_options import JSON
 from core.cell import Cell
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host
+from record.run_file import plain
 
 if TYPE_CHECKING:
     from reports.document.model import Table
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
         plan, _, _ = choose_runtimes(asked, given, spread)
         plan = with_end(plan, given)
     if given["json"]:
-        print(json.dumps(plan.to_json(), indent=2))
+        print(json.dumps(plain(plan.saved()), indent=2))
     else:
         _print(plan)
     return 0

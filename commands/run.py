@@ -1,7 +1,7 @@
 """Measure a plan, or continue a saved run, and write the report."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import perf_counter_ns
@@ -28,7 +28,6 @@ from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.locks import OBSTACLES
 from lab.run.beside import standing
-from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.groups import values_apart
 from lab.run.limits import require_limits
@@ -45,7 +44,7 @@ from lab.run.runs import (
     run_folder,
     run_lock,
 )
-from record.plan import SavedPlan, Until
+from record.plan import Until
 from record.run import Run
 from reports.exports import IN_FOLDER
 
@@ -112,13 +111,13 @@ def _resume(given: Flags, parser: flags.Parser) -> int:
     _expect_saved_plan(given, parser)
     folder = Path(given["resume"])
     saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
-    require_limits(SavedPlan.from_json(saved.plan).method)
+    require_limits(saved.plan.method)
     with run_lock(folder) as sandbox:
         run = load_to_resume(folder)
-        stored = service_flags.restore_secrets(
-            run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
+        own = service_flags.restore_secrets(
+            run.plan.own or {}, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
         )
-        plan = extended(Plan.from_json(stored), run, given["blocks"])
+        plan = extended(Plan.from_saved(replace(run.plan, own=own)), run, given["blocks"])
         expect_search(plan, given)
         with opened(plan) as spread:
             plan, runtimes, _ = choose_runtimes(plan, given, spread)
@@ -129,8 +128,8 @@ def _resume(given: Flags, parser: flags.Parser) -> int:
                 check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)
             preflight(plan)
-            run.plan |= {"until": asdict(plan.until)}
-            run.plan |= {name: getattr(plan, name) for name in ("blocks", "extended", "first_look")}
+            changed = {name: getattr(plan, name) for name in ("until", "blocks", "extended", "first_look")}
+            run.plan = replace(run.plan, **changed)
             return _measured(order, run, sandbox, given)
 
 
@@ -240,7 +239,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
     """Return the secrets in the flags of a saved command and in its plan file. If given, *plan* replaces that file."""
-    if not any(secrets_in(from_file(run.plan.get("own", {})))):
+    if not any(secrets_in(from_file(run.plan.own or {}))):
         return []
     said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
     if plan is None and said["plan"] and Path(said["plan"]).is_file():
@@ -261,6 +260,7 @@ def _expect_end(plan: Plan) -> None:
 
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
     from analysis.settings import service_names
+    from lab.run.experiment import RunInProgress, carry_out, search_capacity
     from reports.terminal.progress import display
 
     try:
@@ -272,7 +272,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
         with (
             display(
                 cells,
-                service_names(run.plan),
+                service_names(run.plan.user_service),
                 quiet=quiet,
                 limit_s=max(0.0, limit_s) if until or objectives else None,
                 language=output.language,

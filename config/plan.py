@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from core.sweeps import swept_names
 from core.system import System
 from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
-from record.plan import PlanFields, SavedPlan
+from record.plan import Absent, OutsideSystem, PlanFields, SavedPlan, SavedRow
 from systems import built_in, find, readers
 
 MOST_CELLS = 100_000
@@ -220,41 +220,42 @@ class Plan(PlanFields):
             rows=tuple(replace(row, values={**row.values, **values_used_by(row.system, given)}) for row in self.rows),
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON for result.json. `rows` has one entry per combination of parameter values."""
-        values = vars(self)
+    def saved(self) -> SavedPlan:
+        """Return the plan as result.json stores it. `rows` has one entry per combination of parameter values."""
         outside = {  # systems outside systems/, which reports and resumed runs need
-            key: {"title": str(system.title), "file": file_of(system)}
+            key: OutsideSystem(title=str(system.title), file=file_of(system))
             for key, system in self.systems.items()
             if system.child_config
         }
-        shared = {
-            one.name: _to_json_value(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None
-        }
-        return {
-            **shared,
-            "absent": [
-                {"system": system, "runtime": runtime, "reason": why.to_json()}
+        return SavedPlan(
+            **{one.name: getattr(self, one.name) for one in fields(PlanFields)},
+            blocks=self.blocks,
+            absent=tuple(
+                Absent(system=system, runtime=RuntimeName(runtime), reason=why)
                 for (system, runtime), why in self.absent.items()
-            ],
-            "rows": self._combinations(),
-            "arm_order_reason": self.arm_order_reason.to_json(),
-            **({"own": self.user_service.to_json()} if self.user_service else {}),
-            **({"outside": outside} if outside else {}),
-        }
+            ),
+            rows=self._combinations(),
+            own=self.user_service.to_json() if self.user_service else None,
+            outside=outside,
+        )
 
-    def _combinations(self) -> list[dict[str, Any]]:
+    def _combinations(self) -> tuple[SavedRow, ...]:
         """Return each combination of a system and parameter values once, with its runtimes and its title, if any."""
-        combinations: dict[str, dict[str, Any]] = {}
+        combinations: dict[str, SavedRow] = {}
         for row in self.rows:
-            told = {"title": row.title, "framed": row.system.framed, "fixed": [*row.fixed]}
-            shared = {key: value for key, value in told.items() if value}
-            names = [name for name in self.runtimes if self._is_measured(row, name)]
+            names = tuple(name for name in self.runtimes if self._is_measured(row, name))
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, self.runtimes[0], values)
-                stored: dict[str, Any] = {**shared, "system": cell.system, "params": cell.params, "runtimes": names}
-                combinations.setdefault(cell.cell_id, stored)
-        return list(combinations.values())
+                saved = SavedRow(
+                    system=cell.system,
+                    params=cell.params,
+                    title=row.title,
+                    framed=row.system.framed,
+                    fixed=row.fixed,
+                    runtimes=names,
+                )
+                combinations.setdefault(cell.cell_id, saved)
+        return tuple(combinations.values())
 
     def _is_measured(self, row: Row, runtime: RuntimeName) -> bool:
         """Return whether the plan measures *row* under *runtime*."""
@@ -262,12 +263,11 @@ class Plan(PlanFields):
         return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """Decode a plan that to_json() encoded.
+    def from_saved(cls, saved: SavedPlan) -> "Plan":
+        """Return the plan that saved() returned.
 
-        The scale is 1 because to_json applied it. absent is empty because a resumed run checks it again.
+        The scale is 1 because saved() applied it. absent is empty because a resumed run checks it again.
         """
-        saved = SavedPlan.from_json(stored)
         systems = _restore_systems(saved)
         rows = []
         for row in saved.rows:
@@ -282,13 +282,6 @@ class Plan(PlanFields):
             rows.append(restored)
         kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
         return cls(**{**kept, "rows": tuple(rows), "scale": 1.0, "absent": {}})
-
-
-def _to_json_value(value: Any) -> Any:
-    """Return *value* in a form that JSON can store."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return [_to_json_value(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _restore_systems(saved: SavedPlan) -> dict[str, System]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from core.beside import Beside
 from core.cell import Value
@@ -13,7 +14,6 @@ from core.runtime import RuntimeName
 from core.user_service import UserService
 from record.cell_parts import Link, RuntimeFacts
 from record.child import Count, Number, Share
-from record.decode import decoded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,15 +152,10 @@ class SavedPlan(PlanFields):
         """Return the systems whose clients use gilscope's frame protocol."""
         return {row.system for row in self.rows if row.framed}
 
-    @property
+    @cached_property
     def user_service(self) -> UserService | None:
         """Return the user's service that the plan measures, or None. Raises KeyError or TypeError for invalid data."""
         return UserService.from_json(self.own) if self.own else None
-
-    @classmethod
-    def from_json(cls, stored: Json) -> "SavedPlan":
-        """Decode the plan that result.json stores. Raises Misfit if a value is invalid."""
-        return decoded(stored, cls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +191,11 @@ class MachineFacts:
     commit: str | None = None
     quiet: Json | None = None
 
+    @property
+    def available_cores(self) -> int:
+        """Return the number of processors that the run could use; 0 if it is not known."""
+        return self.cores_usable or self.cores or 0
+
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts(MachineFacts):
@@ -219,13 +219,3 @@ class Machine(MachineFacts):
     """
 
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)
-
-    @property
-    def available_cores(self) -> int:
-        """Return the number of processors that the run could use; 0 if it is not known."""
-        return self.cores_usable or self.cores or 0
-
-    @classmethod
-    def from_json(cls, stored: Json) -> "Machine":
-        """Decode the facts about the machine that result.json stores. Raises Misfit if a value is invalid."""
-        return decoded(stored, cls)

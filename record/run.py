@@ -12,6 +12,7 @@ from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeName
 from record.cell_parts import CellHost, Others, Slices, Slow
 from record.child import Client, Count, Number, Parameters, Service, Summary, Turns
+from record.plan import Machine, SavedPlan
 
 FILE_NAME = "result.json"
 SCHEMA = 4
@@ -159,8 +160,8 @@ class Run:
     started_at: str
     seed: Annotated[int, msgspec.Meta(ge=0)]
     command: list[str]
-    plan: dict[str, Any]
-    machine: dict[str, Any]
+    plan: SavedPlan
+    machine: Machine
     runtimes: dict[str, dict[str, Any]]
     missing: dict[str, Message] = field(default_factory=dict)
     finished_at: str = ""

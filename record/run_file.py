@@ -6,8 +6,9 @@ line for its head and one line for each cell. Each line has a checksum, so damag
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -23,7 +24,7 @@ from core.user_service import UserService
 from record.cell_parts import Fingerprints, OwnService, RuntimeFacts
 from record.comparison import Comparison
 from record.decode import Misfit, decode_name, decoded, expect_parameters, expect_words, shown
-from record.plan import Machine, SavedPlan
+from record.plan import SavedPlan
 from record.profile import Profile
 from record.run import FILE_NAME, SCHEMA, CellResult, Run
 
@@ -31,8 +32,6 @@ CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 _PARTS: dict[str, Any] = {
-    "plan": SavedPlan,
-    "machine": Machine,
     "runtimes": dict[str, RuntimeFacts],
     "comparisons": list[Comparison],
     "profiles": list[Profile],
@@ -64,6 +63,17 @@ def to_json(run: Run) -> dict[str, Any]:
 # ---- text and checksums ----------------------------------------------------------------------------------------------
 
 
+def plain(value: Any) -> Any:
+    """Return *value*, which has types of this package, messages and JSON values, as JSON values alone."""
+    if isinstance(value, Message):
+        return value.to_json()
+    if is_dataclass(value):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    return [*map(plain, value)] if isinstance(value, list | tuple) else value
+
+
 def _checksum(*texts: bytes) -> bytes:
     return blake2b(b"\n".join(texts), digest_size=CHECKSUM_BYTES).hexdigest().encode()
 
@@ -84,8 +94,7 @@ def _split_checksum(text: bytes) -> tuple[bytes, bytes]:
 
 
 def _encode_cell(cell: CellResult) -> bytes:
-    disturbances = [one.to_json() for one in cell.disturbances]
-    return _with_checksum({**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances})
+    return _with_checksum(plain(cell))
 
 
 def _checksum_of_cells(cells: Sequence[bytes]) -> str:
@@ -95,8 +104,7 @@ def _checksum_of_cells(cells: Sequence[bytes]) -> str:
 
 def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
     """Return the whole text of result.json."""
-    head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged", "folder")}
-    head["missing"] = {name: remedy.to_json() for name, remedy in run.missing.items()}
+    head = {name: plain(value) for name, value in vars(run).items() if name not in ("cells", "damaged", "folder")}
     return b"".join((_with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1], CELLS, b",\n".join(cells), END))
 
 
@@ -226,8 +234,8 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
         run = decoded(stored, Run)
         for name, kind in _PARTS.items():
             decoded(getattr(run, name), kind, name)
-        decoded(run.plan.get("own"), own, "plan.own", all_known=False)
-        _check("plan.own", run.plan.get("own"), UserService.from_json, "a service")
+        decoded(run.plan.own, own, "plan.own", all_known=False)
+        _check("plan.own", run.plan.own, UserService.from_json, "a service")
         for name in ("started_at", "finished_at"):
             time = getattr(run, name)
             _check(name, time, datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
@@ -251,7 +259,7 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
         raise Misfit(place, value, f"{wanted} ({error})") from error
 
 
-def _decode_cell(text: bytes, plan: Json) -> CellResult:
+def _decode_cell(text: bytes, plan: SavedPlan) -> CellResult:
     """Decode the measurement in *text*. Raises Misfit if the measurement is damaged."""
     content, checksum = _split_checksum(text)
     right = _checksum(content)
@@ -265,7 +273,7 @@ def _decode_cell(text: bytes, plan: Json) -> CellResult:
     raise Misfit("checksum", checksum.decode(errors="replace"), right.decode())
 
 
-def _check_cell(cell: CellResult, plan: Json) -> CellResult:
+def _check_cell(cell: CellResult, plan: SavedPlan) -> CellResult:
     """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*. Raises Misfit."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
@@ -275,7 +283,7 @@ def _check_cell(cell: CellResult, plan: Json) -> CellResult:
     expect_parameters(cell.params, "params")
     for said in (cell.reason, *cell.disturbances):
         expect_words(said, "reason")
-    is_timed = plan.get("method", {}).get("duration_s") or (plan.get("own") or {}).get("targets")
+    is_timed = plan.method.duration_s or (plan.user_service and plan.user_service.targets)
     if is_timed and cell.status == "ok" and cell.clients:  # reports compute the time of 1000 requests from these
         if not cell.wall_ns:
             raise Misfit("wall_ns", cell.wall_ns, "at least 1")

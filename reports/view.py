@@ -93,7 +93,7 @@ class View:
     @cached_property
     def names(self) -> dict[str, str]:
         """Return the names that reports show for a user's service without a name."""
-        return service_names(self.run.plan)
+        return service_names(self.plan.user_service)
 
     @property
     def headings(self) -> dict[str, str]:
@@ -110,15 +110,15 @@ class View:
         """Return the index of each arm's style, which is the same in every plot and table."""
         return {arm: place for place, arm in enumerate(self.cells.arms)}
 
-    @cached_property
+    @property
     def plan(self) -> SavedPlan:
         """Return the plan of the run."""
-        return SavedPlan.from_json(self.run.plan)
+        return self.run.plan
 
-    @cached_property
+    @property
     def machine(self) -> Machine:
         """Return the facts that the run recorded about its machine."""
-        return Machine.from_json(self.run.machine)
+        return self.run.machine
 
     @cached_property
     def is_timed(self) -> bool:

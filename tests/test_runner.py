@@ -18,6 +18,8 @@ from config import flags
 from config.plan import Plan
 from core.runtime import RuntimeName, facts
 from lab.machine import host
+from record.decode import decoded
+from record.plan import Machine, SavedPlan
 from record.run import FILE_NAME
 from record.run_file import RunFile
 from tests.record.test_run_file import run
@@ -97,8 +99,8 @@ def error_line(out: str, err: str) -> str:
 
 
 def saved_run(folder: Path, **more: Any) -> Path:
-    plan = Plan(name="p", rows=(), runtimes=(RuntimeName(OWN_NAME),)).to_json()
-    RunFile(folder).save(run(**{"plan": plan, "machine": host.facts(), **more}))
+    plan = Plan(name="p", rows=(), runtimes=(RuntimeName(OWN_NAME),)).saved()
+    RunFile(folder).save(run(**{"plan": plan, "machine": Machine(**host.facts()), **more}))
     return folder
 
 
@@ -252,7 +254,7 @@ def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing(
     total = r"A run would take about .+, for 2 measurements in each of 6 blocks\.$"
     assert re.search(total, " ".join(text.split()))
     assert all(len(line) <= 80 for line in text.splitlines())
-    asked = Plan.from_json(json.loads(shown("plan", *given, "--json")))
+    asked = Plan.from_saved(decoded(json.loads(shown("plan", *given, "--json")), SavedPlan))
     assert len(asked.cells()) == 2
     assert all(cell.cell_id in text for cell in asked.cells())
 

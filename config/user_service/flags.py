@@ -1,6 +1,6 @@
 """Read the description of a user's service from flags. For --resume, restore the secrets of a saved plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from config.user_service.options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARG
 from config.user_service.plan import STARTS, user_service_plan
 from config.user_service.requests import REQUEST, hidden_answer, request_plan
 from core.errors import BadInput
-from core.messages import verbatim
+from core.messages import Json, verbatim
 from core.request_plan import ANY, RequestPlan
 from core.secret import HIDDEN, Secret, from_file, secrets_in
 from core.user_service import UserService
@@ -79,16 +79,14 @@ def _pairs(option: Option, flags: Flags) -> dict[str, str]:
 # ---- a resumed run ---------------------------------------------------------------------------------------------------
 
 
-def restore_secrets(
-    stored: Mapping[str, Any], given: Sequence[Secret], remembered: Sequence[Secret]
-) -> Mapping[str, Any]:
-    """Return the saved plan with its secrets filled in.
+def restore_secrets(own: Json, given: Sequence[Secret], remembered: Sequence[Secret]) -> Json | None:
+    """Return the user's service of a saved plan (SavedPlan.own) with its secrets filled in; None without a service.
 
     given: secrets from flags; each must belong to the plan
     remembered: secrets that the command of the saved run reads again
     Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is missing.
     """
-    own, again = stored.get("own", {}), {secret.key for secret in given}
+    again = {secret.key for secret in given}
     wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
     if other := sorted({name for name, shown in again - wanted.keys()}):
         raise BadInput(
@@ -104,7 +102,7 @@ def restore_secrets(
             "Give it again together with --resume.",
             names=missing,
         )
-    return {**stored, "own": from_file(own, known)} if own else stored
+    return from_file(own, known) if own else None
 
 
 def secrets_in_flags(flags: Flags) -> list[Secret]:

@@ -9,13 +9,12 @@ from typing import Any, Protocol
 
 from analysis.capacity import wanted
 from analysis.decisions import is_enough
-from config.plan import Entry, Plan
+from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
 from core.messages import message
-from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s
 from core.program import PROGRAM
 from lab.folders import Sandbox
 from lab.run.bench import Bench, identity
@@ -24,18 +23,13 @@ from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
+from lab.run.probes import length
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 from record.run import NOT_TRIED, CellResult, Run
 from record.run_file import RunFile
 
 MOST_STARTS = 2
-LEAD_S = 0.5  # a probe starts with at least this time, in which queues build up as under a steady load
-OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
-# By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
-LENGTHS = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
-TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
-TYPICAL_PICKS, TYPICAL_LOAD, START_S = 6, 0.9, 2.0  # for each topology; rate of probes / closed loop; start and stop
 
 
 class Progress(Protocol):
@@ -92,7 +86,7 @@ class RunInProgress:
                     "{reason}. Free some memory, then continue with --resume.", reason=error.message
                 ) from error
             self.bench = replace(self.bench, method=replace(self.bench.method, slices=False))
-            self.run.plan |= {"method": self.bench.method.to_json(), "arm_order_reason": error.message.to_json()}
+            self.run.plan = replace(self.run.plan, method=self.bench.method, arm_order_reason=error.message)
             results = self._measured(entries, block, part)
         self.bench.beside.expect_alive(
             message(
@@ -211,33 +205,3 @@ def search_capacity(under_way: RunInProgress) -> None:
             (result,) = under_way.measure([entry], one.block, part)
             under_way.keep(replace(result, probe=one.purpose), total)
     under_way.finish()
-
-
-def search_s(plan: Plan, closed_rate: float) -> float:
-    """Return about how long a search takes, in s, if closed loops reach *closed_rate* requests/s."""
-    entries = plan.entries()
-    picks = {PICK: TYPICAL_PICKS * len(entries)} if plan.picks else {}
-    searches = len({entry.arm for entry in entries}) if plan.picks else len(entries)
-    total_s = 0.0
-    for purpose, count in {**picks, **{name: count * searches for name, count in TYPICAL.items()}}.items():
-        rate = 0.0 if purpose == CLOSED else TYPICAL_LOAD * closed_rate
-        part = length(rate, closed_rate, purpose, plan.objectives)
-        total_s += count * (START_S + (part.lead_ns + part.length_ns) / 1e9)
-    return total_s
-
-
-def length(rate: float, closed_rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
-    """Return a time slice that is long enough to judge whether a service meets the objectives at a request rate.
-
-    If a service only just meets an objective, a fixed number of requests (LENGTHS) misses the objective in this time.
-    Queues that build up slowly do so before the time that counts.
-    rate: requests/s, or 0 for a closed loop. closed_rate: what the closed loop reached
-    """
-    misses, shortest_s = LENGTHS[purpose]
-    if not rate:
-        return Slice(lead_ns=round(LEAD_S * 1e9), length_ns=round(shortest_s * 1e9))
-    wanted_s = max(misses / (rate * objective.share) for objective in objectives)
-    limit_s = max(objective.latency_ns for objective in objectives) / 1e9
-    relaxed_s = relaxation_s(rate, closed_rate)
-    length_s = max(shortest_s, min(LONGEST_S, wanted_s), OBJECTIVES * limit_s, RELAXATIONS * relaxed_s)
-    return Slice(lead_ns=round(max(LEAD_S, limit_s, relaxed_s) * 1e9), length_ns=round(length_s * 1e9))

@@ -23,7 +23,7 @@ from lab.processes import output_of
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
-from record.plan import SavedPlan
+from record.plan import Machine
 from record.run import FILE_NAME, PLOTS, Run
 from record.run_file import COMPARISONS, RunFile, load
 from systems import built_in
@@ -65,8 +65,8 @@ def new_run(
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=secrets.randbelow(2**32) if seed is None else seed,
         command=masked_arguments(command, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))),
-        plan=order.plan.to_json(),
-        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **facts},
+        plan=order.plan.saved(),
+        machine=Machine(**host.facts(), commit=commit(), quiet=quiet.facts(QUIET_WINDOW_S), **facts),
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
         folder=str(order.folder),
@@ -92,7 +92,7 @@ def titles(*runs: Run) -> dict[str, str]:
     """Return the systems' titles by number or name: those of built-in systems, and of systems that *runs* used."""
     titles = {system.key: str(system.title) for system in built_in()}
     for run in runs:
-        titles |= {name: system.title for name, system in SavedPlan.from_json(run.plan).outside.items()}
+        titles |= {name: system.title for name, system in run.plan.outside.items()}
     return titles
 
 
@@ -112,9 +112,9 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
 
 def count_unmeasured(run: Run) -> int:
     """Return how many planned measurements *run* lacks. With --until, only rounds (blocks) that it began count."""
-    saved = SavedPlan.from_json(run.plan)
+    saved = run.plan
     absent: dict[tuple[str, str], Message] = {(one.system, one.runtime): one.reason for one in saved.absent}
-    entries = replace(Plan.from_json(run.plan), absent=absent).entries()
+    entries = replace(Plan.from_saved(saved), absent=absent).entries()
     blocks = max((cell.block for cell in run.cells), default=1) if saved.until else saved.blocks
     planned = {(entry.arm, entry.cell.cell_id, block) for entry in entries for block in range(1, blocks + 1)}
     return len(planned - {(cell.arm, cell.cell_id, cell.block) for cell in run.cells})
@@ -125,13 +125,14 @@ def load_to_resume(folder: Path) -> Run:
     run = load(folder)
     here = host.facts()
     for name in ("cpu", "cores"):
-        if run.machine.get(name) != here[name]:
+        there = getattr(run.machine, name)
+        if there != here[name]:
             raise BadInput(
                 "{folder} was measured on a machine with {name} {there}, but this machine has {here}. "
                 "A run can only continue on the machine where it began. Start a new run.",
                 folder=str(folder),
                 name=name,
-                there=run.machine.get(name),
+                there=there,
                 here=here[name],
             )
     return run

@@ -72,15 +72,15 @@ class Member:
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
         """The conditions that must be equal in compared runs: {the CPU model: EPYC, the warm-up: none, ...}."""
-        known = {**self.view.run.machine, **vars(self.view.plan.method)}
+        known = {**vars(self.view.machine), **vars(self.view.plan.method)}
         of_all = {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
         return {**of_all, message("the requests"): _requests(self.view.plan.own)}
 
     @property
     def facts(self) -> Mapping[Message, Message]:
         """The facts that may differ between compared runs, such as kernel, commit of gilscope, builds and packages."""
-        machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
-        facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
+        machine, labels = self.view.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
+        facts = {label: verbatim(_fact(getattr(machine, name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
             build = {**build_facts(known), message("build"): verbatim(_fact(known.get("build")))}
             build |= {verbatim(name): verbatim(version) for name, version in packages(known).items()}

@@ -74,14 +74,14 @@ def _read(folder: Path) -> SavedRun:
     try:
         run = load(folder)
         compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") not in APART]
-        names = service_names(run.plan)
+        names = service_names(run.plan.user_service)
         verdict = main_headline(compared, names) or NO_VERDICT
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
-        plan=names.get(run.plan["name"], run.plan["name"]),
+        plan=names.get(run.plan.name, run.plan.name),
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),

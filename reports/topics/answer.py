@@ -26,7 +26,6 @@ from core.messages import (
     verbatim,
 )
 from core.request_plan import Request
-from core.user_service import UserService
 from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
@@ -286,9 +285,9 @@ def _next(view: View) -> Message:
 
 def _request_by_hand(view: View) -> Message:
     """Return how to find out why measurements of a user's service failed; NOTHING for other plans."""
-    if not view.run.plan.get("own"):
+    own = view.plan.user_service
+    if not own:
         return NOTHING
-    own = UserService.from_json(view.run.plan["own"])
     request, target = own.requests.requests[0], next(iter(own.targets), None)
     url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
     return message(

@@ -115,16 +115,16 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
 
 def _hosts_table(view: View) -> Table:
     """Return a table of the hosts of a run: role, hardware and network; empty if the run used one machine."""
-    layout, lines = view.run.plan.get("layout") or ALONE, []
-    for name, facts in view.run.machine.get("hosts", {}).items():
-        roles = ((message("services"), [layout["services_on"]]), (message("clients"), layout["clients_on"]))
-        link, runtimes = facts.get("link"), facts.get("runtimes") or {}
+    layout, lines = view.plan.layout or ALONE, []
+    for name, facts in view.machine.hosts.items():
+        roles = ((message("services"), (layout.services_on,)), (message("clients"), layout.clients_on))
+        link = facts.link
         lines.append(
             (
                 name,
                 listed(role for role, hosts in roles if name in hosts),
-                *(str(facts.get(fact) or ABSENT) for fact in ("cpu", "cores", "kernel")),
-                ", ".join(f"{runtime} ({version})" for runtime, version in runtimes.items()) or ABSENT,
+                *(str(fact or ABSENT) for fact in (facts.cpu, facts.cores, facts.kernel)),
+                ", ".join(f"{runtime} ({version})" for runtime, version in facts.runtimes.items()) or ABSENT,
                 _microseconds(link["median_ns"] if link else None),
                 message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
             )
@@ -162,7 +162,7 @@ def contribution_table(run: Run) -> Table:
         message("Longest delay after the planned start"),
         message("Largest clock error"),
     )
-    lines = [_contribution(name, cells) for name in run.machine.get("hosts") or () if cells]
+    lines = [_contribution(name, cells) for name in run.machine.hosts if cells]
     return plain_table(message("Work and CPU time of each host"), heads, lines, kind="facts")
 
 
@@ -223,18 +223,15 @@ def _plan_table(view: View) -> Table:
         message("Blocks"): str(plan.blocks),
         message("Random seed"): str(run.seed),
         message("Scale factor of the number of requests"): f"{plan.scale:g}",
-        message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
+        message("Method"): method_words(plan.method),
         **({message("Order of measurement"): order} if (order := order_words(view)) else {}),
         message("Command to repeat the run"): repeat_command(run),
     }
     return _facts_table(PLAN, facts)
 
 
-def method_words(method: Method, *, is_known: bool = True) -> Message:
-    """Return the measurement method as text: warm-up, duration, the clients' runtime and pinned CPUs.
-
-    is_known: whether the run has recorded its method
-    """
+def method_words(method: Method) -> Message:
+    """Return the measurement method as text: warm-up, duration, the clients' runtime and pinned CPUs."""
     client = message("clients run under the service's runtime")
     if method.client_runtime != SAME:
         client = message("clients run under {runtime}", runtime=method.client_runtime)
@@ -244,7 +241,7 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
         (method.duration_s, message("each measurement runs for {seconds:g} s or longer", seconds=method.duration_s)),
-        (is_known, client),
+        (client, client),
         (services, message("services pinned to CPU {cpus}", cpus=services)),
         (clients, message("clients pinned to CPU {cpus}", cpus=clients)),
         (method.limit_cpus, message("services limited to {cpus:g} CPUs", cpus=method.limit_cpus)),

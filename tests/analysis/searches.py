@@ -8,8 +8,9 @@ import numpy as np
 from analysis.capacity import wanted
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
+from record.plan import Machine
 from record.run import CellResult, Run
-from tests.reports.sample import histogram_of, measured, run_of
+from tests.reports.sample import histogram_of, measured, run_of, set_plan
 
 P99 = Objective.parse("p99<60ms")
 SECONDS = 5.0
@@ -28,7 +29,7 @@ def searched(
 ) -> Run:
     """Return a run after a whole search; each probe draws its late requests."""
     generator, run = np.random.default_rng(seed), unsearched(P99, arms)
-    run.plan["aa"] = aa
+    set_plan(run, aa=aa)
     while asked := wanted(run):
         assert len(run.cells) < 21 * (len(arms) + 1)
         for one in asked:
@@ -53,8 +54,8 @@ def answered(one: Wanted, late: Late, closed: float, generator: np.random.Genera
 def unsearched(objective: Objective, arms: Sequence[str]) -> Run:
     """Return a run before the first probe of a search."""
     rows = [{"system": "4", "params": {"RATE": 0, "NUM_CLIENTS": 1}}]
-    run = run_of([], name="own", blocks=1, runtimes=arms)
-    return replace(run, machine={}, plan={**run.plan, "objectives": [vars(objective)], "rows": rows})
+    run = replace(run_of([], name="own", blocks=1, runtimes=arms), machine=Machine())
+    return set_plan(run, objectives=[vars(objective)], rows=rows)
 
 
 def probe_cell(one: Wanted, latency: Histogram, sent: int, length_s: float) -> CellResult:

@@ -19,7 +19,7 @@ from analysis.capacity_model import Crossing
 from benchmarks.bench import print_table
 from benchmarks.capacity import capacity_of, late_mmc
 from core.objective import Objective, Wanted
-from lab.run.experiment import length
+from lab.run.probes import length
 from record.run import CellResult, Run
 from tests.analysis.searches import probe_cell, unsearched
 from tests.reports.sample import histogram_of

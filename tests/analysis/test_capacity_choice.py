@@ -1,6 +1,7 @@
 """Which topology a search for the capacity chooses under each runtime, if the best one is known."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -22,10 +23,10 @@ def chosen(servers: Servers, seed: int) -> Run:
     """Return a run after a whole search that first chooses the best number of processes of each arm."""
     arms, numbers = (list(dict.fromkeys(key[place] for key in servers)) for place in (0, 1))
     run = unsearched(P99, [*map(str, arms)])
-    (row,) = run.plan["rows"]
-    params = {**row["params"], "NUM_WORKERS_PER_API_SERVICE": 1}
-    rows = [{**row, "params": {**params, "NUM_API_SERVICES": number}} for number in numbers]
-    run.plan |= {"picks": True, "rows": rows}
+    (row,) = run.plan.rows
+    params = {**row.params, "NUM_WORKERS_PER_API_SERVICE": 1}
+    rows = tuple(replace(row, params={**params, "NUM_API_SERVICES": number}) for number in numbers)
+    run.plan = replace(run.plan, picks=True, rows=rows)
     generator = np.random.default_rng(seed)
     while asked := wanted(run):
         assert len(run.cells) < 120

@@ -7,6 +7,7 @@ import pytest
 
 from analysis.causes import bound_of_lock
 from core.messages import verbatim
+from record.plan import Machine
 from record.run import Run
 from reports.topics import lost_time
 from reports.view import View
@@ -50,7 +51,7 @@ def run(cpu_ms: int, **changes: Any) -> Run:
     """Six blocks, in which service and client use twice *cpu_ms* each."""
     cells = [measured(cell_of("2", "3.14t"), block, [999 * MS], cpu_ns=cpu_ms * MS) for block in range(1, 7)]
     made = run_of(cells, runtimes=["3.14t"], blocks=6)
-    made.machine = {"cores": 2}
+    made.machine = Machine(cores=2)
     made.profiles = [{**LOCKS, **changes}]
     return made
 

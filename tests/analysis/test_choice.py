@@ -37,8 +37,8 @@ def a_run(rate: Rate = by_hand, *, blocks: int = 11, **values: Value) -> Run:
         for block in range(1, blocks + 1)
     ]
     run = run_of(cells, blocks=blocks, runtimes=tuple(RATES))
-    rows = [{**row, "framed": True} for row in run.plan["rows"]]
-    return replace(run, plan={**run.plan, "rows": rows})
+    run.plan = replace(run.plan, rows=tuple(replace(row, framed=True) for row in run.plan.rows))
+    return run
 
 
 def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:

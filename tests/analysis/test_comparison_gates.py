@@ -16,7 +16,7 @@ from record.run import CellResult, Status
 from reports.topics.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import compared, only, steady, timed
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of, set_plan
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
     arms = zip(("3.11", "3.14", "3.14t+gil", "3.14t"), (900, 800, 1000, 400), strict=True)
     cells = [cell for arm, ms in arms for size in (0, 1) for cell in steady(arm, ms, {"PAYLOAD_BYTES": size})]
     run = run_of(cells, runtimes=["3.11", "3.14", "3.14t+gil", "3.14t"])
-    run.plan["judged_steps"] = ["lock"]
+    set_plan(run, judged_steps=["lock"])
     found = compare(run)
     assert {one.step: (one.verdict, one.p) for one in found} == {
         **dict.fromkeys(("version", "build", "whole"), ("unjudged", None)), "lock": ("faster", 2 * 2 / 2**8 / 0.88),
@@ -59,7 +59,7 @@ def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
     arms, blocks = ["3.11", "3.14"], range(1, 9)
     cells = [measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS) for arm in arms for block in blocks]
     run = run_of(cells, runtimes=arms)
-    run.machine["cores_usable"] = cores
+    run.machine = replace(run.machine, cores_usable=cores)
     (one,) = compare(run)
     return one
 
@@ -275,6 +275,6 @@ def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(
 def test_blocks_that_were_added_after_a_first_report_are_judged_with_what_is_left_of_the_level() -> None:
     run = run_of(steady("3.14", 600) + steady("3.14t", 580), runtimes=["3.14", "3.14t"])
     (before,) = compare(run)
-    run.plan |= {"extended": True, "first_look": 3}
+    set_plan(run, extended=True, first_look=3)
     (after,) = compare(run)
     assert (after.p or 0) > 2 * (before.p or 1) > 0

@@ -13,7 +13,7 @@ from core.user_service import Command, UserService
 from record.run import CellResult, Run
 from reports.topics import results
 from reports.view import View
-from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
 
 ARMS = ("3.14", "3.14t")
 CLOSED_LOOP = ". Throughput includes the time to connect, but latency does not"
@@ -30,8 +30,7 @@ def of_clients(arm: str, block: int, *, cpu_ns: int = 10 * MS, p50_ms: float = 1
 def own(cells: Sequence[CellResult], plan: RequestPlan | None = None) -> Run:
     run = run_of(cells, runtimes=ARMS, blocks=8)
     service = UserService(name="shop", start=Command(command="serve {port}"), requests=plan or RequestPlan())
-    run.plan["own"] = service.to_json()
-    return run
+    return set_plan(run, own=service.to_json())
 
 
 def blocks(arms: Sequence[str] = ARMS, **counted: Any) -> list[CellResult]:

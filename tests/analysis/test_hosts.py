@@ -7,8 +7,10 @@ from typing import Any
 from analysis.hosts import cores_of, host_confounds
 from analysis.steps import Step
 from core.system import CLIENT, SERVICE
+from record.decode import decoded
+from record.plan import Machine
 from record.run import Run
-from tests.reports.sample import run_of
+from tests.reports.sample import run_of, set_plan
 
 LOCK = Step(name="lock", denominator="3.14t+gil", numerator="3.14t", causes=("lock",))
 BUILD = {"version": "3.14.7", "compiler": "GCC 13", "flags": {"lto": True}}
@@ -16,9 +18,8 @@ BUILD = {"version": "3.14.7", "compiler": "GCC 13", "flags": {"lto": True}}
 
 def run(hosts: dict[str, Any], layout: dict[str, Any] | None = None, **method: Any) -> Run:
     made = run_of([])
-    made.machine = {"cores_usable": 8, **({"hosts": hosts} if hosts else {})}
-    made.plan = {"method": method, **({"layout": layout} if layout else {})}
-    return made
+    made.machine = decoded({"cores_usable": 8, "hosts": hosts}, Machine)
+    return set_plan(made, method=method, layout=layout)
 
 
 def host(cpu: str = "A", cores: int = 4, **builds: Any) -> dict[str, Any]:
@@ -26,7 +27,8 @@ def host(cpu: str = "A", cores: int = 4, **builds: Any) -> dict[str, Any]:
 
 
 def across(*clients_on: str, cpus_of_b: Sequence[int] = ()) -> dict[str, Any]:
-    hosts = {"a": {"cpus": []}, "b": {"cpus": [*cpus_of_b]}, "c": {"cpus": []}}
+    cpus = {"a": [], "b": [*cpus_of_b], "c": []}
+    hosts = {name: {"name": name, "address": name, "cpus": of_host} for name, of_host in cpus.items()}
     return {"hosts": hosts, "services_on": "a", "clients_on": [*clients_on]}
 
 

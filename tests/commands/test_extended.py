@@ -35,7 +35,7 @@ def test_what_is_no_number_of_blocks_is_refused(added: str) -> None:
 
 def test_an_extended_run_is_judged_by_a_p_that_bears_looking_at_any_time() -> None:
     """Eight blocks that agree: 1/128 by sign flips; ten bets, of which half win 1.2 to 1.95 times as much each time."""
-    longer = replace(RUN, plan={**RUN.plan, "extended": True})
+    longer = replace(RUN, plan=replace(RUN.plan, extended=True))
     assert [looks_at(run).is_anytime for run in (RUN, longer)] == [False, True]
     assert compare(RUN)[0].p == 2**-7 / SHARES["throughput"]
     wealth = sum(stake**8 + (2 - stake) ** 8 for stake in (1.2, 1.4, 1.6, 1.8, 1.95)) / 10

@@ -19,7 +19,7 @@ def status_of(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, runtimes:
     written = Namespace(view=View(run), is_complete=True)
     for name, made in (("_carry_out", None), ("write", written), ("show", None), ("note_time", None)):
         monkeypatch.setattr(command, name, lambda *given, made=made, **more: made)
-    plan = Namespace(objectives=run.plan["objectives"], fail_if_slower=0.0)
+    plan = Namespace(objectives=run.plan.objectives, fail_if_slower=0.0)
     order: Any = Namespace(plan=plan, folder=folder)
     sandbox: Any = None
     return command._measured(order, run, sandbox, {"quiet": True, "json": False, "runtime": runtimes})

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from commands.chosen import _python_clients
-from core.hosts import Layout
 from core.runtime import NATIVE
-from record.decode import decoded
 from tests.config.planning import planned
 
 TWO = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10.0.0.2, cpus: 0-1+3, python: /opt/p}\n"
@@ -24,7 +22,8 @@ def here(tmp_path: Path) -> list[str]:
 def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: list[str]) -> None:
     plan = planned(*here, "--system", "4", "--runtime", "3.14")
     assert all(cell.transport == "tcp" for cell in plan.cells())
-    layout = decoded(plan.to_json()["layout"], Layout)
+    layout = plan.saved().layout
+    assert layout
     loader = layout.hosts["b"]
     assert (loader.ssh, loader.cpus, loader.python) == ("me@loader:2222", (0, 1, 3), ("/opt/p",))
     assert (layout.services_on, layout.client_addresses) == ("a", ["10.0.0.2"])

@@ -137,7 +137,7 @@ def test_quick_is_the_four_systems_in_one_process_and_system_2_once_more_in_a_pr
     services = {(cell.system, cell.num_api_services): cell.num_clients for cell in plan.cells()}
     assert services == {**{(system, 1): 6 for system in "1234"}, ("2", 3): 6}
     assert [cell.runtime for cell in plan.cells() if cell.num_api_services == 3] == ["3.14t+gil", "3.14t"]
-    assert Plan.from_json(plan.to_json()).cells() == plan.cells()
+    assert Plan.from_saved(plan.saved()).cells() == plan.cells()
     assert plan.blocks * plan.method.duration_s >= 2
 
 
@@ -145,8 +145,8 @@ def test_default_has_the_seeds_values_and_record_the_rows_of_the_record() -> Non
     assert [(cell.system, cell.requests) for cell in one_runtime(load_experiment("default"))] == [
         (system, 400_000) for system in "1234"
     ]
-    ours, kept = load_experiment("record").to_json()["rows"], load(REPOSITORY / "docs" / "record").plan["rows"]
-    assert [(row["system"], row["params"]) for row in ours] == [(row["system"], row["params"]) for row in kept]
+    ours, kept = load_experiment("record").saved().rows, load(REPOSITORY / "docs" / "record").plan.rows
+    assert [(row.system, row.params) for row in ours] == [(row.system, row.params) for row in kept]
 
 
 def method_of(given: dict[str, Any], base: Method) -> Method:

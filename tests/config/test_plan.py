@@ -13,7 +13,9 @@ from core.errors import BadInput
 from core.messages import message
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
-from record.plan import Until
+from record.decode import decoded
+from record.plan import Absent, SavedPlan, Until
+from record.run_file import plain
 from systems import find
 
 SWEPT: dict[str, list[Any]] = {
@@ -78,8 +80,8 @@ def test_a_block_is_every_cell_once_and_the_last_runtimes_again_for_a_a_also_of_
     again = [entry.cell for entry in entries if entry.arm != entry.cell.runtime]
     assert sorted(ids(once)) == sorted(names)
     assert sorted(ids(again)) == sorted(cell.cell_id for cell in once if some.aa and cell.runtime == some.runtimes[-1])
-    back = Plan.from_json(json.loads(json.dumps(some.to_json())))
-    assert back.to_json()["rows"] == some.to_json()["rows"]
+    back = Plan.from_saved(decoded(json.loads(json.dumps(plain(some.saved()))), SavedPlan))
+    assert back.saved().rows == some.saved().rows
     assert order(back, number, seed) == order(some, number, seed)
     kept = ("name", "description", "blocks", "runtimes", "aa", "until", "method")
     assert [getattr(back, name) for name in kept] == [getattr(some, name) for name in kept]
@@ -136,10 +138,10 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     some = plan(Row(system=find("2"), values={}), runtimes=("native", "3.14t"), absent=absent, view="echo")
     assert [cell.runtime for cell in some.cells()] == ["3.14t"]
     assert some.pairs() == [("2", "native"), ("2", "3.14t")]
-    stored = json.loads(json.dumps(some.to_json()))
-    assert stored["absent"] == [{"system": "2", "runtime": "native", "reason": why.to_json()}]
-    assert [row["runtimes"] for row in stored["rows"]] == [["3.14t"]]
-    back = Plan.from_json(stored)
+    saved = some.saved()
+    assert saved.absent == (Absent(system="2", runtime=RuntimeName("native"), reason=why),)
+    assert [row.runtimes for row in saved.rows] == [("3.14t",)]
+    back = Plan.from_saved(saved)
     assert (back.absent, back.view) == ({}, "echo")
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
 

@@ -9,8 +9,8 @@ from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import CLOSED, LONGEST_S, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s, top_rate
 from lab.run.bench import Bench
-from lab.run.experiment import length
 from lab.run.measure import measure
+from lab.run.probes import length
 from lab.run.runtimes import Runtime
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok

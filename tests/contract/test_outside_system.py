@@ -9,6 +9,7 @@ from config.plan import find_system
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
+from record.plan import OutsideSystem
 from record.run_file import RunFile, load
 from tests.conftest import found
 from tests.contract.runs import UNREPORTED, finished
@@ -39,9 +40,8 @@ def test_it_is_measured_under_each_runtime_and_keeps_a_short_name(measured: Path
         assert sum(service["requests"] for service in cell.services) == 200
         assert cell.waiting["count"] == 2 * 2
         assert cell.cell_id.startswith(f"{cell.system}-{cell.runtime}-")
-    assert saved.plan["outside"] == {
-        "my-system": {"title": "A thread per connection", "file": str(measured / "my_system.py")}
-    }
+    file = str(measured / "my_system.py")
+    assert saved.plan.outside == {"my-system": OutsideSystem(title="A thread per connection", file=file)}
 
 
 def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, short_folder: Path) -> None:

@@ -124,7 +124,8 @@ def test_a_plan_is_read_again_by_the_run_that_is_resumed(any_runtime: Runtime, s
     (short_folder / "shop.yaml").write_text(PLAN.format(runtime=any_runtime.name, password=ENVIRONMENT))
     told(["--plan", "shop.yaml", *SIZES, *runtime_flags(any_runtime), "--out", "out"], short_folder)
     run = load(short_folder / "out")
-    (request,) = run.plan["own"]["requests"]["requests"]
-    assert (request["body"], request["path"]["hidden"]) == ("seen", "/x?shard=7&page={env:PAGE}")
+    assert run.plan.user_service
+    (request,) = run.plan.user_service.requests.requests
+    assert (request.body, str(request.path)) == ("seen", "/x?shard=7&page={env:PAGE}")
     status, printed = told(["--resume", "out", "--blocks", "+1"], short_folder)
     assert (status, len(load(short_folder / "out").cells)) == (0, 2), printed

@@ -11,8 +11,10 @@ from typing import Any
 
 from commands.audit import audit_document
 from core.messages import verbatim
+from record.decode import decoded
+from record.plan import Machine
 from record.run import Run
-from record.run_file import load
+from record.run_file import load, plain
 from reports.document.model import Document
 from reports.terminal.stress import stress_document
 from tests.analysis.timed_cells import steady
@@ -20,7 +22,7 @@ from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, record_with_aa
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run, set_plan
 from tests.reports.sweeps import peaked_run
 from tests.reports.terminal import test_stress as stress
 from tests.reports.topics import test_answer as answers
@@ -69,7 +71,8 @@ def _several_hosts() -> Run:
     for cell in cells:
         cell.clients[0]["host"] = "b"
     run = run_of(cells, blocks=2)
-    return replace(run, machine={**run.machine, "hosts": hosts["facts"]}, plan={**run.plan, "layout": hosts["layout"]})
+    run.machine = decoded({**plain(run.machine), "hosts": hosts["facts"]}, Machine)
+    return set_plan(run, layout=hosts["layout"])
 
 
 def _profiles() -> Run:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from core.user_service import App, Command, Target, UserService
+from record.decode import decoded
 from record.plan import SavedPlan
 
 SMALLEST: dict[str, Any] = {
@@ -27,5 +28,5 @@ SMALLEST: dict[str, Any] = {
 )
 def test_a_user_service_comes_back_as_the_type_that_it_was(start: Any) -> None:
     service = UserService(name="shop", start=start)
-    plan = SavedPlan.from_json({**SMALLEST, "own": json.loads(json.dumps(service.to_json()))})
+    plan = decoded({**SMALLEST, "own": json.loads(json.dumps(service.to_json()))}, SavedPlan)
     assert plan.user_service == service

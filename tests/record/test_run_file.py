@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.messages import message, plural, verbatim
+from record.plan import Machine
 from record.run import FILE_NAME, CellResult, Run
-from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, to_json
+from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, plain, to_json
 from tests.reports.sample import cell_of, measured, run_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -51,7 +52,9 @@ def cell(number: int = 1, **more: Any) -> CellResult:
 
 
 def run(*cells: CellResult, **more: Any) -> Run:
-    return replace(run_of(cells), **{"plan": PLAN, "seed": 2**62, "machine": {"cpu": "a CPU ™"}, **more})
+    return replace(
+        run_of([]), **{"cells": [*cells], "plan": PLAN, "seed": 2**62, "machine": Machine(cpu="a CPU ™"), **more}
+    )
 
 
 def written(folder: Path, text: str) -> Path:
@@ -146,7 +149,7 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
         ({"started_at": "noon"}, "started_at is 'noon', but must be a time such as"),
         ({"profiles": [{**PROFILE, "tree": NESTED}]}, "a value with less nesting"),
         (
-            {"plan": {**PLAN, "own": {"name": 5}}},
+            {"plan": {**plain(PLAN), "own": {"name": 5}}},
             "plan.own.name is 5, but must be `str`",
         ),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),

@@ -11,7 +11,7 @@ from record.run import CellResult, Run
 from reports.document.model import Figure, Section, Table
 from reports.topics import topics
 from reports.view import View
-from tests.reports.sample import histogram_of, run_of
+from tests.reports.sample import histogram_of, run_of, set_plan
 from tests.reports.sweeps import served
 
 BLOCKS = (1, 2, 3)
@@ -46,7 +46,7 @@ def blocks_of(
 def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:
     """What the topic of the run's experiment says of it."""
     made: list[Section] = [
-        topic.section(View(run, titles)) for topic in topics() if getattr(topic, "VIEW", "") == run.plan["view"]
+        topic.section(View(run, titles)) for topic in topics() if getattr(topic, "VIEW", "") == run.plan.view
     ]
     (section,) = made
     return section
@@ -81,4 +81,4 @@ def contest_run(*cells: Sequence[CellResult], view: str = "echo", **more: Any) -
     runtimes = list(dict.fromkeys(str(cell.runtime) for cell in every)) or ["native"]
     run = run_of(every, name=view, runtimes=runtimes)
     stored = [{"system": key[0], "runtime": key[1], "reason": verbatim(why).to_json()} for key, why in absent.items()]
-    return replace(run, plan={**run.plan, "view": view, "absent": stored})
+    return set_plan(run, view=view, absent=stored)

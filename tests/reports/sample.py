@@ -7,7 +7,10 @@ from typing import Any
 from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import verbatim
+from record.decode import decoded
+from record.plan import Machine, SavedPlan
 from record.run import CellResult, Run, Status
+from record.run_file import plain
 from systems import find
 
 TITLES = {
@@ -114,6 +117,17 @@ def facts(name: str) -> dict[str, Any]:
     }
 
 
+def plan_of(**values: Any) -> SavedPlan:
+    """Return a saved plan with these values, given as result.json has them."""
+    return decoded(values, SavedPlan)
+
+
+def set_plan(run: Run, **values: Any) -> Run:
+    """Change values of a run's plan, given as result.json has them. Return the run."""
+    run.plan = plan_of(**{**plain(run.plan), **values})
+    return run
+
+
 def run_of(
     cells: Sequence[CellResult],
     *,
@@ -131,22 +145,22 @@ def run_of(
         finished_at="2026-01-02T03:14:05+00:00",
         seed=1,
         command=["runner.py"],
-        plan={
-            "name": name,
-            "blocks": blocks,
-            "scale": scale,
-            "runtimes": [*runtimes, *(missing or {})],
-            "rows": list(known.values()),
-        },
-        machine={
-            "cpu": "Sample CPU",
-            "cores": 8,
-            "memory_bytes": 16 * 2**30,
-            "kernel": "Linux 6.1",
-            "os": "Sample OS 1",
-            "load": [0.1, 0.2, 0.3],
-            "limits": {"nofile_soft": 20000, "nproc_soft": "unlimited"},
-        },
+        plan=plan_of(
+            name=name,
+            blocks=blocks,
+            scale=scale,
+            runtimes=[*runtimes, *(missing or {})],
+            rows=list(known.values()),
+        ),
+        machine=Machine(
+            cpu="Sample CPU",
+            cores=8,
+            memory_bytes=16 * 2**30,
+            kernel="Linux 6.1",
+            os="Sample OS 1",
+            load=(0.1, 0.2, 0.3),
+            limits={"nofile_soft": 20000, "nproc_soft": "unlimited"},
+        ),
         runtimes={one: facts(one) for one in runtimes},
         missing={name: verbatim(line) for name, line in (missing or {}).items()},
         cells=list(cells),

@@ -15,6 +15,9 @@ from core.request_plan import Request
 from core.runtime import NATIVE
 from core.secret import revealed
 from core.user_service import App, Command, UserService
+from record.decode import decoded
+from record.plan import SavedPlan
+from record.run_file import plain
 from tests.config.planning import COMMAND_LINE, SHAPED_LINE, planned
 
 COMMAND, SHAPED = split(COMMAND_LINE), split(SHAPED_LINE)
@@ -68,7 +71,7 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
 
 def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     plan = planned(*COMMAND, "--name", "shop", "--request", "GET /x", "--expect-json", "[1]")
-    again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
+    again = Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
     assert again.user_service == plan.user_service
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
     assert again.systems["shop"].child_config["own"]["requests"]["requests"][0]["expect_json"] == [1]
@@ -104,7 +107,7 @@ def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
     monkeypatch.setattr("config.user_service.plan.cores_usable", lambda: 4)
     plan = planned("--app", "a:b", "--server", server, "--topology", topology, "--runtime", "3.14")
     assert shapes(plan) == expected
-    again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
+    again = Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
 
 

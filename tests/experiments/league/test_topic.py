@@ -2,9 +2,10 @@
 
 import pytest
 
+from record.plan import Machine
 from record.run import Run
 from tests.reports.contestants import sentences
-from tests.reports.sample import MS, TITLES, cell_of, measured
+from tests.reports.sample import MS, TITLES, cell_of, measured, plan_of
 
 NAMES = {**TITLES, "alt-socketserver": "socketserver", "alt-waitress": "Waitress"}
 TIMES_MS = {"2": 100, "4": 80, "alt-socketserver": 50, "alt-waitress": 400}
@@ -19,15 +20,14 @@ def a_run(times_ms: dict[str, int], blocks: int = 6, runtimes: tuple[str, ...] =
         for runtime in runtimes
     ]
     params = {system: cell_of(system, runtimes[0]).params for system in times_ms}
-    plan = {
-        "name": "league",
-        "view": "league",
-        "blocks": blocks,
-        "runtimes": list(runtimes),
-        "aa": False,
-        "rows": [{"system": system, "params": own} for system, own in params.items()],
-    }
-    return Run(run_id="r", started_at="", seed=1, command=[], plan=plan, machine={}, runtimes={}, cells=cells)
+    plan = plan_of(
+        name="league",
+        view="league",
+        blocks=blocks,
+        runtimes=list(runtimes),
+        rows=[{"system": system, "params": own} for system, own in params.items()],
+    )
+    return Run(run_id="r", started_at="", seed=1, command=[], plan=plan, machine=Machine(), runtimes={}, cells=cells)
 
 
 @pytest.mark.parametrize(

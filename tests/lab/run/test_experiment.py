@@ -18,8 +18,9 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
-from lab.run.experiment import RunInProgress, carry_out, search_s
+from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
+from lab.run.probes import search_s
 from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
 from record.plan import Until
@@ -205,7 +206,7 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its
     journal.stop_at = 0
     for _ in range(2):  # the second time nothing is missing
         again = load_to_resume(order.folder)
-        journal.carry_out(replace(order, plan=Plan.from_json(again.plan)), again)
+        journal.carry_out(replace(order, plan=Plan.from_saved(again.plan)), again)
     assert journal.measured == straight
     after = load(order.folder)
     assert after.cells[: stop_at - 1] == before.cells

@@ -20,7 +20,7 @@ from reports.compare.runs import Compared, document
 from reports.render.markdown import markdown
 from reports.view import View
 from tests.reports.compare.test_runs import BEFORE_MS, ONE, compared, run
-from tests.reports.sample import MS, cell_of, faulty, measured
+from tests.reports.sample import MS, cell_of, faulty, measured, set_plan
 
 CELL = cell_of("1", "3.14t", ONE)
 
@@ -137,6 +137,6 @@ def test_runs_with_other_requests_are_not_compared(changed: dict[str, Any], is_r
     first = Request(path="/items", body_file="/here/photo.bin")
     for one, request in zip(runs, (first, replace(first, **changed)), strict=True):
         plan = RequestPlan(requests=(request,))
-        one.plan["own"] = UserService(name="shop", start=Command(command="serve {port}"), requests=plan).to_json()
+        set_plan(one, own=UserService(name="shop", start=Command(command="serve {port}"), requests=plan).to_json())
     found = obstacles(members([View(one) for one in runs], ["A", "B"]))
     assert [str(one).startswith("the requests: ") for one in found] == [True] * is_refused

@@ -34,8 +34,8 @@ def run(*some: Sequence[CellResult], method: Method | None = None, **machine: An
     """A run of these cells."""
     every = [cell for one in some for cell in one]
     made = run_of(every, runtimes=[*dict.fromkeys(cell.runtime for cell in every)], blocks=10)
-    made.plan["method"] = (method or Method()).to_json()
-    made.machine |= machine
+    made.plan = replace(made.plan, method=method or Method())
+    made.machine = replace(made.machine, **machine)
     return made
 
 
@@ -90,7 +90,7 @@ def test_other_interpreters_and_packages_are_compared_and_named() -> None:
     a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
     b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}, "version": "3.14.3"}
     b.runtimes["3.14t"]["flags"]["lto"] = True
-    b.machine["kernel"] = "Linux 6.2"
+    b.machine = replace(b.machine, kernel="Linux 6.2")
     found = compared(a, b)
     assert only(found).comparison.verdict == "equivalent"
     assert texts(found.notes)[:5] == [

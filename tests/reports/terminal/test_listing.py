@@ -13,7 +13,7 @@ from record.run_file import RunFile
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
 from tests.analysis.timed_cells import steady
-from tests.reports.sample import cell_of, faulty, run_of
+from tests.reports.sample import cell_of, faulty, run_of, set_plan
 
 
 def run(started_at: str, blocks: int = 8) -> Run:
@@ -25,7 +25,7 @@ def run(started_at: str, blocks: int = 8) -> Run:
 
 def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
     foreign = run("2026-01-02T03:04:05+00:00", blocks=2)
-    foreign.plan["name"] = "x\x1b]0;title\x07\x1b[31m\nred"
+    set_plan(foreign, name="x\x1b]0;title\x07\x1b[31m\nred")
     RunFile(tmp_path / "es\x1b[31mcape").save(foreign)
     out = io.StringIO()
     print_list(saved_runs(tmp_path), terminal(out), ENGLISH)

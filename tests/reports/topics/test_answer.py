@@ -12,7 +12,7 @@ from reports.document.model import Table
 from reports.topics.answer import answer
 from reports.topics.verdict import section
 from reports.view import View
-from tests.reports.sample import MS, RUNTIMES, cell_of, faulty, measured, run_of
+from tests.reports.sample import MS, RUNTIMES, cell_of, faulty, measured, run_of, set_plan
 
 ONE, WIDE = (0.97, 1.0, 1.03), (0.7, 1.0, 1.4)  # what the blocks of the last arm differ by, in turn
 # ms under 3.11, 3.14, 3.14t+gil, 3.14t
@@ -40,8 +40,8 @@ def several(runtimes: Sequence[str] = RUNTIMES) -> Run:
     if "3.14t+gil" in runtimes:
         cells += cells_of("2", {"3.14t+gil": 500, "3.14t": 500}, (0.995, 1.0, 1.005), services=2)
     run = run_of(cells, runtimes=runtimes, blocks=9)
-    run.plan["judged_steps"] = ["lock", "whole"]
-    run.machine["cores_usable"] = 2
+    set_plan(run, judged_steps=["lock", "whole"])
+    run.machine = replace(run.machine, cores_usable=2)
     return run
 
 
@@ -58,7 +58,7 @@ def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     asked = RequestPlan(
         requests=(Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201),)
     )
-    run.plan["own"] = UserService(name="shop", start=Command(command="serve {port}"), requests=asked).to_json()
+    set_plan(run, own=UserService(name="shop", start=Command(command="serve {port}"), requests=asked).to_json())
     (*_, notes) = answer(View(run))
     assert isinstance(notes, Table)
     words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]

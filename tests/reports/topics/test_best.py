@@ -10,7 +10,7 @@ from record.run import CellResult, Run
 from reports.topics.best import section
 from reports.view import View
 from tests.reports.contestants import lines_of
-from tests.reports.sample import run_of
+from tests.reports.sample import run_of, set_plan
 from tests.reports.sweeps import served, sized
 
 Rates = Mapping[tuple[str, int, int], float]
@@ -45,8 +45,8 @@ def measured_cells(rates: Rates, blocks: Sequence[int] = BLOCKS, load: int = 0, 
 
 def topology_run(*cells: CellResult) -> Run:
     run = run_of(cells, name="topology", runtimes=sorted({cell.runtime for cell in cells}), blocks=len(BLOCKS))
-    rows = [{**row, "framed": True} for row in run.plan["rows"]]
-    return replace(run, plan={**run.plan, "rows": rows})
+    run.plan = replace(run.plan, rows=tuple(replace(row, framed=True) for row in run.plan.rows))
+    return run
 
 
 def of_service(rates: Rates, blocks: Sequence[int] = BLOCKS) -> Run:
@@ -56,8 +56,7 @@ def of_service(rates: Rates, blocks: Sequence[int] = BLOCKS) -> Run:
         for cell in measured_cells(rates, blocks)
     ]
     run = run_of(cells, runtimes=sorted({cell.runtime for cell in cells}), blocks=len(blocks))
-    run.plan["own"] = UserService(name="2", start=Command(command="serve {port}")).to_json()
-    return run
+    return set_plan(run, own=UserService(name="2", start=Command(command="serve {port}")).to_json())
 
 
 def test_topologies_are_compared_at_the_same_load_only() -> None:

@@ -13,6 +13,7 @@ from reports.topics.answer import answer
 from reports.topics.targets import section
 from reports.view import View
 from tests.reports.contestants import blocks_of, contest_run, lines_of
+from tests.reports.sample import set_plan
 
 OLD, NEW = "load-wrk", "load-oha"
 
@@ -21,9 +22,8 @@ def a_run(*cells: Sequence[CellResult], arms: Sequence[str] = (OLD, NEW)) -> Run
     run = contest_run(*cells, view="")
     targets: list[dict[str, Any]] = [{"name": name, "url": f"http://{name}/"} for name in arms]
     params = run.cells[0].params
-    run.plan["rows"] = [{"system": name, "params": params} for name in arms]
-    run.plan["own"] = {"name": "shops", "targets": targets, "requests": RequestPlan().to_json()}
-    return run
+    own = {"name": "shops", "targets": targets, "requests": RequestPlan().to_json()}
+    return set_plan(run, rows=[{"system": name, "params": params} for name in arms], own=own)
 
 
 def test_each_service_is_compared_with_the_first_and_a_second_measurement_is_the_noise() -> None:

@@ -9,7 +9,7 @@ from core.languages import ENGLISH
 from reports.document.model import Table
 from reports.topics import answer, gaps, results, validity
 from reports.view import View
-from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
@@ -17,7 +17,7 @@ SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 100
 def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_not_need() -> None:
     cells = [measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.11", "3.14t")]
     run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
-    run.plan["until"] = {"verdict": True, "width": 0.0, "seconds": 180.0}
+    set_plan(run, until={"verdict": True, "seconds": 180.0})
     assert not results.section(View(run)).sentences
     assert not [what for what, _ in gaps.gaps_of(View(run)) if "planned cell" in str(what)]
     run.cells.pop()

@@ -23,7 +23,7 @@ from reports.topics.capacity import verdict_text
 from reports.topics.headline import gains, headline, main_headline
 from reports.view import View
 from tests.analysis.timed_cells import steady
-from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
 from tests.reports.topics.test_answer import several
 
 BELOW = message(
@@ -98,7 +98,7 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
             of_arm = [measured(cell_of("2", runtime, values), block, [(ms + block) * MS]) for block in range(1, 7)]
             cells += [replace(cell, system="own") for cell in of_arm]
     run = run_of(cells, runtimes=["3.14", "3.14t"], blocks=6)
-    run.plan |= {"name": "own", "own": ITEMS.to_json()}
+    set_plan(run, name="own", own=ITEMS.to_json())
     view = View(run)
     assert [*dict.fromkeys(str(view.settings.where(row)) for row in view.rows)] == [
         "web:app GET /items, 2x1", "web:app GET /items, 1x8",
