@@ -34,20 +34,14 @@ NEWER = ("3.15", "3.15t+gil", "3.15t", "3.14+jit", "3.15+jit")  # for tests/cont
 
 
 @cache
-def found() -> dict[str, Runtime]:
-    """Those of RUNTIMES whose interpreter is on this machine."""
-    return present(RUNTIMES, interpreters.find(RUNTIMES))
-
-
-@cache
-def found_newer() -> dict[str, Runtime]:
-    """Those of NEWER."""
-    return present(NEWER, interpreters.find(NEWER))
+def found(names: tuple[str, ...] = RUNTIMES) -> dict[str, Runtime]:
+    """Those of *names* whose interpreter is on this machine."""
+    return present(names, interpreters.find(names))
 
 
 def runtime_or_skip(name: str) -> Runtime:
     """The runtime of that name; where it is missing the test is skipped, with the command that installs it."""
-    here = found_newer() if name in NEWER else found()
+    here = found(NEWER if name in NEWER else RUNTIMES)
     if name not in here:
         pytest.skip(str(interpreters.missing(name)))
     return here[name]
@@ -92,7 +86,7 @@ def sandbox() -> Iterator[Sandbox]:
 @pytest.fixture(scope="session")
 def bench(sandbox: Sandbox) -> Bench:
     """What lab.run.measure needs to run cells of any runtime that is here."""
-    return Bench(sandbox=sandbox, runtimes=found() | found_newer())
+    return Bench(sandbox=sandbox, runtimes=found() | found(NEWER))
 
 
 @pytest.fixture

@@ -45,29 +45,20 @@ PLACES = {**TEXTS, "wrong": 0, "items": 1, "percent": 1, "note": 0, "print_line"
 
 @dataclass(frozen=True)
 class Call:
-    """A call that declares a message. words: message, plural, an error's name or a name of PLACES
+    """A call that declares a message.
 
-    inside: whether of a function
+    place:    its file, line and source
+    words:    message, plural, an error's name or a name of PLACES
+    literals: the message, and the plural of one
+    given:    the names of its arguments
+    inside:   whether of a function
     """
 
-    path: str
-    node: ast.Call
+    place: str
     words: str
+    literals: list[ast.expr]
+    given: set[str | None]
     inside: bool
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.node.lineno} {ast.unparse(self.node)[:100]}"
-
-    @property
-    def literals(self) -> list[ast.expr]:
-        first = PLACES.get(self.words, 0)
-        return self.node.args[first : first + (2 if self.words == "plural" else 1)]
-
-    @property
-    def fields(self) -> set[str]:
-        """The placeholders of its literals."""
-        values = [literal.value for literal in self.literals if isinstance(literal, ast.Constant)]
-        return {field for value in values for field in placeholders(str(value))}
 
     @property
     def is_literal(self) -> bool:
@@ -81,14 +72,16 @@ class Call:
     @property
     def is_complete(self) -> bool:
         """Whether what it names is given. A template, filled in elsewhere, is a constant of its module."""
-        given = {keyword.arg for keyword in self.node.keywords if self.words not in TEXTS} - {"code"}
+        given = set() if self.words in TEXTS else self.given - {"code"}
         if None in given or not isinstance(self.literals[0], ast.Constant):
             return True
-        named = {re.split("[!:}]", field[1:], maxsplit=1)[0] for field in self.fields}
+        texts = [str(literal.value) for literal in self.literals if isinstance(literal, ast.Constant)]
+        fields = placeholders("".join(texts))
+        named = {re.split("[!:}]", field[1:], maxsplit=1)[0] for field in fields}
         if not given - {"count"} and not self.inside:
             return True
         if not given:
-            return self.fields <= OF_A_COMMAND
+            return fields <= OF_A_COMMAND
         return named == given or (self.words == "plural" and named | {"count"} == given)
 
 
@@ -109,8 +102,11 @@ def calls(path: str, source: str) -> Iterator[Call]:
         if isinstance(node, ast.Call):
             is_method = isinstance(node.func, ast.Attribute)
             name = getattr(node.func, "attr" if is_method else "id", "")
-            if name in (PLACES if is_method else known) and len(node.args) > PLACES.get(name, 0):
-                yield Call(path, node, name, id(node) in inside)
+            first = PLACES.get(name, 0)
+            literals = node.args[first : first + (2 if name == "plural" else 1)]
+            if literals and name in (PLACES if is_method else known):
+                place = f"{path}:{node.lineno} {ast.unparse(node)[:100]}"
+                yield Call(place, name, literals, {keyword.arg for keyword in node.keywords}, id(node) in inside)
 
 
 @pytest.fixture(scope="module")
@@ -120,11 +116,11 @@ def declared() -> list[Call]:
 
 def test_messages_are_literals(declared: list[Call]) -> None:
     assert len(declared) > 1000
-    assert [str(call) for call in declared if not call.is_literal] == []
+    assert [call.place for call in declared if not call.is_literal] == []
 
 
 def test_messages_are_given_what_they_name(declared: list[Call]) -> None:
-    assert [str(call) for call in declared if not call.is_complete] == []
+    assert [call.place for call in declared if not call.is_complete] == []
 
 
 def test_every_error_that_takes_words_is_collected() -> None:
@@ -144,9 +140,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     path = tmp_path_factory.mktemp("messages") / "messages.pot"
     settings = ["-F", str(REPOSITORY / "pyproject.toml"), *of_makefile("keywords"), "-o", str(path)]
     speaking = [str(REPOSITORY / name) for name in of_makefile("speaking")]
-    CommandLineInterface().run(  # type: ignore[no-untyped-call]
-        ["pybabel", "-q", "extract", *settings, *speaking]
-    )
+    CommandLineInterface().run(["pybabel", "-q", "extract", *settings, *speaking])  # type: ignore[no-untyped-call]
     return read(path)
 
 

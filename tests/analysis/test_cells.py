@@ -34,9 +34,8 @@ def test_a_rows_p99_is_the_median_of_its_blocks_and_of_all_requests_if_a_block_h
 
 
 def test_requests_that_were_due_and_never_sent_are_named() -> None:
-    cell = timed("3.11", 1, 1000, {"RATE": 100})
-    (client,) = cell.clients
-    late = replace(cell, clients=[{**client, "requests": 100, "overdue": 300}])
+    late = timed("3.11", 1, 1000, {"RATE": 100})
+    late.clients[0].update({"requests": 100, "overdue": 300})
     (_, words) = loop_words(Cells(run_of([late], runtimes=["3.11"])).rows)
     assert str(words).startswith("75.0% of the due requests were never sent")
 

@@ -15,7 +15,7 @@ from core.messages import message
 from record.run import CellResult, Status
 from reports.topics.validity import section
 from reports.view import View
-from tests.analysis.timed_cells import compared, only, steady, timed
+from tests.analysis.timed_cells import compared, in_blocks, only, steady
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, set_plan
 
 
@@ -121,15 +121,8 @@ def test_of_three_runtimes_the_first_and_the_last_are_compared() -> None:
     assert [one.step for one in from_first_to_last([ONE])] == ["other"]
 
 
-def wobbling(arm: str, ratios: Sequence[float]) -> list[CellResult]:
-    return [
-        replace(cell, wall_ns=round(2000 * MS * ratio))
-        for cell, ratio in zip(steady(arm, 2000, blocks=len(ratios)), ratios, strict=True)
-    ]
-
-
 def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
-    cells = steady("3.14t+gil", 4000) + wobbling("3.14t", (1, 1.1, 0.9, 1, 1, 1.05, 0.95, 1))
+    cells = steady("3.14t+gil", 4000) + in_blocks("3.14t", (2000, 2200, 1800, 2000, 2000, 2100, 1900, 2000))
     run = run_of(cells, runtimes=["3.14t+gil", "3.14t"])
     (one,) = compare(run)
     assert one.ratio
@@ -147,18 +140,16 @@ def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_
     cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", ms / 2, blocks=blocks)
     run = run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
     assert is_decided(run) is decided
-    run.cells += wobbling("3.14t again", (0.5, 1, 2, 0.5, 1, 2, 1, 1))
-    run.cells += [
-        replace(cell, clients=[], wall_ns=0, params={**cell.params, "NUM_CLIENTS": 0}) for cell in run.cells[:16]
-    ]
+    run.cells += in_blocks("3.14t again", (1000, 2000, 4000, 1000, 2000, 4000, 2000, 2000))
+    run.cells += [replace(one, clients=[], wall_ns=0, params={"NUM_CLIENTS": 0}) for one in run.cells[:16]]
     assert widest(run) == pytest.approx(width, abs=1e-9)
 
 
 def unread(arm: str, ms: float = 2000, key: str = "gil_enabled_end") -> list[CellResult]:
     """Cells of an arm, of whose last block this state could not be read."""
-    *cells, last = steady(arm, ms)
-    service: Any = {**last.services[0], key: None}
-    return [*cells, replace(last, services=[service])]
+    cells = steady(arm, ms)
+    cells[-1].services[0].update({key: None})  # type: ignore[misc]
+    return cells
 
 
 @pytest.mark.parametrize("arm", ["3.14t", "3.14t+gil"])
@@ -185,9 +176,11 @@ def test_a_jit_that_nobody_saw_gives_no_verdict() -> None:
 
 
 def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
-    states = {"gil_enabled_ready": False, "gil_enabled_end": False}
-    read = [replace(cell, services=[{**cell.services[0], **states}]) for cell in steady("3.14t", 1000)]  # type: ignore[typeddict-item]
-    for cells, state, count in ((read, "passed", 8), ([*read[:-1], unread("3.14t")[-1]], "unknown", 7)):
+    cells = steady("3.14t", 1000)
+    for cell in cells:
+        cell.services[0].update({"gil_enabled_ready": False, "gil_enabled_end": False})
+    for state, count in (("passed", 8), ("unknown", 7)):
+        cells[-1].services[0]["gil_enabled_end"] = False if state == "passed" else None
         lines = section(View(run_of(cells, runtimes=["3.14t"]))).tables[0].lines
         (line,) = [line for line in lines if "state of the GIL" in str(line[0])]
         assert f"state {state}" in str(line[1])
@@ -196,11 +189,10 @@ def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
 
 def sliced(arm: str, ms: Sequence[float], length_ms: Sequence[int], tail_ms: int) -> list[CellResult]:
     """Blocks of *arm* that took *ms*, in slices of *length_ms*. In the last one, requests took up to *tail_ms*."""
-    cells = []
-    for block, (of_block, length) in enumerate(zip(ms, length_ms, strict=True), 1):
-        tail_ns = tail_ms * MS if block == len(ms) else MS
-        turns = {"slices": 1, "length_ns": length * MS, "lead_ns": MS, "tail_ns": tail_ns}
-        cells.append(timed(arm, block, of_block, turns=turns))
+    cells = in_blocks(arm, ms)
+    for cell, length in zip(cells, length_ms, strict=True):
+        tail_ns = tail_ms * MS if cell is cells[-1] else MS
+        cell.turns.update({"slices": 1, "length_ns": length * MS, "lead_ns": MS, "tail_ns": tail_ns})
     return cells
 
 
@@ -224,7 +216,7 @@ def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdic
 def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
     """Two blocks that idled and used CPU time for so long together."""
     turns: Any = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
-    return [timed(arm, block, 1000, turns=turns) for block in (1, 2)]
+    return in_blocks(arm, (1000, 1000), turns=turns)
 
 
 @pytest.mark.parametrize(
@@ -247,10 +239,9 @@ def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
 
 def threaded(arm: str, threads: Sequence[int]) -> list[CellResult]:
     """A block for each number of threads per process."""
-    cells = []
-    for cell, count in zip(steady(arm, 2000, blocks=len(threads)), threads, strict=True):
-        worker: Any = {"connections": 4, "threads": count, "cpu_ns": [1] * count}
-        cells.append(replace(cell, services=[{**cell.services[0], "workers": [worker]}]))
+    cells = steady(arm, 2000, blocks=len(threads))
+    for cell, count in zip(cells, threads, strict=True):
+        cell.services[0]["workers"] = [{"connections": 4, "threads": count, "cpu_ns": [1] * count}]
     return cells
 
 

@@ -14,7 +14,7 @@ from analysis.significance import SHARES
 from analysis.stats import effect
 from record.run import CellResult
 from reports.topics.headline import headline, opposed_p99
-from tests.analysis.timed_cells import BLOCKS, compared, only, steady, timed
+from tests.analysis.timed_cells import BLOCKS, compared, in_blocks, only, steady
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 
@@ -27,17 +27,16 @@ def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
 
 def test_one_starved_client_of_four_makes_the_arm_slower() -> None:
     """The median client takes 2 s in both; the work was done after 2 s and after 4."""
-    fair = [measured(cell_of("2", "3.11"), block, [1999 * MS] * 4) for block in range(1, 9)]
-    starved = [measured(cell_of("2", "3.14"), block, [1999 * MS] * 3 + [3999 * MS]) for block in range(1, 9)]
+    blocks, fair_ns = range(1, 9), [1999 * MS] * 3
+    fair = [measured(cell_of("2", "3.11"), block, fair_ns) for block in blocks]
+    starved = [measured(cell_of("2", "3.14"), block, [*fair_ns, 3999 * MS]) for block in blocks]
     assert only([*fair, *starved]).ratio == pytest.approx(0.5)
 
 
 def test_cells_are_compared_within_their_block() -> None:
     """Every block takes twice as long as the one before: only pairs know that the ratio is 2."""
-    blocks = range(1, 9)
-    slow = [timed("3.11", block, 1000 * 2**block) for block in blocks]
-    fast = [timed("3.14", block, 500 * 2**block) for block in blocks if block != 1]
-    one = only(slow + fast)
+    times_ms = [500 * 2**block for block in range(9)]
+    one = only(in_blocks("3.11", times_ms[1:]) + in_blocks("3.14", times_ms[:-1])[1:])
     assert [one.ratio, one.high] == pytest.approx([2, 2])
     assert one.blocks == 7
 
@@ -63,7 +62,7 @@ def by_step(cells: Sequence[CellResult]) -> dict[str, Comparison]:
 
 
 def test_the_noise_floor_is_how_far_the_a_a_interval_reaches_from_1_on_every_line() -> None:
-    again = [timed("3.14 again", block, 2000 * one) for block, one in enumerate(WOBBLE, 1)]
+    again = in_blocks("3.14 again", [2000 * one for one in WOBBLE])
     found = by_step(steady("3.11", 2000) + steady("3.14", 2000) + again)
     seen = effect([-log(one) for one in WOBBLE])
     floor = expm1(max(seen.high, -seen.low))

@@ -52,10 +52,8 @@ def test_connections_that_took_a_second_to_open_are_told_once_for_all_runtimes(l
     ("reconnects", "after"),
     [
         (999, "after every answer"),
-        (50, "after about 20 answers"),
         (11, "after about 91 answers"),
         (10, ""),
-        (0, ""),
     ],
 )
 def test_a_service_that_closes_connections_is_told_for_all_its_runtimes_at_once(reconnects: int, after: str) -> None:
@@ -97,7 +95,6 @@ def test_requests_that_were_sent_twice_are_counted(resent: int, counts: str) -> 
 @pytest.mark.parametrize(
     ("counted", "is_told"),
     [
-        ({"p50_ms": 41.5}, True),
         ({"p50_ms": 39}, False),
         ({"p50_ms": 49}, True),
         ({"p50_ms": 51}, False),
@@ -112,13 +109,8 @@ def test_a_median_of_40_ms_on_idle_cores_is_explained(counted: Mapping[str, Any]
 def noisy(p50_ms: float) -> Run:
     """Ratios of throughput from 0.8 to 1.25 by block, so that there is no verdict."""
     cells = blocks(p50_ms=p50_ms)
-    walls = (0.8, 1.25, 1, 1.2, 0.83, 1, 1.1, 0.9)
-    return own(
-        [
-            *cells[:8],
-            *(replace(one, wall_ns=round(2000 * MS * wall)) for one, wall in zip(cells[8:], walls, strict=True)),
-        ]
-    )
+    walls = (*[1] * 8, 0.8, 1.25, 1, 1.2, 0.83, 1, 1.1, 0.9)
+    return own([replace(one, wall_ns=round(2000 * MS * wall)) for one, wall in zip(cells, walls, strict=True)])
 
 
 def test_more_blocks_are_no_remedy_for_a_delay_by_tcp() -> None:

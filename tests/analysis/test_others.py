@@ -13,7 +13,7 @@ from record.run import CellResult
 from reports.topics.headline import headline
 from reports.topics.validity import section
 from reports.view import View
-from tests.analysis.timed_cells import only, timed
+from tests.analysis.timed_cells import in_blocks, only
 from tests.reports.sample import cell_of, measured, run_of
 
 BUSY = ", beside other processes: "
@@ -22,10 +22,9 @@ IDLE: Others = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "ne
 
 def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:
     """A cell during which `make` used this share of two cores, a tenth more was a database's."""
-    there: Any = {"cores": 2, "window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
     cell = measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9])
-    there["neighbours"] = {"postgres": 0.1}
-    return replace(cell, others={"": there})
+    there: Any = {"window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
+    return replace(cell, others={"": {**IDLE, **there, "neighbours": {"postgres": 0.1}}})
 
 
 def cells(*shares: float) -> list[CellResult]:
@@ -79,12 +78,10 @@ def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
 
 def loaded(of_first: Sequence[float], of_second: Sequence[float], ratio: float = 1.0) -> Comparison:
     """Compare arms in blocks of 2 s beside these shares of other processes. *ratio* is that of their throughputs."""
-    arms = (("3.14", of_first, 2000.0), ("3.14t", of_second, 2000 / ratio))
-    made = []
-    for arm, shares, ms in arms:
-        for block, share in enumerate(shares, start=1):
-            there: Any = {**IDLE, "share": share, "busiest": {"make": share}}
-            made.append(timed(arm, block, ms + block / 10, others={"": there}))
+    times_ms = [2000 + block / 10 for block in range(len(of_first))]
+    made = in_blocks("3.14", times_ms) + in_blocks("3.14t", [ms / ratio for ms in times_ms])
+    for cell, share in zip(made, (*of_first, *of_second), strict=True):
+        cell.others[""] = {**IDLE, "share": share, "busiest": {"make": share}}
     return only(made, ("3.14", "3.14t"))
 
 

@@ -15,7 +15,6 @@ from analysis.stats import (
     log_ratios,
     logs,
     mean_effect,
-    mean_over_cells,
     share,
     totals,
     unpaired_effect,
@@ -23,14 +22,9 @@ from analysis.stats import (
 )
 
 
-def test_settings_are_averaged_over_the_blocks_that_all_have() -> None:
-    assert mean_over_cells([{0: 1.0, 1: 1.0}, {1: 3.0, 2: 1.0}]) == {1: 2.0}
-
-
 @pytest.mark.parametrize(
     ("values", "seen"),
     [
-        ([0.1], (0.1, -inf, inf)),
         ([0.1, 0.3], (0.2, -inf, inf)),
         ([0.2, -0.1, 0.0], (0.0, -0.1, 0.2)),
         ([16.0, 1.0, 2.0, 8.0, 4.0], (4.0, 1.0, 16.0)),

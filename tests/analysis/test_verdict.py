@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analysis.significance import Looks
 from analysis.stats import Estimate
-from analysis.verdict import Evidence, Verdict, blocks_needed, judge, judge_family, slower_beyond
+from analysis.verdict import Evidence, Verdict, blocks_needed, judge, judge_family
 from core.messages import NOTHING, message
 
 
@@ -143,9 +143,3 @@ def test_looking_at_any_time_takes_eight_blocks_and_a_first_report_leaves_a_quar
     """Eight blocks that agree have an anytime p of 0.026. Five have a p of 0.06, and six one of 0.03."""
     blocks = dict.fromkeys(range(1, count + 1), 0.2)
     assert judge_family({0: blocks}, looks=Looks(is_anytime=True, first=first))[0].verdict == word
-
-
-def test_slower_beyond_takes_the_whole_interval() -> None:
-    wide = judge(Evidence(effect=Estimate(value=-0.2, low=-0.38, high=-0.02, count=20), p=0.01))
-    assert wide.verdict == "slower"
-    assert [slower_beyond(wide, share) for share in (0.01, 0.05)] == [True, False]

@@ -35,16 +35,19 @@ def main(warming: list[str]) -> None:
         print(status, flush=True)
 
 
+def _opened(folder: str, name: str) -> int:
+    return os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+
+
 def _play(case: Mapping[str, Any]) -> None:
     """Ends this process."""
     status = 70
     try:
         signal.alarm(DEADLINE_S)
-        for number, name in enumerate((os.devnull, case["stdout"], case["stderr"])):
-            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
-        log = os.open(case["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        if case["folder"]:
-            ctypes.CDLL(None).faults_arm(os.fsencode(case["folder"]), case["site"], case["fault"], log)
+        for number, name in enumerate((os.devnull, "stdout", "stderr")):
+            os.dup2(_opened(case["outputs"], name), number)
+        log = _opened(case["outputs"], "log")
+        ctypes.CDLL(None).faults_arm(os.fsencode(case["folder"]), case["site"], case["fault"], log)
         if case["arguments"][0] != "report":
             reports.write.write_all = lambda *_: []
         status = runner.main(case["arguments"])

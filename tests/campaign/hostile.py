@@ -5,7 +5,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle
 from pathlib import Path
 from typing import TypeVar
 
@@ -26,9 +25,9 @@ def sends(start: bytes, *endless: bytes) -> Hostility:
 
     def play(peer: socket.socket, stopped: threading.Event) -> None:
         peer.sendall(start)
-        pieces = cycle(piece * max(1, 65536 // len(piece)) for piece in endless)
         while endless and not stopped.is_set():
-            peer.sendall(next(pieces))
+            for piece in endless:
+                peer.sendall(piece * max(1, 65536 // len(piece)))
         stopped.wait(20)
 
     return play

@@ -10,7 +10,7 @@ import pytest
 from lab.run.runtimes import Runtime
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, size
-from tests.contract.runs import RUNNER, Run, finished, plan_flags, runtime_flags, started
+from tests.contract.runs import RUNNER, SERVICE, Run, finished, plan_flags, runtime_flags, started
 
 HISTORIES = range(SEED, SEED + size(1, 60))
 BLOCKS = 3
@@ -56,7 +56,10 @@ def play(commands: list[list[str]], folder: Path, chance: random.Random) -> None
     """Start all of *commands* at once, perhaps kill one, and wait for all."""
     with together(commands, folder, chance) as (runs, victim):
         if victim is not None:
-            kill(victim, chance)
+            if chance.random() < 0.7:  # when a service of it is there, if one is before it ends
+                with suppress(AssertionError):  # it has ended: it was refused
+                    victim.wait_for(SERVICE)
+            victim.process.kill()
         for run in runs:
             status = run.status()
             assert status in ((-9, 0, 2) if run is victim else (0, 2)), run.complained()
@@ -64,11 +67,3 @@ def play(commands: list[list[str]], folder: Path, chance: random.Random) -> None
             if status == 2:
                 refused = ("Another process is writing to", "already holds a run", "cannot be read")
                 assert any(words in run.complained() for words in refused), run.complained()
-
-
-def kill(run: Run, chance: random.Random) -> None:
-    """Kill it at once, or when a service of it is there, if one is before it ends."""
-    if chance.random() < 0.7:
-        with suppress(AssertionError):  # it has ended: it was refused
-            run.wait_for("systems service")
-    run.process.kill()

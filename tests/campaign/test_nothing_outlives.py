@@ -65,12 +65,11 @@ def ends() -> Iterator[End]:
     """Those of this seed; every second one comes early."""
     chance = random.Random(SEED)
     for number in range(TIMES):
-        latest_s = LATEST_S if number % 2 else LATEST_S / 4
         yield End(
             number=number,
-            command=("run", "audit", "native", "runtimes")[number % 4],
+            command=list(COMMANDS)[number % 4],
             signal=SIGKILL if chance.random() < 0.5 else chance.choice(SIGNALS),
-            after_s=chance.uniform(0.0, latest_s),
+            after_s=chance.uniform(0.0, LATEST_S if number % 2 else LATEST_S / 4),
             stopped=chance.choice(("nothing", "nothing", "runner.py", "guard.py", "reaper.py")),
         )
 
@@ -84,7 +83,7 @@ def folder(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{short_folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", str(short_folder / "bin"), prepend=os.pathsep)
     monkeypatch.setenv("UV_OFFLINE", "1")
     return short_folder
 

@@ -22,10 +22,7 @@ IN_MEMORY = 7  # the runner keeps all results until the report: so many times wh
 CELL = {"NUM_REQUESTS_PER_CLIENT": 5000, "CALC_TARGET": 100, "NUM_API_SERVICES": 2}
 
 
-Sample = dict[str, int]
-
-
-def sample(run: Run, out: Path) -> Sample:
+def sample(run: Run, out: Path) -> dict[str, int]:
     """What the runner holds when it has just saved a cell: memory is without what the saved cells take.
 
     Raises OSError where it has ended.
@@ -41,9 +38,9 @@ def sample(run: Run, out: Path) -> Sample:
     }
 
 
-def watched(run: Run, out: Path) -> list[Sample]:
+def watched(run: Run, out: Path) -> list[dict[str, int]]:
     """A sample after every cell that is saved, until the time is over."""
-    samples: list[Sample] = []
+    samples = []
     until, last = monotonic() + SOAK_S, 0
     for _ in run.turns("the end of the soak", 2 * SOAK_S):
         if monotonic() > until:
@@ -55,7 +52,7 @@ def watched(run: Run, out: Path) -> list[Sample]:
     return samples
 
 
-def growth(samples: Sequence[Sample], name: str) -> float:
+def growth(samples: Sequence[dict[str, int]], name: str) -> float:
     """How much *name* grew over the second half, as a share of its mean there."""
     half = [one[name] for one in samples[len(samples) // 2 :]]
     length = len(half) // SLICES
@@ -70,6 +67,5 @@ def test_memory_descriptors_and_temporary_files_stay_flat(any_runtime: Runtime, 
     with started(flags, short_folder) as run:
         samples = watched(run, out)
     grown = {name: growth(samples, name) for name in ("memory_bytes", "descriptors", "files")}
-    print(f"{len(samples)} cells in {SOAK_S:.0f} s, {samples[0]} ... {samples[-1]}: {grown}")
     assert all(later["saved_bytes"] > earlier["saved_bytes"] for earlier, later in pairwise(samples))
     assert max(grown.values()) < FLAT, grown

@@ -98,17 +98,7 @@ def test_a_length_that_is_negative_or_over_the_limit_is_garbled(size: int) -> No
 
 @pytest.mark.parametrize(
     "head",
-    [
-        "",
-        "Transfer-Encoding: chunked\r\n",
-        "X-Content-Length: 5\r\n",
-        "Content-Length: \r\n",
-        "Content-Length: -5\r\n",
-        "Content-Length: five\r\n",
-        "X: y\r\n\r\nContent-Length: 5\r\n",
-        f"Content-Length: {'9' * 5000}\r\n",
-    ],
-    ids=lambda head: repr(head[:24]),
+    ["", "Transfer-Encoding: chunked\r\n", "X-Content-Length: 5\r\n", "X: y\r\n\r\nContent-Length: 5\r\n"],
 )
 def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
     assert failure(HttpChannel, http(b"12345", head)) == "garbled"

@@ -19,11 +19,6 @@ def cells(*arguments: str) -> list[Cell]:
     return planned("--runtime", "3.14t", *arguments).cells() or planned("--runtime", "native", *arguments).cells()
 
 
-def test_without_flags_the_plan_is_the_default() -> None:
-    assert planned().name == "default"
-    assert planned().runtimes == (*DEFAULT_RUNTIMES, "native")
-
-
 @pytest.mark.parametrize("one", PARAMETERS.values(), ids=list(PARAMETERS))
 def test_every_parameter_has_a_flag_that_takes_several_values(one: Parameter) -> None:
     system = next(system.key for system in built_in() if system.takes(one.name))
@@ -38,7 +33,8 @@ def test_system_takes_a_number_a_name_several_or_all(line: str) -> None:
     assert [cell.system for cell in cells("--system", asked)] == list(systems)
 
 
-def test_runtimes_blocks_and_scale_take_the_place_of_the_plans() -> None:
+def test_without_flags_the_plan_is_the_default_and_runtimes_blocks_and_scale_take_the_place_of_a_plans() -> None:
+    assert (planned().name, planned().runtimes) == ("default", (*DEFAULT_RUNTIMES, "native"))
     plan = planned("--experiment", "quick", "--runtime", "3.14t, 3.11,3.14t", "--blocks", "7", "--scale", "0.1")
     assert (plan.runtimes, plan.blocks, plan.scale) == (("3.14t", "3.11"), 7, 0.1)
 

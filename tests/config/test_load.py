@@ -58,26 +58,23 @@ def test_a_plan_is_read_with_all_its_keys(file: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("system", "keys"), [("4", "4"), ("pool", "4"), ('"4"', "4"), ("[3, 1]", "31")])
-def test_a_system_is_named_by_number_or_name_and_a_list_is_a_row_for_each(file: Path, system: str, keys: str) -> None:
-    assert [row.system.key for row in loaded(file, f"rows: [{{system: {system}}}]").rows] == list(keys)
+READ = """
+runtimes: [3.20, 3.20t]
+rows:
+  - {system: pool, NUM_MULTI_SOCKET: ' 1, 5,05'}
+  - {system: [3, "4"], NUM_API_SERVICES: [1, '5', 05]}
+  - {system: 2, REUSE_CLIENT: TRUE, NUM_MAX_CONNS: none}
+"""
 
 
-@pytest.mark.parametrize("listed", ["'1, 5,05'", "' 1 , 5 '", "[1, 5]", "[1, '5', 05]"])
-def test_a_list_may_be_written_as_yaml_or_with_commas(file: Path, listed: str) -> None:
-    plan = loaded(file, f"rows: [{{system: 4, NUM_MULTI_SOCKET: {listed}}}]")
-    assert [cell.num_multi_socket for cell in one_runtime(plan)] == [1, 5]
-
-
-@pytest.mark.parametrize("runtime", ["3.20", "3.20t", "3.30t+gil"])
-def test_a_runtime_that_looks_like_a_number_stays_text(file: Path, runtime: str) -> None:
-    assert loaded(file, f"runtimes: [{runtime}]\nrows: [{{system: 1}}]").runtimes == (runtime,)
-
-
-@pytest.mark.parametrize("word", ["true", "True", "TRUE"])
-def test_true_and_none_are_read_as_flags_are(file: Path, word: str) -> None:
-    (cell, *_) = loaded(file, f"rows: [{{system: 2, REUSE_CLIENT: {word}, NUM_MAX_CONNS: none}}]").cells()
-    assert (cell.reuse_client, cell.num_max_conns) == (True, None)
+def test_values_are_read_as_flags_are_and_a_list_is_written_as_yaml_or_with_commas(file: Path) -> None:
+    """A runtime that looks like a number stays text. A list of systems is a row for each."""
+    plan = loaded(file, READ)
+    assert plan.runtimes == ("3.20", "3.20t")
+    found = [(one.system, one.num_api_services, one.params.get("NUM_MULTI_SOCKET")) for one in one_runtime(plan)]
+    assert found[:6] == [("4", 20, 1), ("4", 20, 5), ("3", 1, None), ("3", 5, None), ("4", 1, 10), ("4", 5, 10)]
+    last = one_runtime(plan)[-1]
+    assert (last.reuse_client, last.num_max_conns) == (True, None)
 
 
 def test_a_row_takes_of_the_plans_values_those_that_its_system_reads_and_its_own_before_them(file: Path) -> None:

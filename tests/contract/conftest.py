@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,10 @@ from core.runtime import NATIVE
 from lab.run.bench import Bench
 from lab.run.runtimes import Native, Runtime
 from lab.user_service import ports
+from record.run import CellResult
 from tests.conftest import found, native_or_skip
 from tests.contract.kinds import KINDS, Kind
-from tests.contract.own_services import write_services
+from tests.contract.own_services import Measured, measured, write_services
 
 
 @pytest.fixture(scope="module", params=KINDS, ids="-".join)
@@ -44,6 +46,16 @@ def folder(short_folder: Path) -> Path:
     """A folder with all services of tests.contract.own_services."""
     write_services(short_folder)
     return short_folder
+
+
+@pytest.fixture
+def own(folder: Path, bench: Bench, any_runtime: Runtime) -> Measured:
+    """Measure a service in *folder*, which a dict says as in a plan, under any runtime unless it is named."""
+
+    def run(given: dict[str, Any], runtime: str = str(any_runtime.name), **how: Any) -> CellResult:
+        return measured(folder, bench, runtime, given, **how)
+
+    return run
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ READ_DEADLINE_S = 120.0  # of system 1 here: no peer is closed for what the mach
 PATIENT = f"import services.threaded; services.threaded.READ_DEADLINE_S = {READ_DEADLINE_S}\n"
 SILENT_PEERS = 300
 TCP = {"TRANSPORT": "tcp"}
-IN_PYTHON = ("echo-asyncio", "echo-pool", "echo-uvloop")
 NATIVE_ECHO = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
 TABLES: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 SERVICES, PROGRAMS = TABLES["services"], TABLES["programs"]
@@ -45,6 +44,7 @@ KINDS = [
     *more_kinds("few"),
     *((NATIVE, name) for name in PROGRAMS if not name.startswith("axum")),  # whose bad peers are its library's affair
 ]
+ECHO = [kind for kind in KINDS if kind[1].startswith("echo")]
 FRAMED = [kind for kind in KINDS if kind[1][0] in "124"]
 
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from config.user_service.plan import user_service_plan
 from core.cell import Cell, Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
+from core.request_plan import ANSWER_DEADLINE_S
 from core.runtime import RuntimeName
 from core.system import System
 from lab.run.bench import Bench
@@ -21,6 +22,7 @@ from lab.run.runtimes import Runtime
 from lab.user_service import readiness
 from record.run import CellResult
 
+Measured = Callable[..., CellResult]
 ITEMS = """
 import json, os, socket, sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -175,11 +177,20 @@ def planned(folder: Path, runtime: str, given: dict[str, Any], **values: Value) 
 
 
 def measured(
-    folder: Path, bench: Bench, runtime: str, given: dict[str, Any], block: int = 1, **values: Value
+    folder: Path,
+    bench: Bench,
+    runtime: str,
+    given: dict[str, Any],
+    block: int = 1,
+    answer_deadline_s: float = ANSWER_DEADLINE_S,
+    **values: Value,
 ) -> CellResult:
-    """That cell, once."""
+    """That cell, once; no answer is waited for longer than that."""
     method = Method(warmup=Warmup(share=0.2), client_runtime=ORCHESTRATOR)
-    return measure(*planned(folder, runtime, given, **values), block, replace(bench, method=method))
+    cell, system = planned(folder, runtime, given, **values)
+    own = {**system.child_config["own"], "answer_deadline_s": answer_deadline_s}
+    system = replace(system, child_config={**system.child_config, "own": own})
+    return measure(cell, system, block, replace(bench, method=method))
 
 
 def told(runtime: Runtime, folder: Path, command: str) -> dict[str, Any]:

@@ -25,7 +25,9 @@ CALC = request("/calc", target=7)
 class Peer:
     """One connection; waits at most deadline_s each time it reads or writes."""
 
-    def __init__(self, address: str, *, deadline_s: float = DEADLINE_S, receive_buffer_bytes: int = 0) -> None:
+    def __init__(
+        self, address: str, *, deadline_s: float = DEADLINE_S, receive_buffer_bytes: int = 0, source: str = ""
+    ) -> None:
         host, _, port = address.rpartition(":")
         family, where = (socket.AF_INET, (host, int(port))) if host else (socket.AF_UNIX, address)
         self.sock = socket.socket(family)
@@ -34,6 +36,8 @@ class Peer:
                 self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if receive_buffer_bytes:
                 self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
+            if source:
+                self.sock.bind((source, 0))
             self.sock.settimeout(deadline_s)
             self.sock.connect(where)
         except BaseException:

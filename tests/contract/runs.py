@@ -12,10 +12,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
+import pytest
+
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 
 T = TypeVar("T")
+NEEDS_LINUX = pytest.mark.skipif(
+    not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
+)
 DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one after the other
 TURN_S = 0.03
 GONE_WITHIN_S = 10.0

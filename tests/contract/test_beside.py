@@ -19,11 +19,9 @@ from core.processtree import tree
 from lab.run.beside import BesideFailed, standing
 from lab.run.runtimes import Runtime
 from record.run_file import load
-from tests.contract.runs import UNREPORTED, finished, runtime_flags, started, wait_for_ends
+from tests.contract.runs import NEEDS_LINUX, UNREPORTED, finished, runtime_flags, service_flags, started, wait_for_ends
 
-pytestmark = pytest.mark.skipif(
-    not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
-)
+pytestmark = NEEDS_LINUX
 
 SERVICE = """
 import json, os, subprocess, sys
@@ -83,8 +81,7 @@ def redis() -> None:
 
 def own_flags(runtime: Runtime, ask: str, *more: str) -> list[str]:
     """Of a run of the service, which starts the command *ask* for each request."""
-    flags = ["--service-command", f"{{python}} service.py {{port}} {ask}", "--request", "GET /", "--out", "run"]
-    return [*flags, "--num-clients", "1", "--warmup", "0", "--blocks", "1", *runtime_flags(runtime), *more]
+    return service_flags(runtime, f"service.py {{port}} {ask}", "--blocks", "1", "--out", "run", *more)
 
 
 def test_redis_is_told_to_the_service(any_runtime: Runtime, folder: Path, redis: None) -> None:
@@ -110,15 +107,15 @@ def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder
 def write_plan(folder: Path, beside: dict[str, Any]) -> Path:
     """A plan of system 2 that has *beside*."""
     path = folder / "plan.yaml"
-    path.write_text(yaml.safe_dump({"rows": [{"system": 2}], "beside": [beside], "blocks": 2, "duration": "0.5"}))
+    row = {"system": 2, "NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
+    path.write_text(yaml.safe_dump({"rows": [row], "beside": [beside], "blocks": 2, "duration": "0.5"}))
     return path
 
 
 def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) -> list[str]:
     """Flags of a run of such a plan."""
     write_plan(folder, beside)
-    sizes = ["--num-api-services", "1", "--num-clients", "1"]
-    return ["--plan", "plan.yaml", *sizes, *runtime_flags(runtime), "--quiet", "--out", "run", *more]
+    return ["--plan", "plan.yaml", *runtime_flags(runtime), "--quiet", "--out", "run", *more]
 
 
 @pytest.mark.alone
@@ -153,7 +150,8 @@ def test_a_program_that_does_not_get_ready_is_an_error_with_what_it_wrote(
 
 def test_a_program_that_loads_no_data_ends_the_run_with_what_it_wrote(any_runtime: Runtime, folder: Path) -> None:
     no_data = "sh -c 'echo no data; exit 4'"
-    run = finished(planned(folder, {"name": "burning", **BURN}, any_runtime, "--prepare", no_data), folder)
+    flags = planned(folder, {"name": "burning", **BURN}, any_runtime, "--prepare", no_data)
+    run = finished(flags, folder, script=UNREPORTED)
     assert run.status() == 1
     assert f"{no_data} exited with status 4. Output: no data" in run.complained()
     assert run.leaves_nothing()

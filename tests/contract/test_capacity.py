@@ -8,6 +8,7 @@ import pytest
 from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import CLOSED, LONGEST_S, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s, top_rate
+from core.runtime import NATIVE
 from lab.run.bench import Bench
 from lab.run.measure import measure
 from lab.run.probes import length
@@ -48,16 +49,12 @@ def test_no_probe_is_so_near_to_saturation_that_it_would_have_to_be_longer_than_
     assert RELAXATIONS * relaxation_s(top, reached) <= LONGEST_S * 1.001 or top == 0.5 * reached
 
 
-@pytest.mark.parametrize("client", ["python", "native"])
+@pytest.mark.parametrize("client", [ORCHESTRATOR, NATIVE])
 def test_a_short_probe_sends_what_was_due(
-    client: str, any_runtime: Runtime, bench: Bench, request: pytest.FixtureRequest, folder: Path
+    client: str, any_runtime: Runtime, native_client: Bench, folder: Path
 ) -> None:
-    bench = request.getfixturevalue("native_client") if client == "native" else bench
-    cell, system = planned(
-        folder, str(any_runtime.name), {"command": "{python} items.py {port}"}, NUM_CLIENTS=1, RATE=RATE
-    )
-    runtime = bench.method.client_runtime if client == "native" else ORCHESTRATOR
-    bench = replace(bench, method=replace(METHOD, client_runtime=runtime))
+    cell, system = planned(folder, str(any_runtime.name), {"command": "{python} items.py {port}"}, RATE=RATE)
+    bench = replace(native_client, method=replace(METHOD, client_runtime=client))
     part = length(RATE, 10 * RATE, SCAN, OBJECTIVES)
     result = measure(cell, system, 1, bench, "arm", part)
     check_ok(result)

@@ -92,11 +92,10 @@ def check_runtime(facts: dict[str, Any], kind: Kind) -> None:
         check_program(facts, program.removesuffix(".jar"), PACKAGES[program])
         return
     runtime = runtime_or_skip(kind.runtime)
+    known = runtime.interpreter.facts
+    assert (facts["version"], facts["build"]) == (known["version"], known["build"])
     assert facts["gil_enabled"] is runtime.name.gil_enabled
     assert facts["gil_disabled_build"] is runtime.name.free_threaded
-    assert [facts[key] for key in ("version", "build")] == [
-        runtime.interpreter.facts[key] for key in ("version", "build")
-    ]
     assert facts["compiler"]
     assert {"pgo", "lto", "shared"} <= set(facts["flags"])
 

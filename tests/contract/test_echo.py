@@ -14,25 +14,16 @@ from core.processtree import tree
 from core.runtime import NATIVE
 from lab.folders import Sandbox
 from tests.contract.dialects import noise
-from tests.contract.kinds import IN_PYTHON, NATIVE_ECHO, Kind
+from tests.contract.kinds import ECHO, Kind
 from tests.contract.peers import Peer
 from tests.contract.speaking import DEADLINE_S, read_to_end
 
-HOSTED = NATIVE_ECHO[1:]  # by experiments/echo/program.py
-SERVERS = [
-    *(("3.14t", name) for name in IN_PYTHON),
-    *((NATIVE, name.removesuffix(".jar")) for name in NATIVE_ECHO),
-]
+TCP = [kind for kind in ECHO if kind[1].endswith("tcp")]
+UNIX = [kind for kind in ECHO if kind[1].endswith("unix")]
+PROGRAMS = [kind for kind in UNIX if kind[0] == NATIVE]
+HOSTED = [kind for kind in PROGRAMS if kind[1] != "echo-tokio unix"]  # by experiments/echo/program.py
 PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
 COMPILING_NS = 5e9  # what a JVM may spend on compiling what it has run: before, while and after a test looks
-
-
-def as_child(program: str) -> Kind:
-    """A native server on a Unix socket."""
-    return Kind(runtime=NATIVE, name=f"{program.removesuffix('.jar')} unix")
-
-
-every_server = pytest.mark.parametrize(("runtime", "name"), SERVERS)
 
 
 def check_it_echoes(peer: Peer, message: bytes) -> None:
@@ -74,12 +65,11 @@ def _is_other_end(sock: socket.socket, peer: Peer) -> bool:
         return False
 
 
-@every_server
+@pytest.mark.parametrize("kind", TCP, ids="-".join, indirect=True)
 @pytest.mark.parametrize(("told", "nodelay"), [({"BUFFER_BYTES": 20_000}, True), ({"NODELAY": False}, False)])
 def test_the_sockets_are_as_the_cell_says_and_without_delay_where_it_says_nothing(
-    runtime: str, name: str, told: dict[str, Any], nodelay: bool, sandbox: Sandbox
+    kind: Kind, told: dict[str, Any], nodelay: bool, sandbox: Sandbox
 ) -> None:
-    kind = Kind(runtime=runtime, name=f"{name} tcp")
     with kind.serving(sandbox, **told) as server, server.peer() as peer:
         check_it_echoes(peer, noise(10_000))
         with servers_side(server.child.process.pid, peer) as taken:
@@ -89,11 +79,8 @@ def test_the_sockets_are_as_the_cell_says_and_without_delay_where_it_says_nothin
                 assert sizes == [40_000, 40_000]  # Linux doubles it: socket(7)
 
 
-@every_server
-def test_messages_are_counted_by_their_size_from_the_reset_to_the_end(
-    runtime: str, name: str, short_folder: Path
-) -> None:
-    kind = Kind(runtime=runtime, name=f"{name} unix")
+@pytest.mark.parametrize("kind", UNIX, ids="-".join, indirect=True)
+def test_messages_are_counted_by_their_size_from_the_reset_to_the_end(kind: Kind, short_folder: Path) -> None:
     with kind.spoken(short_folder, MESSAGE_BYTES=500) as child, Peer(child.line()["addresses"][0]) as peer:
         check_it_echoes(peer, noise(50_000))
         child.tell("reset")
@@ -111,9 +98,9 @@ def cpu_ns(pid: int) -> int:
     return sum(int(file.read_text(encoding="ascii").split()[0]) for file in files)
 
 
-@pytest.mark.parametrize("program", NATIVE_ECHO)
-def test_cpu_time_is_that_of_the_program_since_the_reset_and_not_of_its_host(program: str, short_folder: Path) -> None:
-    with as_child(program).spoken(short_folder) as child, Peer(child.line()["addresses"][0]) as peer:
+@pytest.mark.parametrize("kind", PROGRAMS, ids="-".join, indirect=True)
+def test_cpu_time_is_that_of_the_program_since_the_reset_and_not_of_its_host(kind: Kind, short_folder: Path) -> None:
+    with kind.spoken(short_folder) as child, Peer(child.line()["addresses"][0]) as peer:
         pid, message = serving_pid(child.process.pid), noise(100 * 1024)
         for _ in range(300):
             check_it_echoes(peer, message)
@@ -125,17 +112,17 @@ def test_cpu_time_is_that_of_the_program_since_the_reset_and_not_of_its_host(pro
         used_ns = cpu_ns(pid) - start_ns
         _, said, _ = child.end()
     result = json.loads(said)["result"]
-    more_ns = COMPILING_NS if program.endswith(".jar") else 0
+    more_ns = COMPILING_NS if kind.name == "echo-netty unix" else 0
     cpu_time_ns = result["cpu_user_ns"] + result["cpu_system_ns"]
     assert 0.8 * used_ns - 2e6 <= cpu_time_ns <= 1.2 * used_ns + 2e6 + more_ns
 
 
-@pytest.mark.parametrize("program", HOSTED)
+@pytest.mark.parametrize("kind", HOSTED, ids="-".join, indirect=True)
 @pytest.mark.parametrize(("killed", "status", "said"), [("host", -signal.SIGKILL, ""), ("program", 1, "SIGKILL")])
 def test_a_program_ends_with_its_host_and_a_host_at_once_with_its_program_and_the_reason(
-    program: str, killed: str, status: int, said: str, short_folder: Path
+    kind: Kind, killed: str, status: int, said: str, short_folder: Path
 ) -> None:
-    with as_child(program).spoken(short_folder) as child:
+    with kind.spoken(short_folder) as child:
         child.line()
         os.kill(child.process.pid if killed == "host" else serving_pid(child.process.pid), signal.SIGKILL)
         assert child.process.wait(DEADLINE_S) == status

@@ -1,7 +1,7 @@
 """HTTP/2 to a user's service on Hypercorn: by prior knowledge and by ALPN."""
 
 import json
-import subprocess
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +10,21 @@ from typing import Any
 import pytest
 import yaml
 
-from core.method import Method, Warmup
-from core.runtime import NATIVE
+from core.method import Warmup
 from lab.run.bench import Bench
 from lab.run.measure import measure
-from lab.run.runtimes import Native, Runtime
+from lab.run.runtimes import Runtime
 from record.run import CellResult
-from tests.conftest import native_or_skip, runtime_or_skip
+from tests.clients.user_service.test_tls import certificate
+from tests.conftest import runtime_or_skip
 from tests.contract.own_services import planned
 from tests.contract.packages import not_installed
+from tests.contract.runs import NEEDS_LINUX
 from tests.contract.serving import check_ok
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+__all__ = ["certificate"]
+
+pytestmark = NEEDS_LINUX
 
 SHOP = """
 import json
@@ -84,25 +87,19 @@ Run = Callable[..., CellResult]
 
 
 @pytest.fixture
-def run(folder: Path, bench: Bench) -> Run:
+def run(folder: Path, native_client: Bench, certificate: Path) -> Run:
     """Measure a cell of a service in *folder* by HTTP/2."""
     (folder / "shop.py").write_text(SHOP)
     (folder / "big.txt").write_text("x" * 200_000)
     (folder / "tls_items.py").write_text(TLS_ITEMS)
     (folder / "hypercorn.txt").write_text("hypercorn==0.18.0\n")
-    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
-    place = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "both.pem", "-out", "ca.pem"]
-    subprocess.run(["openssl", *words.split(), *place], check=True, capture_output=True, cwd=folder)
-    with (folder / "both.pem").open("a") as both:
-        both.write((folder / "ca.pem").read_text())
+    shutil.copy(certificate, folder / "both.pem")
 
     def run(runtime: Runtime, given: dict[str, Any], **values: int) -> CellResult:
-        native_or_skip("loadgen")
-        method = Method(warmup=Warmup(share=0.2), client_runtime=NATIVE)
+        method = replace(native_client.method, warmup=Warmup(share=0.2))
         service = {"protocol": "http2", **given}
         cell, system = planned(folder, str(runtime.name), service, NUM_CONNECTIONS_PER_CLIENT=1, **values)
-        runtimes = {**bench.runtimes, NATIVE: Native()}
-        result = measure(cell, system, 1, replace(bench, method=method, runtimes=runtimes))
+        result = measure(cell, system, 1, replace(native_client, method=method))
         if "could not be installed" in str(result.reason):
             not_installed(str(result.reason))
         return result
@@ -114,7 +111,7 @@ def run(folder: Path, bench: Bench) -> Run:
     ("how", "scheme", "requests", "connects"),
     [
         ({"command": f"{PLAIN} shop:app"}, "http", 450, {1, 2}),  # a new one after 500 requests
-        ({"command": f"{SECURE} shop:app", "scheme": "https", "ca": "ca.pem"}, "https", 60, {0, 1}),
+        ({"command": f"{SECURE} shop:app", "scheme": "https", "ca": "both.pem"}, "https", 60, {0, 1}),
     ],
 )
 def test_a_service_gets_the_headers_and_bodies_of_the_plan(

@@ -4,21 +4,18 @@ Bad servers are counted, and hang nobody.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
 import pytest
 
-from core.messages import verbatim
 from core.method import Method, Warmup
 from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
-from lab.folders import Sandbox
-from lab.run.children import READY, RESULT, WARM, Child, Children
+from lab.run.children import WARM
 from lab.run.runtimes import AnyRuntime, Native
 from systems import find
 from tests.clients.scripted_http import (
@@ -36,6 +33,7 @@ from tests.clients.scripted_http import (
 from tests.conftest import runtime_or_skip
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
+from tests.contract.speaking import Spoken
 from tests.native.loadgen_peers import nobody_listens
 
 ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_gil_on]
@@ -68,56 +66,41 @@ BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
 }
 
 
-@pytest.fixture
-def children(sandbox: Sandbox) -> Iterator[Children]:
-    """Child processes, ended with the test."""
-    with Children(sandbox) as children:
-        yield children
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What became of one client process: its result, and what it said on stderr."""
-
-    result: dict[str, Any]
-    complaints: str
-
-    @property
-    def counts(self) -> Counts:
-        """Answered, wrong, and errors by code."""
-        return self.result["answered"], self.result["wrong"], self.result["errors"]
-
-
 def start(
-    children: Children,
-    runtime: AnyRuntime,
+    name: str,
     row: str,
     servers: Sequence[str],
+    requests: int,
+    workers: int,
     deadline_s: float = DEADLINE_S,
     **more: Any,
-) -> Child:
-    """The row's client, which connects to *servers*; none of its requests takes longer than *deadline_s*.
+) -> Spoken:
+    """The row's client, which sends so many requests to each of *servers* by so many workers.
 
-    more: parameters, and what else the client is told
+    deadline_s: no request takes longer. more: what else the client is told
     """
-    system = find(row)
-    child = children.start(verbatim(row), str(runtime.name), _command(system, runtime, deadline_s), runtime.variables)
-    params = {name: more.pop(name) for name in list(more) if name.isupper()}
-    cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **params)
-    child.tell({**cell.to_json(), "client_id": 0, "addresses": [[address] for address in servers], **more})
-    return child
+    system, runtime = find(row), runtime_of(name)
+    sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
+    cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **sizes)
+    client = Spoken(_command(system, runtime, deadline_s), runtime.variables)
+    client.tell({**cell.to_json(), "client_id": 0, "addresses": [[address] for address in servers], **more})
+    return client
 
 
-def ask(children: Children, clients: list[Child], word: str = "") -> list[Asked]:
-    """Let all of these clients call at once when all are ready; what became of each. word: what they are told before"""
-    children.await_lines(clients, READY, verbatim("before it was ready"), 2 * DEADLINE_S)
-    for child in clients:
-        if word:
-            child.tell(word)
-            children.await_lines([child], word, verbatim("before it was warm"), DEADLINE_S)
-        child.tell("go")
-    lines = children.await_lines(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
-    return [Asked(line[RESULT], child.stderr_tail()) for child, line in lines.items()]
+def result_of(client: Spoken, word: str = "") -> dict[str, Any]:
+    """The result of a client when it is ready. word: what it is told before it is to go"""
+    assert client.line()["ready"] is True
+    if word:
+        client.tell(word)
+        assert client.line() == {word: True}
+    client.tell("go")
+    result: dict[str, Any] = client.line()["result"]
+    return result
+
+
+def counts(result: dict[str, Any]) -> Counts:
+    """Answered, wrong, and errors by code."""
+    return result["answered"], result["wrong"], result["errors"]
 
 
 def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:
@@ -133,110 +116,96 @@ def runtime_of(name: str) -> AnyRuntime:
     return Native() if name == NATIVE else runtime_or_skip(name)
 
 
-def test_every_request_to_a_bad_server_is_counted_by_its_cause(children: Children, subtests: pytest.Subtests) -> None:
+def test_every_request_to_a_bad_server_is_counted_by_its_cause(subtests: pytest.Subtests) -> None:
     """A worker and a request for each bad server, and one for a server that has gone.
 
     All clients at once, as they do little but wait.
     """
     number = len(BAD_SERVERS) + 1
-    sizes = {"NUM_REQUESTS_PER_CLIENT": 1, "NUM_CONNECTIONS_PER_CLIENT": number}
+    errors = Counter({"connect": 1})
+    for _, (_, _, codes) in BAD_SERVERS.values():
+        errors.update(codes)
     clients = {}
     with nobody_listens() as gone, ExitStack() as stack:
         for name, row in CALLERS:
             with subtests.test(name, row=row):
                 servers = [stack.enter_context(ScriptedHttp(script)) for script, _ in BAD_SERVERS.values()]
                 addresses = [gone, *(server.address for server in servers)]
-                child = start(children, runtime_of(name), row, addresses, BAD_SERVER_DEADLINE_S, **sizes)
-                clients[name, row] = child
-        results = ask(children, [*clients.values()])
-    errors = Counter({"connect": 1})
-    for _, (_, _, codes) in BAD_SERVERS.values():
-        errors.update(codes)
-    for (name, row), asked in zip(clients, results, strict=True):
-        with subtests.test(name, row=row):
-            assert asked.counts == (2, 1, dict(errors))
-            assert asked.result["requests"] == number
+                client = start(name, row, addresses, 1, number, BAD_SERVER_DEADLINE_S)
+                clients[name, row] = stack.enter_context(client)
+        for client in clients.values():
+            assert client.line()["ready"] is True
+            client.tell("go")
+        for (name, row), client in clients.items():
+            with subtests.test(name, row=row):
+                result = client.line()["result"]
+                assert counts(result) == (2, 1, dict(errors))
+                assert result["requests"] == number
 
 
 @pytest.mark.parametrize(("name", "row"), OVERLAPPING)
 def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unless_an_extension_holds_the_gil(
-    name: str, row: str, children: Children
+    name: str, row: str
 ) -> None:
-    runtime = runtime_of(name)
-    has_gil = runtime.name.gil_enabled or row in UNDECLARED
-    is_serial = has_gil and row in HOLDING
+    has_gil = runtime_of(name).name.gil_enabled
+    turns_gil_on = row in UNDECLARED and not has_gil
+    is_serial = row in HOLDING and (has_gil or turns_gil_on)
     workers, requests = (2, 2) if is_serial else (4, 20)
-    with ScriptedHttp(first_right_then(barrier(workers))) as server:
-        sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
-        deadline_s = BARRIER_DEADLINE_S if is_serial else DEADLINE_S
-        (asked,) = ask(children, [start(children, runtime, row, [server.address], deadline_s, **sizes)])
-        if not is_serial:
+    deadline_s = BARRIER_DEADLINE_S if is_serial else DEADLINE_S
+    with (
+        ScriptedHttp(first_right_then(barrier(workers))) as server,
+        start(name, row, [server.address], requests, workers, deadline_s) as client,
+    ):
+        result = result_of(client)
+        if is_serial:
+            # The server may read the second worker's request before it sees that the first has given up.
+            assert counts(result) in ((0, 0, {"timeout": 2}), (1, 0, {"timeout": 1}))
+        else:
             assert (server.connections, server.requests) == (workers, workers + requests)
-    if is_serial:
-        # The server may read the second worker's request before it sees that the first has given up.
-        assert asked.counts in ((0, 0, {"timeout": 2}), (1, 0, {"timeout": 1}))
-    else:
-        assert asked.counts == (requests, 0, {})
-    assert asked.result["gil_enabled_ready"] is asked.result["gil_enabled_end"] is has_gil
-    if not runtime.name.gil_enabled and row in UNDECLARED:
-        module = row.removeprefix("http-beast-").replace("-", "_")
-        assert f"GIL) has been enabled to load module 'beastclient.{module}'" in asked.complaints
-    elif not is_serial:
-        assert asked.complaints == ""
+            assert counts(result) == (requests, 0, {})
+        _, _, complaints = client.end()
+    assert result["gil_enabled_ready"] is result["gil_enabled_end"] is (has_gil or turns_gil_on)
+    module = row.removeprefix("http-beast-").replace("-", "_")
+    assert (f"GIL) has been enabled to load module 'beastclient.{module}'" in complaints) is turns_gil_on
+    assert turns_gil_on or is_serial or complaints == ""
 
 
 # ---- what is counted and timed --------------------------------------------------------------------------------------
 
 COUNTING = [*((NATIVE, row) for row in NATIVE_ROWS), ("3.14", "http-stdlib"), ("3.14", "http-aiohttp")]
-counting = pytest.mark.parametrize(("name", "row"), COUNTING)
 
 
-def asked_of(
-    children: Children,
-    name: str,
-    row: str,
-    servers: Sequence[str],
-    requests: int,
-    workers: int,
-    *,
-    word: str = "",
-    **more: Any,
-) -> Asked:
-    """What becomes of so many requests to each server by so many workers."""
-    sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
-    (asked,) = ask(children, [start(children, runtime_of(name), row, servers, **sizes, **more)], word)
-    return asked
-
-
-@counting
-def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(
-    name: str, row: str, children: Children
-) -> None:
-    with nobody_listens() as address:
-        asked = asked_of(children, name, row, [address], 100, 2)
-    assert (asked.result["requests"], asked.counts) == (100, (0, 0, {"connect": 2 * 10}))
+@pytest.mark.parametrize(("name", "row"), COUNTING)
+def test_a_server_that_is_gone_is_given_up_after_ten_requests_of_each_worker(name: str, row: str) -> None:
+    with nobody_listens() as address, start(name, row, [address], 100, 2) as client:
+        result = result_of(client)
+    assert (result["requests"], counts(result)) == (100, (0, 0, {"connect": 2 * 10}))
 
 
 @pytest.mark.parametrize(("name", "row"), [*COUNTING, ("3.14", "http-beast-held")])  # whose extension holds the GIL
 def test_workers_and_requests_are_divided_a_second_client_goes_on_where_the_first_one_ended_and_no_warm_up_is_counted(
-    name: str, row: str, children: Children
+    name: str, row: str
 ) -> None:
     method = Method(warmup=Warmup(share=0.5)).to_json()
     with ExitStack() as stack:
         servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(4)]
         addresses = [server.address for server in servers]
-        asked = asked_of(children, name, row, addresses, 6, 5, client_id=1, method=method, word=WARM)
+        client = stack.enter_context(start(name, row, addresses, 6, 5, client_id=1, method=method))
+        result = result_of(client, WARM)
         assert [server.connections for server in servers] == [1, 2, 1, 1]
         # each worker opens its connection with a request
         assert sum(server.requests for server in servers) == 5 + 12 + 24
-    assert (asked.counts, asked.result["latency"]["count"]) == ((24, 0, {}), 24)
-    assert [len(requests) for requests in asked.result["timeline"]] == [5, 5, 5, 5, 4]
-    assert asked.result["connect"]["count"] == 5
+    assert (counts(result), result["latency"]["count"]) == ((24, 0, {}), 24)
+    assert [len(requests) for requests in result["timeline"]] == [5, 5, 5, 5, 4]
+    assert result["connect"]["count"] == 5
 
 
 @pytest.mark.parametrize(("name", "row"), COUNTING[:-1])  # aiohttp asks again by itself
-def test_a_connection_after_an_error_is_counted_by_no_connect(name: str, row: str, children: Children) -> None:
-    with ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server:
-        asked = asked_of(children, name, row, [server.address], 3, 1)
+def test_a_connection_after_an_error_is_counted_by_no_connect(name: str, row: str) -> None:
+    with (
+        ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server,
+        start(name, row, [server.address], 3, 1) as client,
+    ):
+        result = result_of(client)
         assert server.connections == 2
-    assert (asked.counts, asked.result["connect"]["count"]) == ((2, 0, {"closed": 1}), 1)
+    assert (counts(result), result["connect"]["count"]) == ((2, 0, {"closed": 1}), 1)

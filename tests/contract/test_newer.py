@@ -1,22 +1,19 @@
 """Newer runtimes, and those with a JIT: how they are found, started and looked at. test_systems.py measures them."""
 
-from pathlib import Path
-
 import pytest
 
 from lab.gil.probe import python_process
-from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured
+from tests.contract.own_services import Measured
 from tests.contract.serving import check_ok
 from tests.lab.gil.test_probe import WAITING, running
 
 SERVED = {"command": "{python} items.py {port}"}
 
 
-def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    result = measured(folder, bench, str(newer_runtime.name), SERVED)
+def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runtime, own: Measured) -> None:
+    result = own(SERVED, str(newer_runtime.name))
     check_ok(result)
     (service,) = result.services
     assert service["pythons"] == [newer_runtime.interpreter.label]
@@ -26,11 +23,11 @@ def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runti
 
 @pytest.mark.parametrize(("name", "variable"), [("3.14+jit", "0"), ("3.15+jit", "0"), ("3.15", "1")])
 def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
-    folder: Path, bench: Bench, name: str, variable: str
+    own: Measured, name: str, variable: str
 ) -> None:
     if not runtime_or_skip(name).interpreter.has_jit:
         pytest.skip(f"{name} was built without a JIT")
-    result = measured(folder, bench, name, {**SERVED, "environment": {"PYTHON_JIT": variable}})
+    result = own({**SERVED, "environment": {"PYTHON_JIT": variable}}, name)
     assert result.status == "invalid"
     state = "on" if variable == "1" else "off"
     assert f"was {state} after the process had started and at the end of the measurement" in str(result.reason)

@@ -14,9 +14,9 @@ from analysis.others import others
 from lab.run.runtimes import Runtime
 from record.run import CellResult
 from record.run_file import load
-from tests.contract.runs import DEADLINE_S, RUNNER, plan_flags
+from tests.contract.runs import NEEDS_LINUX, finished, plan_flags
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux shows other processes")
+pytestmark = NEEDS_LINUX
 
 CORES = len(os.sched_getaffinity(0))
 BUSY, NEEDED = "busy loop", "needed loop"
@@ -48,28 +48,25 @@ def logs(tmp_path: Path) -> Iterator[dict[str, Path]]:
 def really_used(log: Path, cells: Sequence[CellResult]) -> float:
     """Share of the cores that the loop used while the clients of *cells* called."""
     times, used = np.loadtxt(log).T
-    windows = [
-        (
-            min(one["finished_ns"] - one["completion_ns"] for one in cell.clients),
-            max(one["finished_ns"] for one in cell.clients),
-        )
-        for cell in cells
-    ]
-    spent = sum(np.interp(end, times, used) - np.interp(start, times, used) for start, end in windows)
-    return float(spent / CORES / sum(end - start for start, end in windows))
+    spent_ns = wall_ns = 0
+    for cell in cells:
+        end = max(one["finished_ns"] for one in cell.clients)
+        start = min(one["finished_ns"] - one["completion_ns"] for one in cell.clients)
+        spent_ns += np.interp(end, times, used) - np.interp(start, times, used)
+        wall_ns += end - start
+    return float(spent_ns / CORES / wall_ns)
 
 
 @pytest.mark.alone  # the other tests' processes would be busier
 def test_a_busy_loop_is_named_with_its_share_unless_it_is_a_neighbour(
     any_runtime: Runtime, tmp_path: Path, logs: dict[str, Path]
 ) -> None:
-    out = tmp_path / "run"
-    plan = [*plan_flags(any_runtime), "--duration", "1.5", "--neighbour", NEEDED, "--quiet", "--out", str(out)]
-    subprocess.run([sys.executable, str(RUNNER), *plan], check=True, timeout=DEADLINE_S, stdout=subprocess.DEVNULL)
-    cells = load(out).cells
+    flags = [*plan_flags(any_runtime), "--duration", "1.5", "--neighbour", NEEDED, "--quiet", "--out", "run"]
+    assert finished(flags, tmp_path).status() == 0
+    cells = load(tmp_path / "run").cells
     seen = others(cells)
     assert seen
     for name, where, elsewhere in ((BUSY, seen.busiest, seen.neighbours), (NEEDED, seen.neighbours, seen.busiest)):
         assert where[name] == pytest.approx(really_used(logs[name], cells), rel=0.1, abs=0.05)
         assert name not in elsewhere
-    assert BUSY in (out / "report.html").read_text()
+    assert BUSY in (tmp_path / "run" / "report.html").read_text()

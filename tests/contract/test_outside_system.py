@@ -11,19 +11,21 @@ from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from record.plan import OutsideSystem
 from record.run_file import RunFile, load
-from tests.conftest import found
+from tests.conftest import runtime_or_skip
 from tests.contract.runs import UNREPORTED, finished
 from tests.contract.serving import small_cell
 from tests.docs.pages import outside_system
 from tests.test_runner import gilscope
 
-FEW = tuple(name for name in ("3.11", "3.14t") if name in found())
+FEW = ("3.11", "3.14t")
 SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50", "--blocks", "1")
 
 
 @pytest.fixture(scope="module")
-def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the file that the page shows, and a small run of it under two runtimes, in `run`."""
+    for name in FEW:
+        runtime_or_skip(name)
     folder = tmp_path_factory.mktemp("measured")
     (folder / "my_system.py").write_text(outside_system())
     flags = ("--system", "my_system.py", "--runtime", ",".join(FEW), *SIZE, "--warmup", "10%", "--out", "run")

@@ -14,7 +14,6 @@ import yaml
 
 from config.plan import Entry, find_system
 from core.method import Method, Warmup
-from core.system import System
 from lab.run.bench import Bench, Pace, key_of
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
@@ -22,6 +21,7 @@ from lab.user_service.readiness import DEAF, one_request
 from record.run import CellResult
 from record.run_file import load
 from tests.conftest import runtime_or_skip
+from tests.contract.own_services import Measured
 from tests.contract.runs import UNREPORTED, finished, runtime_flags
 from tests.contract.serving import check_ok, small_cell
 from tests.docs.pages import redis_system
@@ -92,9 +92,16 @@ def write(folder: Path, mode: str = "", text: str = "") -> Path:
     return file
 
 
-def measured(system: System, runtime: Runtime, bench: Bench, **params: Any) -> CellResult:
-    cell = small_cell(system, runtime, **params)
-    return measure(cell, system, 1, replace(bench, method=Method(warmup=Warmup(share=0.2))))
+@pytest.fixture
+def measured(any_runtime: Runtime, bench: Bench) -> Measured:
+    """Measure the system of a file."""
+
+    def run(file: Path) -> CellResult:
+        system = find_system(str(file))
+        method = Method(warmup=Warmup(share=0.2))
+        return measure(small_cell(system, any_runtime), system, 1, replace(bench, method=method))
+
+    return run
 
 
 def test_the_example_measures_redis(short_folder: Path, any_runtime: Runtime) -> None:
@@ -176,9 +183,9 @@ def test_a_first_answer_that_is_not_right_is_shown_within_the_limit(
 
 
 def test_a_server_that_answers_wrongly_is_given_up_before_its_clients_start(
-    short_folder: Path, bench: Bench, any_runtime: Runtime
+    short_folder: Path, measured: Measured
 ) -> None:
-    result = measured(find_system(str(write(short_folder, "wrong"))), any_runtime, bench)
+    result = measured(write(short_folder, "wrong"))
     assert result.status == "failed"
     assert GOT["wrong"] in str(result.reason)
     waited = re.search(r" in (\d+) s: .*resp_server.py 127.0.0.1", str(result.reason))
@@ -198,18 +205,17 @@ FAULTS = yaml.safe_load(r"""
 
 @pytest.mark.parametrize(("line", "before", "got"), FAULTS)
 def test_a_function_that_fails_is_named_with_the_bytes(
-    line: str, before: str, got: str, short_folder: Path, bench: Bench, any_runtime: Runtime
+    line: str, before: str, got: str, short_folder: Path, measured: Measured
 ) -> None:
     text = redis_system()
     assert text.count(line) == 1
-    system = find_system(str(write(short_folder, text=text.replace(line, f"    {before}\n{line}"))))
-    result = measured(system, any_runtime, bench)
+    result = measured(write(short_folder, text=text.replace(line, f"    {before}\n{line}")))
     assert result.status == "failed"
     assert got in str(result.reason)
 
 
 def test_a_system_with_its_own_caller_and_a_command_is_called_by_that_caller(
-    short_folder: Path, bench: Bench, any_runtime: Runtime
+    short_folder: Path, measured: Measured
 ) -> None:
     (short_folder / "server.py").write_text(
         "import sys\nfrom multiprocessing.connection import Listener\n"
@@ -227,6 +233,6 @@ def test_a_system_with_its_own_caller_and_a_command_is_called_by_that_caller(
         "SYSTEM = System(name='own', title='Own', command='{python} server.py {host} {port}',\n"
         "    caller='clients.callers:framed_caller', message='clients.channel:framed_message')\n"
     )
-    result = measured(find_system(str(short_folder / "own.py")), any_runtime, bench)
+    result = measured(short_folder / "own.py")
     check_ok(result)
     assert result.answered == 20

@@ -1,10 +1,6 @@
 """Services whose clients are on other hosts: where they listen, and whom they serve. Checked at accept, in each."""
 
 import json
-import socket
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,14 +9,15 @@ from core.runtime import NATIVE
 from core.system import System
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from systems import built_in
-from tests.contract.peers import CALC, framed
+from tests.contract.dialects import HTTP
+from tests.contract.peers import CALC, Peer, framed
+from tests.contract.runs import NEEDS_LINUX
 from tests.contract.serving import command_or_skip, small_cell
-from tests.contract.speaking import DEADLINE_S, Spoken
+from tests.contract.speaking import Spoken
 
 ADDRESS, PEER, STRANGER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
-HTTP = b"POST /calc HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n" + b'{"target": 7}'
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8 on loopback")
+pytestmark = NEEDS_LINUX
 
 
 def spreading() -> dict[str, tuple[System, bool]]:
@@ -32,13 +29,6 @@ def spreading() -> dict[str, tuple[System, bool]]:
         if system.supports_hosts and system.native_service:
             services.setdefault(system.native_service.name, (system, True))
     return {f"{system.key} {NATIVE if native else 'python'}": (system, native) for system, native in services.values()}
-
-
-@contextmanager
-def connected(address: str, source: str) -> Iterator[socket.socket]:
-    host, _, port = address.rpartition(":")
-    with closing(socket.create_connection((host, int(port)), DEADLINE_S, (source, 0))) as connection:
-        yield connection
 
 
 @pytest.mark.parametrize("name", spreading())
@@ -53,10 +43,10 @@ def test_it_listens_at_its_address_serves_its_peers_and_closes_and_counts_strang
         (address,) = service.line()["addresses"]
         assert address.startswith(f"{ADDRESS}:")
         for _ in range(2):
-            with connected(address, STRANGER) as stranger, suppress(ConnectionResetError):
-                assert stranger.recv(1) == b""
-        with connected(address, PEER) as peer:
-            peer.sendall(framed(CALC) if system.framed else HTTP)  # what echoes takes either
-            assert peer.recv(1)
+            with Peer(address, source=STRANGER) as stranger:
+                assert stranger.is_closed()
+        with Peer(address, source=PEER) as peer:
+            peer.send(framed(CALC) if system.framed else HTTP.calc)  # what echoes takes either
+            assert peer.take(1)
             status, said, _ = service.end()
     assert (status, json.loads(said.splitlines()[-1])["result"]["strangers"]) == (0, 2)

@@ -14,6 +14,7 @@ from record.run_file import load
 from tests.contract.dialects import FRAMES
 from tests.contract.peers import Peer
 from tests.contract.runs import (
+    NEEDS_LINUX,
     SERVICE,
     UNREPORTED,
     Run,
@@ -27,9 +28,7 @@ from tests.contract.runs import (
     wait_for_ends,
 )
 
-pytestmark = pytest.mark.skipif(
-    not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
-)
+pytestmark = NEEDS_LINUX
 
 ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
 

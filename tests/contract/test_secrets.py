@@ -8,9 +8,9 @@ import pytest
 
 from lab.run.runtimes import Runtime
 from record.run_file import load
-from tests.contract.runs import RUNNER, UNREPORTED, finished, runtime_flags
+from tests.contract.runs import NEEDS_LINUX, RUNNER, UNREPORTED, finished, runtime_flags
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+pytestmark = NEEDS_LINUX
 
 HEADER, ENVIRONMENT, BODY, QUERY, URL, VARIABLE = SECRETS = (
     "header-Sw0rdf1sh", "environ-Sw0rdf1sh", "body-Sw0rdf1sh", "query-Sw0rdf1sh", "url-Sw0rdf1sh", "variable-Sw0rdf1sh",

@@ -8,15 +8,15 @@ import yaml
 
 from analysis.topologies import measured_shape
 from config.user_service.servers import ASGI
-from lab.run.bench import Bench
-from lab.run.runtimes import Runtime
+from core.runtime import RuntimeName
 from record.run import CellResult
 from tests.conftest import runtime_or_skip
-from tests.contract.own_services import measured
+from tests.contract.own_services import Measured
 from tests.contract.packages import not_installed
+from tests.contract.runs import NEEDS_LINUX
 from tests.contract.serving import check_ok
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
+pytestmark = NEEDS_LINUX
 
 APPS = """
 BODY = b'{"id": 3}'
@@ -49,34 +49,32 @@ def folder(short_folder: Path) -> Path:
     return short_folder
 
 
-def served(
-    folder: Path, bench: Bench, runtime: Runtime, server: str, interface: str, topology: str = "", **values: Any
-) -> CellResult:
-    """One small cell of the application on that server."""
+def served(own: Measured, runtime: str, server: str, interface: str, topology: str = "", **how: Any) -> CellResult:
+    """One small cell of the application on that server. how: of measured()"""
+    runtime_or_skip(runtime)
     given = {"app": f"small:over_{interface}", "server": server, "interface": interface}
     given |= {"topology": topology} if topology else {}
-    result = measured(folder, bench, str(runtime.name), given, **values)
+    result = own(given, runtime, **how)
     if "could not be installed" in str(result.reason):
         not_installed(str(result.reason))
     return result
 
 
-def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
+def check_all_is_well(result: CellResult) -> None:
     """It is ok, its connections were kept, and the GIL is as it was."""
     check_ok(result)
     connections = result.params["NUM_CONNECTIONS_PER_CLIENT"]
     assert isinstance(connections, int)
     assert result.connect.get("count", 0) <= connections * len(result.services)
-    assert all(one["gil_enabled_end"] is runtime.name.gil_enabled for one in result.services)
+    assert all(one["gil_enabled_end"] is RuntimeName(result.runtime).gil_enabled for one in result.services)
 
 
 @pytest.mark.parametrize(("name", "app", "workers", "expected"), SERVED)
 def test_each_server_serves_the_application_with_its_workers_and_leaves_the_gil_as_it_is(
-    folder: Path, bench: Bench, name: str, app: list[str], workers: int, expected: list[int]
+    own: Measured, name: str, app: list[str], workers: int, expected: list[int]
 ) -> None:
-    runtime = runtime_or_skip(name)
-    result = served(folder, bench, runtime, *app, NUM_API_SERVICES=workers)
-    check_all_is_well(result, runtime)
+    result = served(own, name, *app, NUM_API_SERVICES=workers)
+    check_all_is_well(result)
     assert len(result.services) == expected[0]
     assert min(service["processes"] for service in result.services) >= expected[1]
 
@@ -91,14 +89,13 @@ def test_each_server_serves_the_application_with_its_workers_and_leaves_the_gil_
     ],
 )
 def test_the_topology_2x1_of_an_asgi_application_runs_as_the_server_offers_it(
-    name: str, folder: Path, bench: Bench, server: str, shape: tuple[int, int]
+    own: Measured, name: str, server: str, shape: tuple[int, int]
 ) -> None:
-    runtime = runtime_or_skip(name)
     loads = {"NUM_CONNECTIONS_PER_CLIENT": 16, "NUM_REQUESTS_PER_CLIENT": 1500}
 
     def shape_of_a_run() -> tuple[int, int] | None:
-        result = served(folder, bench, runtime, server, ASGI, topology="2x1", **loads)
-        check_all_is_well(result, runtime)
+        result = served(own, name, server, ASGI, topology="2x1", **loads)
+        check_all_is_well(result)
         assert (result.services[0]["processes"] > 1) is (shape[0] > 1)
         return measured_shape([result])
 
@@ -106,15 +103,15 @@ def test_the_topology_2x1_of_an_asgi_application_runs_as_the_server_offers_it(
     assert any(shape_of_a_run() in {shape, (1, shape[1])} for _ in range(3))
 
 
-def test_state_of_one_loop_that_another_uses_is_named_as_the_cause(folder: Path, bench: Bench) -> None:
-    runtime = runtime_or_skip("3.14t")  # where workers of granian are threads of one process
+def test_state_of_one_loop_that_another_uses_is_named_as_the_cause(own: Measured, folder: Path) -> None:
     locking = "import asyncio\nlock = asyncio.Lock()\n" + APPS.replace(
         "    headers = [(name", "    async with lock:\n        await asyncio.sleep(0.001)\n    headers = [(name"
     )
     # With a connection for each request, no loop can have them all.
     (folder / "small.py").write_text(locking.replace("HEADERS = [", 'HEADERS = [("Connection", "close"), '))
     loads = {"NUM_CONNECTIONS_PER_CLIENT": 8, "NUM_REQUESTS_PER_CLIENT": 100}
-    broken = served(folder, bench, runtime, "granian", ASGI, topology="2x1", **loads)
+    # On this build workers of granian are threads of one process.
+    broken = served(own, "3.14t", "granian", ASGI, topology="2x1", answer_deadline_s=1.0, **loads)
     assert broken.status == "failed"
     assert "is bound to a different event loop" in str(broken.reason)
     assert "Create this state once per loop" in str(broken.reason)

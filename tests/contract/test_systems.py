@@ -45,8 +45,6 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native,
     assert result.requests == result.latency["count"] == cell.requests
     counted = all(service.get("counted", True) for service in result.services)  # a server's own command counts none
     assert sum(service["requests"] for service in result.services) == counted * cell.requests
-    assert [service["service_id"] for service in result.services] == list(range(cell.num_api_services))
-    assert [client["client_id"] for client in result.clients] == list(range(cell.num_clients))
     programs = [*result.clients] if by_native else []
     children: list[Any] = [*result.services, *result.clients]
     assert sum(child["cpu_user_ns"] + child["cpu_system_ns"] for child in children) > 0  # one alone may take no tick
@@ -119,7 +117,6 @@ IMPATIENT = "import clients.drive; clients.drive.CallerClient.run.__defaults__ =
 # What handles the requests of a service; and what is answered, wrong, and in error of 20 on two threads.
 MISBEHAVIOUR: dict[str, tuple[int, int, dict[str, int]]] = {
     """return b'{"code": 200, "msg": "51", "err": "", "calc_ns": 0}'""": (20, 20, {}),
-    "raise ValueError": (20, 0, {"500": 20}),
     "return b'[]'": (20, 0, {"garbled": 20}),
     "import threading; threading.Event().wait()": (0, 0, {"timeout": 1}),
 }

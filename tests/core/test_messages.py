@@ -49,9 +49,9 @@ def test_a_message_is_its_english_text_with_units_formatted_in_place() -> None:
     assert str(message("{share:.0%} of {limit_s:g} s", share=0.25, limit_s=1.5)) == "25% of 1.5 s"
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 blocks"), (1, "1 block"), (2, "2 blocks")])
-def test_a_count_chooses_the_form(count: int, text: str) -> None:
-    assert str(plural("{count} block", "{count} blocks", count=count)) == text
+def test_a_count_chooses_the_form() -> None:
+    said = [str(plural("{count} block", "{count} blocks", count=count)) for count in (0, 1, 2)]
+    assert said == ["0 blocks", "1 block", "2 blocks"]
 
 
 def test_a_language_translates_messages_within_messages_and_rows_of_them() -> None:
@@ -98,14 +98,12 @@ def test_a_template_from_a_file_cannot_reach_into_its_arguments() -> None:
 def test_a_text_whose_arguments_repeat_is_cut_while_it_is_made(msgid: str, depth: int) -> None:
     stored = nested(msgid, depth)
     made = Message.from_json(stored)
-    assert len(str(made)) <= LONGEST_TEXT
-    assert len(CHINESE.text(made)) <= LONGEST_TEXT
+    assert max(len(str(made)), len(CHINESE.text(made))) <= LONGEST_TEXT
     with pytest.raises(Misfit, match="a message of less than 65536 characters"):
         expect_words(made, "reason")
-    with pytest.raises(Misfit, match="65536"):
-        decoded(stored, Message)
-    with pytest.raises(Misfit, match="65536"):
-        decoded({**stored, "text": "short"}, Message)
+    for claimed in (stored, {**stored, "text": "short"}):
+        with pytest.raises(Misfit, match="65536"):
+            decoded(claimed, Message)
 
 
 def test_a_message_comes_back_from_json_and_translates_as_before() -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -59,18 +58,6 @@ def test_requests_come_by_weight_and_the_same_for_the_same_seed() -> None:
 def test_requests_whose_weights_make_a_long_round_are_drawn() -> None:
     drawn = order([Request(weight=2999), Request(weight=1001)], 1, 2000)
     assert Counter(drawn)[0] == pytest.approx(1500, abs=140)  # 7 standard deviations
-
-
-def test_a_plan_survives_json(tmp_path: Path) -> None:
-    body = tmp_path / "body"
-    body.write_bytes(b"\0\xff")
-    plan = RequestPlan(
-        requests=(Request(method="POST", path="/x", headers={"A": "b"}, body_file=str(body)), Request(expect_json=[1])),
-        think_time_s=0.5,
-    )
-    again = RequestPlan.from_json(json.loads(json.dumps(plan.to_json())))
-    assert again == plan
-    assert [one.body_bytes() for one in again.requests] == [b"\0\xff", b""]
 
 
 def test_what_is_shown_of_a_body_can_be_printed() -> None:

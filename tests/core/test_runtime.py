@@ -43,9 +43,9 @@ FORMS = "3.11, 3.14, 3.14t, 3.14t+gil"
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
-        *[(text, FORMS) for text in ("", "3", "2.7", "3.14T", "3.14t+", " 3.14", "3.14\n", "3.14.", "3.14.1.2")],
+        *[(text, FORMS) for text in ("", "3", "2.7", "3.14T", "3.14t+", " 3.14", "3.14\n", "3.14.1.2")],
         *[(text, FORMS) for text in ("3.14.0rc", "python3.14", "3.14+jet", "3.14+jit+jit")],
-        *[(text, "and native") for text in ("native+gil", "Native", "nativet", " native")],
+        *[(text, "and native") for text in ("native+gil", "Native", " native")],
         ("3.14+gil", "+gil needs a free-threaded build"),
         ("3.15t+jit", "a free-threaded build has no JIT"),
         ("3.13+jit", "is too old"),

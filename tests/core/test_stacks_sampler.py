@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from select import select
 from subprocess import check_output
@@ -115,11 +115,11 @@ def _lines(file: Path) -> list[dict[str, Any]]:
 def _counted(lines: list[dict[str, Any]], began_ns: int) -> dict[str, Counter[str]]:
     frames = [line["frame"] for line in lines if "frame" in line]
     stacks = [line["stack"] for line in lines if "stack" in line]
-    counted: dict[str, Counter[str]] = {}
-    for line in [line for line in lines if line.get("at", 0) > began_ns]:
-        for state, stack, count in line["counts"]:
-            innermost = frames[stacks[stack][0]]
-            counted.setdefault(innermost[2], Counter())[state] += count
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in lines:
+        for state, stack, count in line["counts"] if line.get("at", 0) > began_ns else ():
+            _, _, function = frames[stacks[stack][0]]
+            counted[function][state] += count
     return counted
 
 

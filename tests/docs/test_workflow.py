@@ -13,6 +13,7 @@ import yaml
 
 from lab.places import REPOSITORY
 from tests.docs.pages import DOCS, rows
+from tests.lab.python.fake_pythons import script as program
 
 APP = 'def app(environ, start):\n    start("200 OK", [("Content-Length", "2")])\n    return [b"ok"]\n'
 INPUTS = {"APP": "shop:app", "REQUEST": "GET /", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
@@ -39,13 +40,6 @@ def run_step(text: str, folder: Path, status: int = 0, /, **variables: str) -> N
     command = ["bash", "-e", "-o", "pipefail", "-c", text]
     ended = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False, timeout=300)
     assert ended.returncode == status, ended.stderr
-
-
-def program(folder: Path, name: str, text: str) -> None:
-    """A program of that name that stands before the one on PATH."""
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
 
 
 def test_the_workflow_has_the_keys_of_one_and_gives_the_action_inputs_that_it_has() -> None:
@@ -91,7 +85,7 @@ def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
 
 def asked_by(step: str, name: str, folder: Path, **variables: str) -> list[list[str]]:
     """The folder and the arguments of each call of the program *name* by a step."""
-    program(folder, name, f'echo "$PWD $*" >> {folder}/asked')
+    program(folder / name, f'echo "$PWD $*" >> {folder}/asked')
     run_step(script(step), folder, **variables)
     return [line.split() for line in (folder / "asked").read_text().splitlines()]
 
@@ -119,7 +113,7 @@ def test_a_push_is_measured_once_and_its_table_is_posted(tmp_path: Path) -> None
     assert not summary.exists()  # nor hides it another failure that there is no run
     (tmp_path / "head").mkdir()
     (tmp_path / "head/shop.py").write_text(APP)
-    program(tmp_path, "gilscope", f'exec {sys.executable} {REPOSITORY}/runner.py "$@"')
+    program(tmp_path / "gilscope", f'exec {sys.executable} {REPOSITORY}/runner.py "$@"')
     runtime = f"3.{sys.version_info.minor}"
     inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 0.2"}
     run_step(script("Measure base, head, head, base"), tmp_path, **inputs)
@@ -139,7 +133,7 @@ def test_the_head_is_slower_if_both_rounds_say_so_and_a_round_without_a_verdict_
     fail_if: str, first: int, second: int, status: int, tmp_path: Path
 ) -> None:
     (tmp_path / "temp/gilscope/base-2").mkdir(parents=True)
-    program(tmp_path, "gilscope", f'case "$*" in *head-1*15%*) exit {first} ;; *) exit {second} ;; esac')
+    program(tmp_path / "gilscope", f'case "$*" in *head-1*15%*) exit {first} ;; *) exit {second} ;; esac')
     run_step(script("Compare"), tmp_path, status, FAIL_IF=fail_if)
 
 

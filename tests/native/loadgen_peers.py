@@ -111,12 +111,9 @@ def nobody_listens() -> Iterator[str]:
 
 def exactly(connection: socket.socket, size_bytes: int) -> bytes:
     """The next bytes. Raises EOFError."""
-    data = b""
-    while len(data) < size_bytes:
-        more = connection.recv(size_bytes - len(data))
-        if not more:
-            raise EOFError
-        data += more
+    data = connection.recv(size_bytes, socket.MSG_WAITALL)
+    if len(data) < size_bytes:
+        raise EOFError
     return data
 
 
@@ -164,18 +161,6 @@ def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:
     connection.sendall(request[:50])
     connection.sendall(request[50:])
     return True
-
-
-def in_parts(*parts: bytes, gap_s: float) -> Script:
-    """A script that gives its answer piece by piece."""
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        for part in parts:
-            connection.sendall(part)
-            server.stall(gap_s)
-        return True
-
-    return script
 
 
 def counted(code: int, msg: str) -> bytes:

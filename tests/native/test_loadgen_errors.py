@@ -12,7 +12,6 @@ from tests.native.loadgen_peers import (
     Scripted,
     counted,
     echo,
-    in_parts,
     loadgen,
     nobody_listens,
     read_frame,
@@ -28,8 +27,13 @@ from tests.native.loadgen_peers import (
 Answers = dict[str, tuple[Script, dict[str, object]]]
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
 CLOSING = HELLO.replace(b"Server", b"Connection: close\r\nServer")
-CALC = ("--protocol", "framed", "--calc-target", 50)
-ECHO = ("--protocol", "echo", "--message-bytes", 100)
+
+
+def byte_by_byte(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """A chunked answer in as many pieces as it has bytes."""
+    for byte in CHUNKED:
+        connection.sendall(bytes([byte]))
+    return True
 
 
 def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
@@ -38,12 +42,12 @@ def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool
     return True
 
 
-def noting(asked: list[bytes], answer: bytes) -> Script:
-    """Keeps each request, and always gives this answer."""
+def noting(asked: list[bytes]) -> Script:
+    """Keeps each request."""
 
     def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         asked.append(request)
-        return says(answer)(server, connection, request)
+        return says(HELLO)(server, connection, request)
 
     return script
 
@@ -57,44 +61,40 @@ def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool
 HTTP = {"wrong": 0, "errors": {}, "answered": 20, "body_bytes": 100}
 FINE = {"wrong": 0, "errors": {}, "answered": 20}
 # What becomes of 20 requests on one connection: ten faults in a row are enough.
-HTTP_ANSWERS: Answers = {
+ANSWERS: dict[str, Answers] = {}
+ANSWERS["http"] = {
     "at once": (says(HELLO), HTTP),
-    "chunked, byte by byte": (in_parts(*(bytes([byte]) for byte in CHUNKED), gap_s=0.0), HTTP),
+    "chunked, byte by byte": (byte_by_byte, HTTP),
     "and closed each time": (says(CLOSING, keep=False), {**HTTP, "kept": 0}),
     "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
     "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
     "reset": (reset, {"answered": 0, "errors": {"reset": 10}, "given_up": 1}),
     "silent": (silent, {"answered": 0, "errors": {"timeout": 10}, "given_up": 1}),
 }
-FRAMED_ANSWERS: Answers = {
+ANSWERS["framed"] = {
     "right": (says(counted(200, "50")), {**FINE, "calc_ns": 100}),
     "wrong": (says(counted(200, "51")), {**FINE, "wrong": 20}),
     "refused": (says(counted(500, "")), {**FINE, "errors": {"500": 20}}),
     "no JSON": (says(b"\x00\x00\x00\x04\xff{]["), {"answered": 20, "errors": {"garbled": 20}}),
     "half, then closed": (says(counted(200, "50")[:9], keep=False), {"answered": 0, "errors": {"closed": 10}}),
 }
-ECHO_ANSWERS: Answers = {
+ANSWERS["echo"] = {
     "right": (echo, {**FINE, "received_bytes": 2000, "sent_bytes": 2000}),
     "of other bytes": (shifted, {**FINE, "wrong": 20}),
     "of more": (says(bytes(101)), {"answered": 0, "errors": {"extra": 10}}),
 }
-PROTOCOLS: dict[str, tuple[Read, tuple[str | int, ...], Answers]] = {
-    "http": (read_http, (), HTTP_ANSWERS),
-    "framed": (read_frame, CALC, FRAMED_ANSWERS),
-    "echo": (read_message, ECHO, ECHO_ANSWERS),
-}
+READ: dict[str, Read] = {"http": read_http, "framed": read_frame, "echo": read_message}
+FLAGS = {"http": "", "framed": "--calc-target 50", "echo": "--message-bytes 100"}
 
 
-@pytest.mark.parametrize(
-    ("protocol", "name"), [(protocol, name) for protocol, (_, _, answers) in PROTOCOLS.items() for name in answers]
-)
+@pytest.mark.parametrize(("protocol", "name"), [(protocol, name) for protocol in ANSWERS for name in ANSWERS[protocol]])
 def test_every_answer_is_counted_by_what_it_is(protocol: str, name: str) -> None:
-    read, flags, answers = PROTOCOLS[protocol]
-    script, expected = answers[name]
+    script, expected = ANSWERS[protocol][name]
     status = 0 if expected["errors"] == {} and not expected["wrong"] else 1
     patience = ("--timeout", "50ms") if script is silent else ()
-    with scripted(script, read) as server:
+    with scripted(script, READ[protocol]) as server:
         target = server.url if protocol == "http" else server.address
+        flags = ("--protocol", protocol, *FLAGS[protocol].split())
         report = reported(*flags, "-n", 20, *patience, target, status=status)
     assert {key: report[key] for key in expected} == expected
     assert report.get("latency", {"count": 0})["count"] == report["answered"]
@@ -115,10 +115,9 @@ def test_a_server_that_dies_is_given_up() -> None:
     assert list(report["errors"]) in (["closed"], ["reset"])
 
 
-@pytest.mark.parametrize("transport", ["tcp", "unix"])
-def test_without_keep_alive_each_request_has_a_connection_and_says_so(short_folder: Path, transport: str) -> None:
+def test_without_keep_alive_each_request_has_a_connection_and_says_so(short_folder: Path) -> None:
     asked: list[bytes] = []
-    with scripted(noting(asked, HELLO), read_http, short_folder if transport == "unix" else None) as server:
+    with scripted(noting(asked), read_http, short_folder) as server:
         report = reported("-n", 10, "--keep-alive", "false", server.url, status=0)
     assert (report["answered"], report["connect"]["count"], server.connections) == (10, 10, 10)
     assert report["total"]["min_ns"] > report["latency"]["min_ns"]
@@ -129,7 +128,7 @@ def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
     asked: list[bytes] = []
     body = tmp_path / "body"
     body.write_bytes(b"\x00\xff")
-    with scripted(noting(asked, HELLO), read_http) as server:
+    with scripted(noting(asked), read_http) as server:
         reported("-n", 1, "-H", "X-A: b", "-H", "Host: h", "--body-file", str(body), server.url, status=0)
         reported("-n", 1, server.url, status=0)
     assert asked == [
@@ -140,10 +139,7 @@ def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
 
 def test_the_wall_time_of_a_duration_goes_on_while_a_server_hangs() -> None:
     def hanging(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        if server.requests > 50:
-            return silent(server, connection, request)
-        connection.sendall(HELLO)
-        return True
+        return (silent if server.requests > 50 else says(HELLO))(server, connection, request)
 
     with scripted(hanging, read_http) as server:
         report = reported("-d", "500ms", "--timeout", "200ms", server.url, status=1)

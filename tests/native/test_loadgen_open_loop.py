@@ -2,7 +2,6 @@
 
 import socket
 from collections import Counter
-from itertools import count
 from threading import Event, Lock
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from tests.native.loadgen_peers import (
     DEADLINE_S,
     HELLO,
-    Script,
     Scripted,
     read_http,
     reported,
@@ -22,22 +20,17 @@ STALL_S = 0.6
 RATE = 300
 
 
-def stalling() -> Script:
+def stalls_once(server: Scripted, connection: socket.socket, request: bytes) -> bool:
     """One request of all waits, and with one connection all others wait behind it."""
-    numbers = count(1)
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        if next(numbers) == RATE // 2:
-            server.stall(STALL_S)
-        connection.sendall(HELLO)
-        return True
-
-    return script
+    if server.requests == RATE // 2:
+        server.stall(STALL_S)
+    connection.sendall(HELLO)
+    return True
 
 
 @pytest.mark.alone
 def test_a_stall_shows_in_the_corrected_percentile_and_not_in_the_raw_one() -> None:
-    with scripted(stalling(), read_http) as server:
+    with scripted(stalls_once, read_http) as server:
         report = reported("-n", 2 * RATE, "--rate", RATE, server.url, status=0)
     raw, corrected = report["latency"], report["latency_corrected"]
     assert raw["count"] == corrected["count"] == 2 * RATE

@@ -1,21 +1,24 @@
-"""calc-service: what it counts, and who it closes. tests/contract/test_wire.py has its answers and its bad peers."""
+"""Native services: what is theirs alone. tests/contract/test_wire.py has their answers and their bad peers."""
 
 import os
 from contextlib import AbstractContextManager, ExitStack
+from time import perf_counter_ns
 from typing import Any
 
 import pytest
 
 from lab.folders import Sandbox
+from tests.contract.dialects import BODY, http
 from tests.contract.peers import CALC, request
 from tests.contract.serving import Serving
-from tests.native.programs import native_serving, program_or_skip
+from tests.native.programs import as_service, native_serving
 
 
 def calc_service(number: str, sandbox: Sandbox, **params: Any) -> AbstractContextManager[Serving]:
     """A service that stands in for system *number*, with one worker unless *params* say otherwise."""
-    command = [program_or_skip("calc-service"), "--child"]
-    return native_serving(command, sandbox, {"NUM_WORKERS_PER_API_SERVICE": 1, **params}, system=number)
+    return native_serving(
+        as_service("calc-service"), sandbox, {"NUM_WORKERS_PER_API_SERVICE": 1, **params}, system=number
+    )
 
 
 def test_an_answer_says_when_the_count_began_if_it_is_asked(sandbox: Sandbox) -> None:
@@ -33,3 +36,27 @@ def test_connections_that_stay_are_dealt_out_to_the_threads(sandbox: Sandbox) ->
         for _ in range(10):
             assert held.enter_context(service.peer()).ask(CALC)["msg"] == "7"
         assert service.end()["requests_by_worker"] == [5, 5]
+
+
+DELAY_US = 200_000
+GREETING = (200, "Hello, World!")
+
+
+@pytest.mark.alone
+def test_delays_of_many_connections_pass_at_the_same_time(sandbox: Sandbox) -> None:
+    params = {"TRANSPORT": "unix", "DELAY_US": DELAY_US, "NUM_SERVER_THREADS": 1}
+    with native_serving(as_service("axum-server"), sandbox, params) as service, ExitStack() as held:
+        peers = [held.enter_context(service.peer()) for _ in range(50)]
+        start_ns = perf_counter_ns()
+        for peer in peers:
+            peer.send(BODY.calc)
+        assert [BODY.read(peer, BODY.calc) for peer in peers] == [GREETING] * 50
+        assert DELAY_US * 1000 <= perf_counter_ns() - start_ns < 25 * DELAY_US * 1000
+        assert service.end()["requests"] == 50
+
+
+def test_http_echo_closes_a_connection_as_it_is_asked_to(sandbox: Sandbox) -> None:
+    asked = http("GET", "/", b"", "Connection: close")
+    with native_serving(as_service("http-echo"), sandbox, {"TRANSPORT": "unix"}) as service, service.peer() as peer:
+        assert BODY.ask(peer, asked) == GREETING
+        assert peer.is_closed()

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from record.run import Run
+from tests.analysis.timed_cells import steady
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, page_of
-from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sample import run_of
 
 
 def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() -> None:
@@ -18,14 +19,8 @@ def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() ->
 
 
 def idle() -> Run:
-    cells = [
-        replace(
-            measured(cell_of("2", runtime, {"NUM_CLIENTS": 0}), block, [2000 * MS]), clients=[], wall_ns=0, latency={}
-        )
-        for runtime in ("3.11", "3.14t")
-        for block in (1, 2, 3)
-    ]
-    return run_of(cells)
+    cells = steady("3.11", 2000) + steady("3.14t", 2000)
+    return run_of([replace(one, params={"NUM_CLIENTS": 0}, clients=[], wall_ns=0, latency={}) for one in cells])
 
 
 def test_a_run_without_clients_has_a_page() -> None:

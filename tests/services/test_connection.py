@@ -3,7 +3,6 @@
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
@@ -12,7 +11,7 @@ from services.connection import Connection
 from services.listeners import Listener, listen
 from systems import find
 
-Pair: TypeAlias = tuple[Connection, socket.socket]
+Pair = tuple[Connection, socket.socket]
 
 
 @pytest.fixture
@@ -49,8 +48,7 @@ def test_sending_to_a_peer_that_has_gone_is_no_error(pair: Pair) -> None:
 def test_a_tcp_socket_is_on_loopback_and_answers_without_delay(short_folder: Path) -> None:
     cell = Cell.build(system="4", runtime="3.14", reads=find("4").parameters, values={"TRANSPORT": "tcp"})
     (listener,) = listen(cell, 3, str(short_folder), sockets=1)
-    host, _, port = listener.address.partition(":")
-    assert host == "127.0.0.1"
-    with listener.sock, socket.create_connection((host, int(port))), listener.sock.accept()[0] as accepted:
-        connection = Connection(accepted, listener)
-        assert connection.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert listener.address.startswith("127.0.0.1:")
+    address = listener.sock.getsockname()
+    with listener.sock, socket.create_connection(address), listener.sock.accept()[0] as accepted:
+        assert Connection(accepted, listener).sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

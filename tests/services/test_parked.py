@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from time import monotonic
 
@@ -99,11 +100,8 @@ def test_connections_may_enter_from_many_threads_at_once(parked: ParkedConnectio
             one.peer.send(b"x")
             parked.wait_for_request(one.connection, later(), one.done.put)
 
-    threads = [threading.Thread(target=enter, args=(pairs[start::8],)) for start in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(enter, [pairs[start::8] for start in range(8)]))
     for one in pairs:
         one.wait_until_done()
         one.close()

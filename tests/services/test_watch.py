@@ -5,6 +5,7 @@ import select
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -20,11 +21,11 @@ WATCHES = [(selector, mode) for mode in ("all", "single") for selector in SELECT
 
 
 class Workers:
-    """Threads that wait on the watch, each for one socket; an error of theirs is an error of the test."""
+    """Threads that wait on the watch, each for one socket; an error of theirs is a warning, an error of the test."""
 
     def __init__(self, watch: SocketWatch) -> None:
         self.watch = watch
-        self._taken: SimpleQueue[int | BaseException] = SimpleQueue()
+        self._taken: SimpleQueue[int] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._sockets: list[socket.socket] = []
 
@@ -44,17 +45,12 @@ class Workers:
 
     def taken(self) -> int:
         """The number of the next socket that a worker got."""
-        got = self._taken.get(timeout=DEADLINE_S)
-        if isinstance(got, BaseException):
-            raise got
-        return got
+        return self._taken.get(timeout=DEADLINE_S)
 
-    def nothing_is_taken(self) -> bool:
-        """Whether no worker gets anything for a while."""
-        with suppress(Empty):
+    def check_nothing_is_taken(self) -> None:
+        """No worker gets anything for a while."""
+        with pytest.raises(Empty):
             self._taken.get(timeout=NOTHING_S)
-            return False
-        return True
 
     def release(self) -> None:
         """Let the workers that still wait go, by a socket that is always readable; then close all sockets."""
@@ -70,11 +66,8 @@ class Workers:
             one.close()
 
     def _wait(self) -> None:
-        try:
-            for fd in self.watch.wait():
-                self._taken.put(fd)
-        except BaseException as error:
-            self._taken.put(error)
+        for fd in self.watch.wait():
+            self._taken.put(fd)
 
 
 @pytest.fixture(params=WATCHES, ids="-".join)
@@ -89,7 +82,7 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
 def test_a_socket_that_is_added_while_a_worker_waits_is_noticed(workers: Workers) -> None:
     workers.pair()
     workers.start()
-    assert workers.nothing_is_taken()
+    workers.check_nothing_is_taken()
     watched, peer = workers.pair(is_watched=False)
     peer.send(b"x")
     workers.watch.add(watched.fileno())
@@ -101,7 +94,7 @@ def test_a_readable_socket_is_handed_to_one_worker_only_until_it_is_armed_again(
     workers.start(3)
     peer.send(b"x")
     assert workers.taken() == watched.fileno()
-    assert workers.nothing_is_taken()
+    workers.check_nothing_is_taken()
     others_peer.send(b"x")
     assert workers.taken() == other.fileno()
     workers.watch.arm(watched.fileno())
@@ -117,7 +110,7 @@ def test_a_socket_that_is_closed_after_it_was_taken_disturbs_nobody(workers: Wor
         workers.watch.forget(watched.fileno())
         watched.close()
     workers.start(2)
-    assert workers.nothing_is_taken()
+    workers.check_nothing_is_taken()
     lasts_peer.send(b"x")
     assert workers.taken() == last.fileno()
 
@@ -131,7 +124,7 @@ def test_the_number_of_a_closed_socket_can_be_watched_again(workers: Workers) ->
     os.dup2(again.fileno(), number)  # closes what the first had
     workers.start()
     workers.watch.add(number)
-    assert workers.nothing_is_taken()
+    workers.check_nothing_is_taken()
     agains_peer.send(b"x")
     assert workers.taken() == number == first.fileno()
 
@@ -155,12 +148,7 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(
     waker, entered, go_on = EpollWatch(), threading.Event(), threading.Event()
     watch = ScanWatch(waker, lambda fd: bool(select.select((fd,), (), (), 0)[0]))
     watched, peer = socket.socketpair()
-    fd = watched.fileno()
-    peer.send(b"x")
-    if slow == "arm":
-        watch.add(fd)
-        assert watch.wait() == [fd]
-    act = getattr(waker, slow)
+    fd, act = watched.fileno(), getattr(waker, slow)
 
     def held_up(fd: int) -> None:
         if not entered.is_set():
@@ -168,7 +156,7 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(
             assert go_on.wait(DEADLINE_S)
         act(fd)
 
-    def taking() -> None:
+    def take() -> None:
         assert watch.wait() == [fd]
         if then == "arm":
             watch.arm(fd)
@@ -176,17 +164,19 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(
             watch.forget(fd)
             watched.close()
 
-    monkeypatch.setattr(waker, slow, held_up)
-    threads = [threading.Thread(target=work, daemon=True) for work in (lambda: getattr(watch, slow)(fd), taking)]
-    with watched, peer:
-        threads[0].start()
+    with watched, peer, ThreadPoolExecutor() as pool:
+        peer.send(b"x")
+        if slow == "arm":
+            watch.add(fd)
+            assert watch.wait() == [fd]
+        monkeypatch.setattr(waker, slow, held_up)
+        arming = pool.submit(getattr(watch, slow), fd)
         assert entered.wait(DEADLINE_S)
-        threads[1].start()
-        threads[1].join(NOTHING_S)
+        taking = pool.submit(take)
+        wait([taking], NOTHING_S)
         go_on.set()
-        for thread in threads:
-            thread.join(DEADLINE_S)
-        assert [thread.is_alive() for thread in threads] == [False, False]  # an error of theirs is a warning, an error
+        arming.result(DEADLINE_S)
+        taking.result(DEADLINE_S)
 
 
 # ---- accepting ----------------------------------------------------------------------------------------------------

@@ -20,24 +20,9 @@ from itertools import accumulate, chain
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from tests.test_import_table import PACKAGES, sources
+
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (
-    *(
-        "core",
-        "services",
-        "clients",
-        "experiments",
-        "systems",
-        "config",
-        "record",
-        "analysis",
-        "lab",
-        "reports",
-        "commands",
-        "gilscope",
-    ),
-    "runner.py",
-)
 SEED, COUNT = 27, 300
 OUT = ROOT / ".venv" / "mutants.jsonl"
 LIMIT_S = 40.0
@@ -76,16 +61,10 @@ def mutants(file: str, source: str) -> Iterator[Mutant]:
         for kind, old, text in _changes(node):
             key = f"{file}:{place or '<module>'}:{kind}"
             seen[key] = seen.get(key, 0) + 1
-            assert old.end_lineno is not None
-            assert old.end_col_offset is not None
-            yield Mutant(
-                name=f"{key}:{seen[key]}",
-                file=file,
-                line=old.lineno,
-                start=offsets[old.lineno - 1] + old.col_offset,
-                end=offsets[old.end_lineno - 1] + old.end_col_offset,
-                text=text,
-            )
+            start = offsets[old.lineno - 1] + old.col_offset
+            end = offsets[(old.end_lineno or 0) - 1] + (old.end_col_offset or 0)
+            name = f"{key}:{seen[key]}"
+            yield Mutant(name=name, file=file, line=old.lineno, start=start, end=end, text=text)
 
 
 def _nodes(node: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:
@@ -129,10 +108,8 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:  
 
 def chosen() -> list[Mutant]:
     """Return COUNT mutants, those whose names have the lowest digests: a change of code moves no other mutant."""
-    paths = [
-        path for room in ROOMS for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
-    ]
-    every = [one for path in paths for one in mutants(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))]
+    files = sources(*PACKAGES, "gilscope", "runner")
+    every = [one for file, source in files.items() for one in mutants(file, source)]
     return sorted(every, key=lambda one: hashlib.sha256(f"{SEED} {one.name}".encode()).digest())[:COUNT]
 
 

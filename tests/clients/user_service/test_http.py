@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from time import monotonic
 from typing import Any
@@ -81,13 +82,12 @@ def test_a_service_that_takes_a_request_too_slowly_is_given_up_in_time() -> None
             while not ended.wait(0.01) and there.recv(1024):
                 pass
 
-        taking = threading.Thread(target=take)
-        taking.start()
-        began = monotonic()
-        with pytest.raises(CallFailed) as caught:
-            connection.ask(bytes(1 << 22), "POST")
-        ended.set()
-        taking.join()
+        with ThreadPoolExecutor() as pool:
+            pool.submit(take)
+            began = monotonic()
+            with pytest.raises(CallFailed) as caught:
+                connection.ask(bytes(1 << 22), "POST")
+            ended.set()
         assert (caught.value.code, monotonic() - began < 5.0) == ("timeout", True)
 
 

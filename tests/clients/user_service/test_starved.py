@@ -4,7 +4,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import perf_counter_ns
 from typing import Any
 
@@ -16,13 +16,13 @@ from core.request_plan import Request, RequestPlan
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.contract.speaking import spoken
-from tests.native.loadgen_peers import Scripted, read_http, scripted
+from tests.native.loadgen_peers import HELLO, Scripted, read_http, says, scripted, silent
 from tests.native.programs import program_or_skip, told_client
 
 pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
 
 LIMIT_S, SLICE_NS = 0.5, 200_000_000
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+answering = says(HELLO)
 WARM = Method(duration_s=0.5, warmup=Warmup(seconds=0.1))
 Say = Callable[[str], Any]
 
@@ -81,8 +81,7 @@ def threads(number: int, pause_s: float = 0.0) -> Iterator[Scripted]:
             if free.acquire(timeout=0.05):
                 served.add(connection)
         server.stall(pause_s)
-        connection.sendall(ANSWER)
-        return True
+        return answering(server, connection, request)
 
     with scripted(script, read_http) as server:
         yield server
@@ -111,17 +110,7 @@ def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
 
 
 def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> None:
-    with threads(1) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=1) as say:
-        server.stopped.set()  # so that threads leave at the end
-        assert say("slice")["errors"] == {}
-    stalled = threading.Event()
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        server.stopped.wait()
-        stalled.set()
-        return False
-
-    with scripted(script, read_http) as server, starting(server.address) as say:
+    with scripted(silent, read_http) as server, starting(server.address) as say:
         took_s, (_, first, second) = spent_s(say, "warm", "slice", "slice")
     for result in (first, second):
         assert (result["errors"], result["starved"], result["answered"]) == ({"timeout": 6}, 6, 0)
@@ -143,11 +132,7 @@ def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(start
 
     def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         asked[connection] += 1
-        if asked[connection] > 2:
-            server.stopped.wait()
-            return False
-        connection.sendall(ANSWER)
-        return True
+        return (silent if asked[connection] > 2 else answering)(server, connection, request)
 
     numbered = Method(warmup=Warmup())
     with scripted(script, read_http) as server, starting(server.address, method=numbered) as say:
@@ -161,16 +146,13 @@ def test_a_listener_that_accepts_nothing_costs_one_limit(starting: Any) -> None:
     """Its backlog is full, so that the kernel drops what asks for a connection."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
         address = "{}:{}".format(*listener.getsockname())
-        filling = [socket.socket() for _ in range(4)]
-        for one in filling:
-            one.setblocking(False)
-            one.connect_ex(listener.getsockname())
-        try:
+        with ExitStack() as stack:
+            for _ in range(4):
+                filling = stack.enter_context(socket.socket())
+                filling.setblocking(False)
+                filling.connect_ex(listener.getsockname())
             with starting(address, RATE=100) as say:
                 took_s, (result,) = spent_s(say, "slice")
-        finally:
-            for one in filling:
-                one.close()
     assert set(result["errors"]) == {"timeout"}
     assert took_s < 2 * LIMIT_S + 1.0
 
@@ -181,8 +163,7 @@ def test_a_service_that_stalls_at_a_rate_has_a_result_that_adds_up(starting: Any
     def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         if server.requests % 7 == 0:
             server.stall(0.3)
-        connection.sendall(ANSWER)
-        return True
+        return answering(server, connection, request)
 
     with scripted(script, read_http) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=3, RATE=100) as say:
         _, (first, second) = spent_s(say, "slice", "slice")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from clients.schedule import NEVER_NS
 from core.method import Method
-from experiments.http_clients import workers as http_workers
-from experiments.http_clients.threads import BlockingConnection, ThreadClient, ThreadWorker
+from experiments.http_clients.threads import BlockingConnection, ThreadClient
 from experiments.http_clients.workers import Library
 from tests.experiments.http_clients.test_workers import cell
 
@@ -30,14 +28,6 @@ def test_a_worker_that_dies_ends_the_client_with_its_exception() -> None:
     threads = ThreadClient(Library(Broken, ()), cell(4, 2), 0, [["127.0.0.1:80"]], Method())
     with pytest.raises(ZeroDivisionError, match="a mistake"):
         threads.run()
-
-
-def test_what_a_dead_worker_was_to_send_is_missing_from_the_answers() -> None:
-    worker = ThreadWorker(Library(Broken, ()), ("127.0.0.1", 80))
-    with pytest.raises(ZeroDivisionError):
-        worker.call(5, NEVER_NS)
-    counted = http_workers.summary([worker.tally], 0, 1, "thread")
-    assert (counted["requests"], counted["answered"]) == (5, 1)
 
 
 def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code() -> None:

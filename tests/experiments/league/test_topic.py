@@ -1,11 +1,13 @@
 """The league: who is ranked where, and what is said of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from record.plan import Machine
 from record.run import Run
 from tests.reports.contestants import sentences
-from tests.reports.sample import MS, TITLES, cell_of, measured, plan_of
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
 NAMES = {**TITLES, "alt-socketserver": "socketserver", "alt-waitress": "Waitress"}
 TIMES_MS = {"2": 100, "4": 80, "alt-socketserver": 50, "alt-waitress": 400}
@@ -19,15 +21,17 @@ def a_run(times_ms: dict[str, int], blocks: int = 6, runtimes: tuple[str, ...] =
         for system, time_ms in times_ms.items()
         for runtime in runtimes
     ]
-    params = {system: cell_of(system, runtimes[0]).params for system in times_ms}
-    plan = plan_of(
-        name="league",
-        view="league",
-        blocks=blocks,
-        runtimes=list(runtimes),
-        rows=[{"system": system, "params": own} for system, own in params.items()],
+    run = run_of(cells, name="league", blocks=blocks, runtimes=runtimes)
+    return replace(
+        run,
+        run_id="r",
+        started_at="",
+        finished_at="",
+        command=[],
+        machine=Machine(),
+        runtimes={},
+        plan=replace(run.plan, view="league"),
     )
-    return Run(run_id="r", started_at="", seed=1, command=[], plan=plan, machine=Machine(), runtimes={}, cells=cells)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from experiments.loadgen.generators import GENERATORS, UNKNOWN, Load
 from tests.experiments.loadgen.printed import HEY, PRINTED
+from tests.lab.python.fake_pythons import script
 
 URL = "http://127.0.0.1:1/"
 
@@ -64,9 +65,9 @@ def test_hey_counts_more_answers_than_it_remembers_the_status_of() -> None:
 @pytest.mark.parametrize(
     ("name", "program", "version"),
     [
-        ("ab", "#!/bin/sh\necho 'This is ApacheBench, Version 2.3 <$Revision: 1 $>'\nexit 1\n", "2.3"),
-        ("wrk", "#!/bin/sh\necho 'wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012'\n", "debian/4.1.0-3+b2"),
-        ("oha", "#!/bin/sh\necho something else\n", UNKNOWN),
+        ("ab", "echo 'This is ApacheBench, Version 2.3 <$Revision: 1 $>'\nexit 1", "2.3"),
+        ("wrk", "echo 'wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012'", "debian/4.1.0-3+b2"),
+        ("oha", "echo something else", UNKNOWN),
     ],
 )
 def test_a_generator_that_is_there_has_a_version(
@@ -74,6 +75,5 @@ def test_a_generator_that_is_there_has_a_version(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert GENERATORS[name].version() == UNKNOWN
-    (tmp_path / name).write_text(program)
-    (tmp_path / name).chmod(0o755)
+    script(tmp_path / name, program)
     assert GENERATORS[name].version() == version

@@ -243,26 +243,21 @@ def test_a_failure_names_the_users_file_and_not_the_one_that_was_made_of_it(
             environment(Recipe(interpreter=interpreter, requirements_file=Path(file), hashed=False))
 
 
-def test_without_a_uv_that_may_be_executed_it_says_why_and_what_to_do(
+def test_without_a_uv_that_may_be_executed_or_a_folder_it_says_why_and_what_to_do(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "runtimes").touch()
+    with pytest.raises(EnvironmentFailed, match=r"could not be created in .*runtimes"):
+        make()
     monkeypatch.undo()
-    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "runtimes")
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "other")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "uv").chmod(0o777)
-    with pytest.raises(
-        EnvironmentFailed, match=r"not executed because other users can write to .*/uv\. Install uv whe"
-    ):
+    with pytest.raises(EnvironmentFailed, match=r"because other users can write to .*/uv\. Install uv whe"):
         make()
     (tmp_path / "uv").unlink()
     with pytest.raises(EnvironmentFailed, match=r"uv was not found\. Install uv where"):
-        make()
-
-
-def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) -> None:
-    (tmp_path / "runtimes").touch()
-    with pytest.raises(EnvironmentFailed, match=r"could not be created in .*runtimes"):
         make()
 
 

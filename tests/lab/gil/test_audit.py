@@ -11,7 +11,6 @@ import pytest
 from core.errors import BadInput
 from lab.environments.requirements import Requirements
 from lab.gil.audit import NEEDS, NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
-from lab.gil.switching import GIL, IMPORT_FAILS, WARNS
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -93,25 +92,26 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFin
         assert findings[name].passes
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "culprit", "detail"),
-    [
-        ("holding", GIL, "holding._held", "importing holding switches the GIL on because holding loads holding._held"),
-        ("leaning", GIL, "holding._held", "importing leaning switches"),  # by what it needs
-        ("raising", IMPORT_FAILS, "", "importing raising fails: ModuleNotFoundError: No module named 'nothing_of"),
-        ("dying", IMPORT_FAILS, "", "importing dying fails: the interpreter exited with status 7"),
-        ("warning", WARNS, "", "RuntimeWarning: not thread-safe"),
-        ("sourced", NO_WHEEL, "", "sourced 1.0 has no wheel"),
-        ("nowhere", NOT_INSTALLABLE, "", "Because nowhere was not found"),
-    ],
-)
+# A package, what is wrong with it, and the module that did it. The second one does it by what it needs.
+WRONG = """\
+holding | gil holding._held | importing holding switches the GIL on because holding loads holding._held
+leaning | gil holding._held | importing leaning switches
+raising | import fails | importing raising fails: ModuleNotFoundError: No module named 'nothing_of
+dying | import fails | importing dying fails: the interpreter exited with status 7
+warning | warns | RuntimeWarning: not thread-safe
+sourced | no wheel | sourced 1.0 has no wheel
+nowhere | not installable | Because nowhere was not found"""
+
+
+@pytest.mark.parametrize("line", WRONG.splitlines())
 def test_what_is_wrong_with_a_package_is_told_with_the_module_that_did_it_and_the_others_are_looked_at(
-    findings: dict[str, PackageFinding], name: str, kind: str, culprit: str, detail: str
+    findings: dict[str, PackageFinding], line: str
 ) -> None:
+    name, kind, detail = line.split(" | ")
     (problem,) = findings[name].problems
-    assert (problem.kind, problem.culprit) == (kind, culprit)
+    assert f"{problem.kind} {problem.culprit}".strip() == kind
     assert str(problem.detail).startswith(detail)
-    assert bool(findings[name].modules) is (kind not in (NOT_INSTALLABLE, NO_WHEEL))
+    assert bool(findings[name].modules) is (problem.kind not in (NOT_INSTALLABLE, NO_WHEEL))
 
 
 def test_nothing_is_built_and_a_version_that_has_the_wheel_is_named(
@@ -143,10 +143,3 @@ def test_a_folder_of_ones_own_is_not_blamed_for_having_no_wheel(
         audit(asked, free_threaded)
     (found,) = audit(replace(shelved(shelf, "plain"), entries=("plain", *asked.entries)), free_threaded)
     assert found == PackageFinding(package="plain", version="1.0", modules=("plain",))
-
-
-def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
-    (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
-    for name in ("", "pyproject.toml", "pylock.toml"):
-        assert read_requirements(tmp_path / name).entries == ("plain==1.0",)

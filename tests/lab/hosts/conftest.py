@@ -7,7 +7,6 @@ from typing import TypeAlias
 import pytest
 
 from config.plan import Entry
-from core.cell import Cell
 from core.hosts import Layout
 from core.method import Method
 from lab.folders import Sandbox
@@ -18,6 +17,7 @@ from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
 from record.run import CellResult
 from systems import find
+from tests.contract.serving import small_cell
 from tests.lab.hosts.namespaces import Lab, python_path, why_not
 
 Measured: TypeAlias = Callable[..., CellResult]
@@ -60,8 +60,7 @@ def measured(spread: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Mea
     def run(number: str = "4", arms: int = 1, **params: object) -> CellResult:
         """The last of so many arms, which take turns."""
         system = find(number)
-        values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "TRANSPORT": "tcp", **params}
-        cell = Cell.build(system=number, runtime=name, reads=system.parameters, values=values)
+        cell = small_cell(system, any_runtime, **{"NUM_CLIENTS": 2, "TRANSPORT": "tcp", **params})
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=Method(duration_s=SECONDS), inside={}, places=spread)
         if arms > 1:
             entries = [Entry(arm=f"arm {number}", cell=cell, system=system) for number in range(arms)]

@@ -25,6 +25,7 @@ from lab.run.profiling import CellProfiler
 from lab.run.runtimes import Runtime
 from lab.run.slow import DEFAULT
 from systems import find
+from tests.contract.serving import small_cell
 
 METHOD = Method(duration_s=0.4, pin_services=(0,))
 
@@ -37,11 +38,6 @@ def cluster(clients: str) -> HostCluster:
 
 def bench_of(spread: HostCluster, sandbox: Sandbox, runtime: Runtime) -> Bench:
     return Bench(sandbox=sandbox, runtimes=spread.runtimes([str(runtime.name)]), method=METHOD, places=spread)
-
-
-def cell_of(runtime: Runtime, clients: int) -> Cell:
-    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": clients, "TRANSPORT": "tcp"}
-    return Cell.build(system="4", runtime=str(runtime.name), reads=find("4").parameters, values=values)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +53,7 @@ def bench(spread: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
 
 @pytest.fixture(scope="module")
 def cell(any_runtime: Runtime) -> Cell:
-    return cell_of(any_runtime, 1)  # windows of two must overlap
+    return small_cell(find("4"), any_runtime, TRANSPORT="tcp")  # one client: windows of two must overlap
 
 
 def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requests_are_not_laid_over_them(
@@ -129,7 +125,8 @@ def test_clients_are_on_nine_hosts_at_once(sandbox: Sandbox, any_runtime: Runtim
     """Eight are closed at a time."""
     names = "bcdefghij"
     with cluster(names) as spread:
-        result = measure(cell_of(any_runtime, len(names)), find("4"), 1, bench_of(spread, sandbox, any_runtime))
+        cell = small_cell(find("4"), any_runtime, TRANSPORT="tcp", NUM_CLIENTS=len(names))
+        result = measure(cell, find("4"), 1, bench_of(spread, sandbox, any_runtime))
     assert [client["host"] for client in result.clients] == [*names], str(result.reason)
     assert all(client["answered"] > 0 for client in result.clients)
 

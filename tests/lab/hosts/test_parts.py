@@ -14,7 +14,6 @@ from core.errors import ChildFailed
 from core.hosts import Host
 from lab.folders import Sandbox
 from lab.hosts import agent_stream, connection, protocol
-from lab.hosts.agent_stream import split_ssh_address
 from lab.hosts.connection import ClockOffset, HostConnection, between, estimate, overlap_faults
 from lab.hosts.protocol import BYTES, MessageReader, encoded
 from tests.test_import_table import STANDARD_LIBRARY, imports
@@ -37,8 +36,12 @@ def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("ssh"), reason="needs ssh")
-def test_ssh_takes_paths_with_blanks(tmp_path: Path) -> None:
+def test_ssh_takes_paths_with_blanks_and_places_with_user_and_port(tmp_path: Path) -> None:
     key, known = tmp_path / "my key", tmp_path / "known hosts"
+    assert [agent_stream.split_ssh_address(text) for text in ("h", "me@[fe80::1]:22")] == [
+        ("", "h", ""),
+        ("me", "fe80::1", "22"),
+    ]
     host = Host(name="a", address="127.0.0.1", ssh="127.0.0.1", identity_file=str(key), known_hosts=str(known))
     words = agent_stream.ssh_command(host)
     done = subprocess.run([words[0], "-G", *words[1:-1]], capture_output=True, text=True, check=True)
@@ -48,13 +51,6 @@ def test_ssh_takes_paths_with_blanks(tmp_path: Path) -> None:
 def test_the_offset_is_that_of_the_middle_of_a_trip_give_or_take_half_of_it() -> None:
     assert estimate(2_000, 7_050, 2_100) == ClockOffset(offset_ns=5_000, error_ns=50)
     assert estimate(0, 5_900, 1_001).error_ns == 501
-
-
-def test_the_offset_of_a_host_is_that_of_the_quickest_trip(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    offsets = iter([ClockOffset(offset_ns=0, error_ns=error_ns) for error_ns in (9, 3, *[7] * connection.PROBES)])
-    monkeypatch.setattr(connection, "estimate", lambda *_: next(offsets))
-    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as host:
-        assert host.offset().error_ns == 3
 
 
 def test_a_drift_between_two_estimates_is_part_of_the_error() -> None:
@@ -67,11 +63,6 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     assert overlap_faults(clients, 0) == []  # 900 of 1100
     assert "for only 73% of the measured time" in str(overlap_faults(clients, 50)[0])
     assert overlap_faults(clients[:1], 10**9) == []
-
-
-def test_a_place_is_a_user_a_host_and_a_port() -> None:
-    assert split_ssh_address("h") == ("", "h", "")
-    assert split_ssh_address("me@[fe80::1]:22") == ("me", "fe80::1", "22")
 
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
@@ -88,7 +79,9 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
             assert modules <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
 
 
-def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
+def test_a_child_of_an_agent_is_written_to_read_and_waited_for_and_the_quickest_trip_tells_the_offset(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as host:
         assert abs(host.offset().offset_ns) < 10**9
         child = host.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
@@ -100,6 +93,10 @@ def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox)
         child.close()
         with pytest.raises(ChildFailed, match="No such file"):
             host.start(["/nonexistent"], {})
+        errors = (9, 3, *[7] * connection.PROBES)
+        offsets = iter([ClockOffset(offset_ns=0, error_ns=error_ns) for error_ns in errors])
+        monkeypatch.setattr(connection, "estimate", lambda *_: next(offsets))
+        assert host.offset().error_ns == 3
 
 
 def test_the_error_of_ssh_is_shown_with_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

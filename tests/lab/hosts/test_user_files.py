@@ -1,11 +1,9 @@
 """What of a user's files goes to a host, and a service of a user's own there, by an agent of this machine."""
 
 import os
-import sys
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.hosts import Host, Layout
@@ -24,16 +21,16 @@ from lab.folders import Sandbox
 from lab.hosts import archive
 from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.cluster import HostCluster
-from lab.hosts.connection import HostConnection
 from lab.python import uv
 from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
-from lab.run.runtimes import Runtime, runtime_of
+from lab.run.runtimes import Native, Runtime, runtime_of
 from record.run import CellResult
 from systems import find
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned
+from tests.contract.serving import small_cell
 from tests.lab.hosts.namespaces import wait_until
 from tests.lab.wheels import write_wheel
 
@@ -136,20 +133,6 @@ def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
     assert [path.name for path in left.parents[2].glob("files-*/")] == []
 
 
-def test_a_users_files_go_with_an_agent_that_is_killed(
-    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "shop/.env").write_text("PASSWORD=x")
-    content, _ = archive.user_files(own(tmp_path / "shop"))
-    host = Host(name="x", address="127.0.0.1", via="here", python=(sys.executable,))
-    with closing(HostConnection(host, sandbox.process_group)) as agent:  # whose end kills an agent of this machine
-        folder = Path(agent.call("files", name="shop", archive=b64encode(content).decode()))
-        assert (folder / "own/.env").exists()
-    wait_until(lambda: not folder.exists(), "the files are removed")
-
-
 # ---- services on hosts that are this machine -----------------------------------------------------------------------
 
 
@@ -172,11 +155,9 @@ def test_native_services_and_clients_run_there(spread: HostCluster, bench: Bench
     for program in ("loadgen", "calc-service"):
         native_or_skip(program)
     system = find("4")
-    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "TRANSPORT": "tcp"}
-    cell = Cell.build(system="4", runtime=NATIVE, reads=system.parameters, values=values)
-    across = replace(
-        bench, runtimes=spread.runtimes([NATIVE]), method=Method(duration_s=SECONDS), inside={}, places=spread
-    )
+    cell = small_cell(system, Native(), NUM_CLIENTS=2, TRANSPORT="tcp")
+    method = Method(duration_s=SECONDS)
+    across = replace(bench, runtimes=spread.runtimes([NATIVE]), method=method, inside={}, places=spread)
     result = measure(cell, system, 1, across)
     assert result.answered == result.requests > 0, str(result.reason)
     assert [(service["host"], service["strangers"]) for service in result.services] == [("a", 0)]
@@ -238,22 +219,25 @@ def test_packages_that_no_index_there_has_are_named_with_the_host(
         runtime.command(system, "service")
 
 
-def test_a_service_of_a_users_own_ends_when_its_agent_is_killed(
+def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed(
     spread: HostCluster, bench: Bench, any_runtime: Runtime, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (short_folder / "items.py").write_text(ITEMS.replace('"127.0.0.1"', "sys.argv[2]"))
+    (short_folder / ".env").write_text("PASSWORD=x")
     release, folder = spread.release, os.environ["XDG_CACHE_HOME"]
+    served: list[str] = []
 
     def there() -> list[str]:
         links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
         return [path for path in map(os.path.realpath, links) if path.startswith(f"{folder}/gilscope/files-")]
 
     def kill_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
-        assert there()
+        served.extend(there())
+        assert Path(served[0], ".env").exists()
         spread.connected["a"].close()
         return release(clients, part)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
     cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")
     assert (cell.status, "host a" in str(cell.reason)) == ("failed", True)
-    wait_until(lambda: not there(), "the service has ended")
+    wait_until(lambda: not there() and not Path(served[0]).exists(), "the service has ended, and its files are removed")

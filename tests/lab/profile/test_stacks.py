@@ -65,8 +65,7 @@ def test_lines_that_wait_most_for_a_lock_come_first_with_who_called_a_librarys()
 def test_processes_are_added_up_slice_by_slice() -> None:
     content = file_of(slice_at(1, "lock 0 2"))
     samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
-    assert samples.processes == 2
-    assert [batch.total() for batch in samples.batches] == [4, 0]
+    assert (samples.processes, [batch.total() for batch in samples.batches]) == (2, [4, 0])
 
 
 @pytest.mark.parametrize(
@@ -86,21 +85,15 @@ def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
     assert samples.total.total() == 1
 
 
-def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
-    samples = samples_of(slice_at(1, "lock 1 2"), slice_at(2, "lock 1 1, idle 3 4"))
-    assert stacks.folded(samples) == (
-        "main (app.py:9);[idle] 4\nmain (app.py:9);update_wrapper (functools.py:56);[lock] 3\n"
-    )
-
-
-def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
-    tree = stacks.tree(samples_of(slice_at(1, "lock 1 2, run 0 1, idle 3 4")))
-    (main,) = tree["children"]
-    assert (tree["value"], main["name"], main["value"]) == (3, "main (app.py)", 3)
-    assert {child["name"]: child["children"][0]["name"] for child in main["children"]} == {
-        "update_wrapper (functools.py:56)": "[lock]",
-        "Cache.get (app.py:31)": "[run]",
-    }
+def test_collapsed_stacks_and_the_tree_of_a_flame_graph_have_the_outermost_frame_first_and_the_state_last() -> None:
+    """The tree holds the time at work."""
+    samples = samples_of(slice_at(1, "lock 1 2"), slice_at(2, "run 0 1, idle 3 4"))
+    main, get, update = "main (app.py:9)", "Cache.get (app.py:31)", "update_wrapper (functools.py:56)"
+    assert stacks.folded(samples) == f"{main};{get};[run] 1\n{main};[idle] 4\n{main};{update};[lock] 2\n"
+    tree = stacks.tree(samples)
+    (child,) = tree["children"]
+    assert (tree["value"], child["name"], child["value"]) == (3, "main (app.py)", 3)
+    assert {one["name"]: one["children"][0]["name"] for one in child["children"]} == {update: "[lock]", get: "[run]"}
 
 
 def test_long_names_and_lines_below_zero_are_cut() -> None:

@@ -83,26 +83,25 @@ def test_what_cannot_be_looked_at_is_refused_with_the_reason(tmp_path: Path) -> 
             inspect_application(name, Path(sys.executable), tmp_path, {})
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "remedy"),
-    [
-        ("import json\nimport nowhere.at_all\n", "web.py, line 2: ModuleNotFoundError", "package of nowhere to the"),
-        ("x = 1\n\ndef f(:\n", "web.py, line 3: SyntaxError: ", "Correct this file"),
-        ("import os\nos.environ['NO_SUCH']\n", "web.py, line 2: KeyError: 'NO_SUCH'", "use --env or --with"),
-        ("import json\njson.loads('')\n", "web.py, line 2: JSONDecodeError", "Correct this error"),
-        ("import shop.none\n", "web.py, line 1: ModuleNotFoundError", "Correct this error"),
-    ],
-)
-def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(
-    text: str, said: str, remedy: str, tmp_path: Path
-) -> None:
+# What is in web.py, what is said of it and what to do.
+ERRORS = """\
+import json\\nimport nowhere.at_all\\n -> 2: ModuleNotFoundError -> package of nowhere to the
+x = 1\\n\\ndef f(:\\n -> 3: SyntaxError:  -> Correct this file
+import os\\nos.environ['NO_SUCH']\\n -> 2: KeyError: 'NO_SUCH' -> use --env or --with
+import json\\njson.loads('')\\n -> 2: JSONDecodeError -> Correct this error
+import shop.none\\n -> 1: ModuleNotFoundError -> Correct this error"""
+
+
+@pytest.mark.parametrize("line", ERRORS.splitlines())
+def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(line: str, tmp_path: Path) -> None:
+    text, said, remedy = line.replace("\\n", "\n").split(" -> ")
     (tmp_path / "shop.py").write_text(MODULE)
     (tmp_path / "web.py").write_text(text)
     (tmp_path / "top.py").write_text("from web import app\n")
     for name in ("web:app", "top:app"):
         with pytest.raises(BadInput) as caught:
             inspect_application(name, Path(sys.executable), tmp_path, {})
-        assert said in str(caught.value)
+        assert f"web.py, line {said}" in str(caught.value)
         assert remedy in str(caught.value)
         assert "MODULE:NAME" not in str(caught.value)
 

@@ -97,16 +97,10 @@ def write_tree(folder: Path, build: str = "", needs: str = '"flask", "near", "sp
     """A project with settings for uv, a folder of packages, an index of its own for one package, and a near project."""
     for name in ("shelf", "special", "near by"):
         (folder / name).mkdir()
-    for name, version in {
-        "flask": "3.1.3",
-        "werkzeug": "2.0",
-        "orjson": "3.12",
-        "pytest": "9.0",
-        "mypy": "1.20",
-    }.items():
-        wheel(folder / "shelf", name, {f"{name}.py": b""}, version=version, needs="werkzeug>3" * (name == "flask"))
-    wheel(folder / "shelf", "flask", {"flask.py": b""}, version="3.2")
-    wheel(folder / "shelf", "special", {"special.py": b""}, version="2.0")
+    for package in ["flask-3.2", "werkzeug-2.0", "orjson-3.12", "pytest-9.0", "mypy-1.20", "special-2.0"]:
+        name, version = package.split("-")
+        wheel(folder / "shelf", name, {f"{name}.py": b""}, version=version)
+    wheel(folder / "shelf", "flask", {"flask.py": b""}, version="3.1.3", needs="werkzeug>3")
     wheel(folder / "special", "special", {"special.py": b""})
     (folder / "near by/pyproject.toml").write_text(PROJECT.replace('"shop"', '"near"'))
     (folder / "backend.py").write_text(BACKEND)
@@ -233,17 +227,17 @@ def test_a_bound_accepts_versions_by_the_standard_or_by_poetrys_rules(line: str)
     assert " ".join(name for name in ("3.11", "3.13", "3.14t", "3.15") if bound.accepts(RuntimeName(name))) == accepted
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [
-        ("pyproject.toml", '[project]\nrequires-python = "<3.14"'),
-        ("pyproject.toml", '[tool.poetry.dependencies]\npython = "<3.14"'),
-        ("pylock.toml", 'requires-python = "<3.14"'),
-        ("setup.cfg", "[options]\npython_requires = <3.14  # for now"),
-        ("setup.py", "setup(python_requires='<3.14')"),
-    ],
-)
-def test_the_bound_on_python_is_found_in_each_kind_of_project(tmp_path: Path, file: str, text: str) -> None:
+PLACES = """\
+pyproject.toml | [project]\\nrequires-python = "<3.14"
+pyproject.toml | [tool.poetry.dependencies]\\npython = "<3.14"
+pylock.toml | requires-python = "<3.14"
+setup.cfg | [options]\\npython_requires = <3.14  # for now
+setup.py | setup(python_requires='<3.14')"""
+
+
+@pytest.mark.parametrize("line", PLACES.splitlines())
+def test_the_bound_on_python_is_found_in_each_kind_of_project(tmp_path: Path, line: str) -> None:
+    file, text = line.replace("\\n", "\n").split(" | ")
     assert python_bound(tmp_path) == PythonBound()
     (tmp_path / file).write_text(text)
     assert python_bound(tmp_path) == PythonBound(file=tmp_path / file, text="<3.14")
@@ -280,12 +274,10 @@ def test_a_uv_lock_gives_versions_without_a_network_and_is_left_as_it_is(tmp_pat
 
 
 def test_without_a_project_there_is_requirements_txt_or_nothing(tmp_path: Path) -> None:
+    """Hashes are left out, because the server that is added has none."""
     assert read_dependencies(tmp_path) is None
     (tmp_path / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
     assert entries(tmp_path, requirements_txt="flask") == (f"-r {tmp_path / 'requirements.txt'}",)
-
-
-def test_hashes_are_left_out_for_the_server_that_is_added_has_none(tmp_path: Path) -> None:
     text = "--require-hashes\n--only-binary :all:\nflask==3.1.3 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\n"
     assert entries(tmp_path, requirements_txt=text) == ("--only-binary :all:", "flask==3.1.3")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.messages import message
-from lab.python.uv import reason, remedy, watcher
+from lab.python.uv import reason, remedy
 
 UNREACHABLE = """error: Failed to fetch: http://127.0.0.1:9/simple/flask/
   cause: tcp connect error
@@ -31,10 +31,3 @@ def test_only_a_failed_network_is_called_one(output: str, why: str, what: str) -
     failure = reason(output)
     assert str(failure).startswith(why)
     assert str(remedy(failure, message("Change it."))).startswith(what)
-
-
-def test_a_watcher_says_what_is_done_and_for_how_long() -> None:
-    notes: list[str] = []
-    watch = watcher(lambda text, **args: notes.append(str(message(text, **args))), message("Installing"), 600.0)
-    watch("DEBUG Building grpcio==1.76")
-    assert notes == ["Installing, 0 s of at most 600 s: Building grpcio==1.76"]

@@ -138,13 +138,6 @@ def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
     assert children.await_lines([service], RESULT, AT_END, DEADLINE_S) == {service: {"result": 2}}
 
 
-def test_silence_fails_the_child_at_the_deadline(children: Children) -> None:
-    noisy, silent, third = (start(children, says(*said)) for said in ([{"ready": 1}], [], []))
-    children.await_lines([noisy], READY, BEFORE, DEADLINE_S)
-    reason = failure(children, silent, third, deadline_s=0.3)
-    assert re.match(r"Service 1 of 1 .* and 1 more wrote no line to stdout for \S+ s before it was ready\.", reason)
-
-
 def test_telling_a_child_that_has_gone_is_no_error_and_one_that_cannot_be_started_fails_with_its_name(
     children: Children,
 ) -> None:

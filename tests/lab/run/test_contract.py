@@ -141,23 +141,24 @@ def test_services_answered_what_clients_were_answered() -> None:
             check(two, {"requests": requests})
 
 
-@pytest.mark.parametrize(
-    ("connections", "answered", "idle", "is_named"),
-    [
-        (1, 4, {}, True),
-        (1, 3, {}, False),  # fewer than two for each connection: chance may have left one out
-        (0, 9, {}, False),  # fewer connections than services
-        (1, 4, {"counted": False}, False),
-    ],
-)
-def test_a_service_that_nobody_asked_is_named_for_another_answers_in_its_place(
-    connections: int, answered: int, idle: dict[str, bool], is_named: bool
-) -> None:
-    reads = ("NUM_CONNECTIONS_PER_CLIENT",)
-    cell: Any = Standin(rate=1, num_clients=2, reads=reads, num_connections_per_client=connections)
+# Connections of each client, answers, and whether the idle service counts. With fewer than two answers for each
+# connection, chance may have left one out; and there may be fewer connections than services.
+IDLE = """\
+1 4 counted -> named
+1 3 counted -> not named
+0 9 counted -> not named
+1 4 uncounted -> not named"""
+
+
+@pytest.mark.parametrize("line", IDLE.splitlines())
+def test_a_service_that_nobody_asked_is_named_for_another_answers_in_its_place(line: str) -> None:
+    given, _, told = line.partition(" -> ")
+    connections, count, counted = given.split()
+    answered, reads = int(count), ("NUM_CONNECTIONS_PER_CLIENT",)
+    cell: Any = Standin(rate=1, num_clients=2, reads=reads, num_connections_per_client=int(connections))
     clients = [child(answered=count, requests=count, wrong=0, errors={}) for count in (answered, 0)]
-    services = [child(requests=answered), child(requests=0, **idle)]
-    with pytest.raises(ChildFailed, match=f"the clients received {answered} ans") if is_named else nullcontext():
+    services = [child(requests=answered), child(requests=0, counted=counted == "counted")]
+    with pytest.raises(ChildFailed, match=f"received {answered} ans") if told == "named" else nullcontext():
         check_load(cell, find("2"), clients, services)
 
 
@@ -197,18 +198,15 @@ def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
     assert service.result == {"requests": 3, **GIL_OFF, "program": said}
 
 
-@pytest.mark.parametrize(
-    ("start_ns", "counts", "is_right"),
-    [
+def test_answers_by_time_are_those_of_the_window() -> None:
+    times = {"finished_ns": 10**9 + 1, "completion_ns": 1}
+    for start_ns, counts, is_right in (
         (950_000_000, [0, 1], True),
         (899_999_999, [1], False),  # before the window
         (1_000_000_000, [1, *[0] * 40], False),  # after it
         (1_000_000_000, [2], False),  # more than it had
-    ],
-)
-def test_answers_by_time_are_those_of_the_window(start_ns: int, counts: list[int], is_right: bool) -> None:
-    slices = {"width_ns": 50_000_000, "start_ns": start_ns, "counts": counts}
-    times = {"finished_ns": 10**9 + 1, "completion_ns": 1}
-    take_client_result(CHILD, client(slices=slices, **times))
-    with nullcontext() if is_right else pytest.raises(ChildFailed, match="between 950000000 ns and 2010000000 ns"):
-        check_times(CHILD, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
+    ):
+        slices = {"width_ns": 50_000_000, "start_ns": start_ns, "counts": counts}
+        take_client_result(CHILD, client(slices=slices, **times))
+        with nullcontext() if is_right else pytest.raises(ChildFailed, match="between 950000000 ns and 2010000000 ns"):
+            check_times(CHILD, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)

@@ -257,9 +257,10 @@ def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begi
 
 
 def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(order: Order, plan: Plan) -> None:
+    """Of the 65,536 endings two are alike in one of 350 times, and six never are."""
     assert len({new_run(order, None, [], {}).seed for _ in range(5)}) == 5
     folders = {run_folder(plan) for _ in range(20)}
-    assert len(folders) >= 15  # of the 65,536 endings two are alike in one of 350 times, and six never are
+    assert len(folders) >= 15
     assert {folder.parent for folder in folders} == {RUNS}
     assert all(folder.name.endswith(f"-tiny-{folder.name[-4:]}") for folder in folders)
 

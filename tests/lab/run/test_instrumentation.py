@@ -20,20 +20,18 @@ def put(written: Instrumentation, name: str, content: bytes) -> None:
     (written.folder / name).write_bytes(content)
 
 
-def test_the_files_of_a_part_are_read_by_their_processes(written: Instrumentation) -> None:
+def test_the_files_of_a_part_are_read_by_their_processes_and_no_more_than_the_bounds_allow(
+    written: Instrumentation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(written, "pauses-12", b"first")
     put(written, "pauses-12.1", b"after exec")
     put(written, "stacks-12", b"of another part")
     for name in ("pauses-", "pauses-1x", "pauses-12.1.1", ".pauses-12", "pauses-12345678901"):
         put(written, name, b"of nobody")
     assert written.files("pauses") == {"pauses-12": b"first", "pauses-12.1": b"after exec"}
-
-
-def test_no_more_is_read_than_the_bounds_allow(written: Instrumentation, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(written, "pauses-13", b"third")
     monkeypatch.setattr(instrumentation, "MOST_FILES", 2)
-    for pid in range(3):
-        put(written, f"pauses-{pid}", b"12345")
-    assert written.files("pauses", 4) == {"pauses-0": b"1234", "pauses-1": b"1234"}
+    assert written.files("pauses", 4) == {"pauses-12": b"firs", "pauses-12.1": b"afte"}
 
 
 def test_what_is_not_a_regular_file_is_left_alone(written: Instrumentation, tmp_path: Path) -> None:

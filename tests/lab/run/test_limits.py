@@ -85,14 +85,20 @@ def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_lim
         assert not (group.folders[0] / "cpu.max").exists()
 
 
-def test_a_group_that_is_not_ours_is_left_as_it_is_and_a_refusal_names_group_reason_and_remedy(
-    scope: Path, tmp_path: Path
+def test_a_group_that_is_not_ours_is_left_as_it_is_and_a_refusal_names_group_or_file_reason_and_remedy(
+    scope: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted = rf"enforced here: {scope}: Device or resource busy\. Run gilscope as root, or on Linux with systemd"
     with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
     assert [path.name for path in scope.iterdir() if path.is_dir()] == []
     assert (scope / "cgroup.subtree_control").read_text() == ""
+    monkeypatch.setenv(limits.IN_SCOPE, "1")
+    (scope / "cgroup.subtree_control").unlink()
+    (scope / "cgroup.subtree_control").symlink_to(tmp_path)
+    accepted = rf"{scope}/cgroup.subtree_control: Is a directory"
+    with pytest.raises(BadInput, match=accepted), both(tmp_path):
+        pass
 
 
 def test_the_journal_does_not_get_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,15 +125,6 @@ def test_below_the_root_group_nobody_moves_aside(scope: Path, tmp_path: Path) ->
         assert [path.parent for path in group.folders] == [scope]
         assert (group.folders[0] / "cpu.max").read_text() == "50000"
     assert not (scope / limits.RUNNER).exists()
-
-
-def test_a_file_that_the_kernel_refuses_is_named(scope: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(limits.IN_SCOPE, "1")
-    (scope / "cgroup.subtree_control").unlink()
-    (scope / "cgroup.subtree_control").symlink_to(tmp_path)
-    accepted = rf"{scope}/cgroup.subtree_control: Is a directory"
-    with pytest.raises(BadInput, match=accepted), both(tmp_path):
-        pass
 
 
 def test_without_control_groups_a_refusal_says_so_and_without_limits_there_is_no_group(tmp_path: Path) -> None:

@@ -99,10 +99,6 @@ def test_collections_whose_times_were_overwritten_are_spread_over_turns_like_the
     assert (summary["collections"], summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
 
 
-def test_a_process_that_has_only_just_begun_counts_none(tmp_path: Path) -> None:
-    assert collected(tmp_path, bytes(SIZE_BYTES), file((5, 5)))[0]["collections"] == [1, 0, 0]
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -120,6 +116,9 @@ def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, c
     assert collected(tmp_path, file((5, 5)), content) == UNKNOWN
 
 
-def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known(tmp_path: Path) -> None:
+def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known_and_who_has_just_begun_counts_none(
+    tmp_path: Path,
+) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
     assert collections_within([EVER], [Instrumentation(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]
+    assert collected(tmp_path, bytes(SIZE_BYTES), file((5, 5)))[0]["collections"] == [1, 0, 0]

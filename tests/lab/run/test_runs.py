@@ -1,6 +1,5 @@
 """A run's folder, into which one process measures, and the commit that it was measured by."""
 
-import os
 import subprocess
 import sys
 from contextlib import AbstractContextManager
@@ -36,7 +35,11 @@ def holder(folder: Path) -> AbstractContextManager[Started]:
 
 
 def test_a_second_process_is_told_that_the_folder_is_taken(tmp_path: Path) -> None:
+    """An empty folder is not removed while another command has it."""
     with holder(tmp_path / "run") as other:
+        with Sandbox([tmp_path / "run"]):
+            assert lock_folder(tmp_path / "run", wait=False) is None
+        assert (tmp_path / "run").is_dir()
         with pytest.raises(BadInput, match="Another process is writing to"), run_lock(tmp_path / "run"):
             pass
         other.process.communicate()
@@ -57,14 +60,6 @@ def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path:
     with run_lock(old):
         assert list(old.iterdir()) == []
     assert old.is_dir()
-
-
-def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path: Path) -> None:
-    with Sandbox([tmp_path / "run"]):
-        lock = lock_folder(tmp_path / "run")
-    assert (tmp_path / "run").is_dir()
-    assert lock is not None
-    os.close(lock)
 
 
 def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_run(tmp_path: Path) -> None:

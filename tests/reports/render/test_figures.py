@@ -3,31 +3,20 @@
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from core.languages import ENGLISH, language
-from core.messages import message, verbatim
-from reports.document.model import Axis, Curve, Figure, Mark, Panel, Span
+from reports.document.model import Figure
 from reports.render.figures import files, page_panels
 from reports.render.panels import spread
+from tests.reports.render.test_hostile import document
 
 
-def figure(panels: int = 1) -> Figure:
-    curves = tuple(
-        Curve(
-            name=f"arm {look}",
-            look=look,
-            line=((1, look + 1), (2, 3 - look)),
-            spans=(Span(y=1, start=1, end=2), Span(y=1, start=2, end=3, faint=True)),
-            marks=(Mark(x=1, y=look + 1, tip="a | b <&>", cells=f"group-{look} other"),),
-        )
-        for look in (0, 1)
-    )
-    axis = Axis(label=message("time [s]"), low=0.5, high=4)
-    title = verbatim("A title so long that it takes more than a single line of its panel")
-    drawn = Panel(title=title, across=axis, up=axis, curves=curves)
-    return Figure(key="sample", title=verbatim("T"), caption=verbatim("C " * 200), panels=(drawn,) * panels)
+def figure(panels: int) -> Figure:
+    (one,) = document("A title | <&> so long that it takes more than a single line of its panel").sections[0].figures
+    return replace(one, key="sample", panels=[*one.panels] * panels)
 
 
 def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_id() -> None:

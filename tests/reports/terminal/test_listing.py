@@ -1,6 +1,7 @@
 """Saved runs in a line each: newest first, with what their comparisons say."""
 
 import io
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from core.languages import ENGLISH
 from record.run import FILE_NAME, Run
 from record.run_file import RunFile
 from reports.render.console import terminal
-from reports.terminal.listing import NO_VERDICT, print_list, saved_runs
+from reports.terminal.listing import NO_VERDICT, SavedRun, print_list, saved_runs
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import cell_of, faulty, run_of, set_plan
 
@@ -23,14 +24,19 @@ def run(started_at: str, blocks: int = 8) -> Run:
     return replace(run_of(cells, runtimes=["3.14t+gil", "3.14t"]), started_at=started_at)
 
 
+def listed(runs: Iterable[SavedRun]) -> list[str]:
+    out = io.StringIO()
+    print_list([*runs], terminal(out), ENGLISH)
+    return out.getvalue().splitlines()
+
+
 def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
     foreign = run("2026-01-02T03:04:05+00:00", blocks=2)
     set_plan(foreign, name="x\x1b]0;title\x07\x1b[31m\nred")
     RunFile(tmp_path / "es\x1b[31mcape").save(foreign)
-    out = io.StringIO()
-    print_list(saved_runs(tmp_path), terminal(out), ENGLISH)
-    assert all(sign.isprintable() or sign == "\n" for sign in out.getvalue())
-    assert len(out.getvalue().splitlines()) == 3
+    lines = listed(saved_runs(tmp_path))
+    assert all(sign.isprintable() for sign in "".join(lines))
+    assert len(lines) == 3
 
 
 def test_the_list_is_newest_first_and_fits_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,10 +48,7 @@ def test_the_list_is_newest_first_and_fits_its_terminal(tmp_path: Path, monkeypa
     for name in ("broken", "no run"):
         (tmp_path / name).mkdir()
     (tmp_path / "broken" / FILE_NAME).write_text("{")
-    out = io.StringIO()
-    short = [replace(one, folder=Path(one.folder).name) for one in saved_runs(tmp_path)]
-    print_list(short, terminal(out), ENGLISH)
-    lines = out.getvalue().splitlines()
+    lines = listed(replace(one, folder=Path(one.folder).name) for one in saved_runs(tmp_path))
     assert lines[0] == "started           plan   blocks  cells ok  cells not ok  run"
     assert lines[1] == "2026-02-02 03:04  quick       3         4             1  new"
     assert lines[2].rstrip() == f"  {NO_VERDICT}"

@@ -12,7 +12,8 @@ from reports.document.model import Table
 from reports.topics.answer import answer
 from reports.topics.verdict import section
 from reports.view import View
-from tests.reports.sample import MS, RUNTIMES, cell_of, faulty, measured, run_of, set_plan
+from tests.analysis.timed_cells import in_blocks
+from tests.reports.sample import RUNTIMES, cell_of, faulty, run_of, set_plan
 
 ONE, WIDE = (0.97, 1.0, 1.03), (0.7, 1.0, 1.4)  # what the blocks of the last arm differ by, in turn
 # ms under 3.11, 3.14, 3.14t+gil, 3.14t
@@ -25,10 +26,8 @@ def cells_of(
     """Cells of each arm; all blocks of an arm but the last are alike."""
     cells, last = [], [*times][-1]
     for arm, ms in times.items():
-        for block in range(1, 10):
-            took_ns = round(ms * MS * (spread[block % 3] if arm == last else 1.0))
-            cell = measured(cell_of(system, arm, {"NUM_API_SERVICES": services}), block, [took_ns])
-            cells.append(replace(cell, wall_ns=took_ns))
+        times_ms = [ms * (spread[block % 3] if arm == last else 1.0) for block in range(1, 10)]
+        cells += in_blocks(arm, times_ms, {"NUM_API_SERVICES": services}, system=system)
     return cells
 
 

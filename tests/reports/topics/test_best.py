@@ -1,6 +1,6 @@
 """The best numbers of processes and threads under each runtime, known by hand, and what is said of how they ran."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ def sentences(run: Run) -> list[str]:
     return [str(sentence) for sentence in section(View(run)).sentences]
 
 
-def measured_cells(rates: Rates, blocks: Sequence[int] = BLOCKS, load: int = 0, clients: int = 4) -> list[CellResult]:
+def measured_cells(rates: Rates, load: int = 0) -> list[CellResult]:
     return [
         served(
             runtime,
@@ -33,13 +33,13 @@ def measured_cells(rates: Rates, blocks: Sequence[int] = BLOCKS, load: int = 0, 
             {
                 "NUM_API_SERVICES": processes,
                 "NUM_WORKERS_PER_API_SERVICE": threads,
-                "NUM_CLIENTS": clients,
+                "NUM_CLIENTS": 4,
                 "CALC_TARGET": load,
             },
             services=sized(*[60 if runtime == "3.14t" else 50] * processes),
         )
         for (runtime, processes, threads), rate in rates.items()
-        for block in blocks
+        for block in BLOCKS
     ]
 
 
@@ -49,13 +49,12 @@ def topology_run(*cells: CellResult) -> Run:
     return run
 
 
-def of_service(rates: Rates, blocks: Sequence[int] = BLOCKS) -> Run:
+def of_service(rates: Rates) -> Run:
     """Return a run of a user's service, which has no CALC_TARGET."""
-    cells = [
-        replace(cell, params={name: value for name, value in cell.params.items() if name != "CALC_TARGET"})
-        for cell in measured_cells(rates, blocks)
-    ]
-    run = run_of(cells, runtimes=sorted({cell.runtime for cell in cells}), blocks=len(blocks))
+    cells = measured_cells(rates)
+    for cell in cells:
+        del cell.params["CALC_TARGET"]
+    run = run_of(cells, runtimes=["3.14t"], blocks=len(BLOCKS))
     return set_plan(run, own=UserService(name="2", start=Command(command="serve {port}")).to_json())
 
 
@@ -93,11 +92,7 @@ def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
 
 
 def test_a_topology_that_ran_as_another_shape_is_said() -> None:
-    served_by: Any = [{"connections": 8, "threads": 2, "cpu_ns": [10, 10]}]
-    cells = [
-        replace(cell, services=[{**cell.services[0], "workers": served_by}]) if cell.runtime == "3.14t" else cell
-        for cell in measured_cells(RATES)
-    ]
-    assert "3.14t: the service was configured as 2 x 1 (processes x threads) but ran as 1 x 2." in sentences(
-        topology_run(*cells)
-    )
+    served_by: Any = {"workers": [{"connections": 8, "threads": 2, "cpu_ns": [10, 10]}]}
+    cells = [replace(cell, services=[{**cell.services[0], **served_by}]) for cell in measured_cells(RATES)]
+    said = sentences(topology_run(*cells))
+    assert "3.14t: the service was configured as 2 x 1 (processes x threads) but ran as 1 x 2." in said

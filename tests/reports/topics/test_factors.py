@@ -30,9 +30,6 @@ def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_sam
     (lock,) = (comparison for comparison in View(run).compared if comparison.step == "lock")
     for factors in (lock.factors, lock.factors["service"], lock.factors["client"]):
         assert factors["cores_used"]["ratio"] * factors["cpu_per_request"]["ratio"] == pytest.approx(lock.ratio)
-        assert all(
-            factor["low"] <= factor["ratio"] <= factor["high"] for name, factor in factors.items() if "_" in name
-        )
 
 
 def test_without_cpu_time_there_are_no_factors() -> None:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from record.run import CellResult, Run
 from reports.topics.pauses import section
 from reports.view import View
@@ -47,26 +45,13 @@ def both(cause: str) -> Run:
     return run(*(cell(name, block, of) for name, blocks in arms.items() for block, of in enumerate(blocks, 1)))
 
 
-@pytest.mark.parametrize(
-    ("cause", "said", "usual", "what"),
-    [
-        (
-            "service",
-            "No core for runnable threads of the service: 30% [",
-            "0%, 5%, -, 0%",
-            "threads of the service waited",
-        ),
-        ("collection", "Garbage collections: 30% [", "5%, 0%, -, 0%", "their service collected garbage"),
-    ],
-)
-def test_what_took_the_time_of_slow_requests_is_named_with_the_change_from_the_other_runtime(
-    cause: str, said: str, usual: str, what: str
-) -> None:
-    finding, change = map(str, section(View(both(cause))).sentences)
-    assert said in finding
+def test_what_took_the_time_of_slow_requests_is_named_with_the_change_from_the_other_runtime() -> None:
+    """tests/golden has that of collections."""
+    finding, change = map(str, section(View(both("service"))).sentences)
+    assert "No core for runnable threads of the service: 30% [" in finding
     assert "threads of the client: unknown. Cores taken by the host (steal): 0% [0%, 0%]." in finding
-    assert finding.endswith(f"In the whole timed window, these four shares are {usual}.")
-    assert change.startswith(f"3.14 → 3.14t, System 2: the share of the time of slow requests in which {what}")
+    assert finding.endswith("In the whole timed window, these four shares are 0%, 5%, -, 0%.")
+    assert change.startswith("3.14 → 3.14t, System 2: the share of the time of slow requests in which threads of the ")
     assert " changes by +28% [+2" in change
 
 

@@ -42,7 +42,6 @@ def test_each_service_is_compared_with_the_first_and_a_second_measurement_is_the
     [
         ((False, False), "off"),
         ((False, True), "GIL sometimes on"),
-        ((True, True), "on"),
         ((None, None), "-"),
     ],
 )

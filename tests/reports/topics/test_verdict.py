@@ -22,8 +22,8 @@ from reports.render.html import page
 from reports.topics.capacity import verdict_text
 from reports.topics.headline import gains, headline, main_headline
 from reports.view import View
-from tests.analysis.timed_cells import steady
-from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
+from tests.analysis.timed_cells import in_blocks, steady
+from tests.reports.sample import run_of, set_plan
 from tests.reports.topics.test_answer import several
 
 BELOW = message(
@@ -65,6 +65,11 @@ def test_a_headline_names_the_causes_the_doubt_and_what_p99_does(changed: dict[s
     assert said in str(headline(one(**changed), {}))
 
 
+def test_a_command_to_copy_prints_its_result() -> None:
+    run = replace(run_of([]), command=["runner.py", "--quiet", "--system", "4", "--json"])
+    assert command_line(run) == "python runner.py --system 4"
+
+
 def test_a_quiet_machine_and_an_interval_without_1_are_no_doubts() -> None:
     quiet = one(verdict="faster", others=0.01)
     assert re.search("busy|chance", f"{headline(quiet, {})} {quiet.word} {headline(one(), {})}") is None
@@ -95,9 +100,8 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
     for processes, threads, times in ((2, 1, {"3.14": 600, "3.14t": 700}), (1, 8, {"3.14": 600, "3.14t": 300})):
         values = {"NUM_API_SERVICES": processes, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 8}
         for runtime, ms in times.items():
-            of_arm = [measured(cell_of("2", runtime, values), block, [(ms + block) * MS]) for block in range(1, 7)]
-            cells += [replace(cell, system="own") for cell in of_arm]
-    run = run_of(cells, runtimes=["3.14", "3.14t"], blocks=6)
+            cells += in_blocks(runtime, range(ms, ms + 6), values)
+    run = run_of([replace(cell, system="own") for cell in cells], runtimes=["3.14", "3.14t"], blocks=6)
     set_plan(run, name="own", own=ITEMS.to_json())
     view = View(run)
     assert [*dict.fromkeys(str(view.settings.where(row)) for row in view.rows)] == [
@@ -107,11 +111,6 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
     assert said.startswith("web:app GET /items: 3.14t serves 0.86x")
     assert "(2x1, inconclusive) to 1.99x" in said
     assert "mean" not in said
-
-
-def test_a_command_to_copy_prints_its_result() -> None:
-    run = replace(run_of([]), command=["runner.py", "--quiet", "--system", "4", "--json"])
-    assert command_line(run) == "python runner.py --system 4"
 
 
 def test_commands_to_copy_work_outside_the_checkout(tmp_path: Path) -> None:
@@ -130,6 +129,6 @@ def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
 
 def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:
     found = Ratio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
-    view = View(run_of([replace(cell, others=BUSY) for cell in steady("3.14", 600)]))
-    assert str(verdict_text(found, view)) == "faster on a busy machine"
-    assert str(verdict_text(found, View(run_of([])))) == "faster"
+    for others, said in ((BUSY, "faster on a busy machine"), ({}, "faster")):
+        view = View(run_of([replace(cell, others=others) for cell in steady("3.14", 600)]))
+        assert str(verdict_text(found, view)) == said
