@@ -1,6 +1,5 @@
 """`runner.py plan`: its table fits the terminal, and its guess is worked out by hand from its own constants."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
 from shlex import split
@@ -18,28 +17,9 @@ from commands.estimate import (
 )
 from config.flags import plan_from
 from config.load import BLOCKS
-from config.plan import Plan, Row
-from core.cell import Cell
-from core.runtime import RuntimeName
+from config.plan import Plan
 from record.plan import Until
-from systems import find
 from tests.config import planning
-
-SMALL = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
-
-
-def cell(system: str = "1", more: Mapping[str, int] = SMALL) -> Cell:
-    return Cell.build(system=system, runtime="3.14t", reads=find(system).parameters, values={**SMALL, **more})
-
-
-def seconds(measured: Cell, cores: int) -> float:
-    row = Row(system=find(measured.system), values={})
-    return cell_seconds(Plan(name="p", rows=(row,), runtimes=(RuntimeName("3.14t"),)), measured, cores)
-
-
-def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_processes() -> None:
-    # 4000 requests of 110 us + 1000 turns of 0.025 us, on 2 cores; 0.4 s, and 4 processes of 0.03 s on 2 cores
-    assert seconds(cell(), 2) == pytest.approx(4000 * 135e-6 / 2 + 0.4 + 4 * 0.03 / 2)
 
 
 def planned(line: str) -> Plan:
@@ -48,6 +28,16 @@ def planned(line: str) -> Plan:
 
 
 OWN = "--service-command '{python} {port}' --runtime 3.14,3.14t"
+SMALL = "--num-api-services 2 --num-clients 2 --num-requests-per-client 1000 --calc-target 1000"
+
+
+def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_processes() -> None:
+    plan = planned(f"--system 1 --runtime 3.14t {SMALL}")
+    # 4000 requests of 110 us + 1000 turns of 0.025 us, on 2 cores; 0.4 s, and 4 processes of 0.03 s on 2 cores
+    seconds = 4000 * 135e-6 / 2 + 0.4 + 4 * 0.03 / 2
+    assert cell_seconds(plan, plan.cells()[0], 2) == pytest.approx(seconds)
+
+
 ENDS = """\
 --until verdict,3min -> when every comparison has a verdict or after 3 min
 --until 3% --blocks 30 -> when every interval is at most 3 % wide or after 30 blocks

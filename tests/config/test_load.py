@@ -35,54 +35,37 @@ def one_runtime(plan: Plan) -> list[Cell]:
     return [cell for cell in plan.cells() if cell.runtime == plan.runtimes[0]]
 
 
-def test_a_plan_is_read_with_all_its_keys(file: Path) -> None:
-    plan = loaded(
-        file,
-        """
-        description: >
-          What it
-          answers.
-        blocks: 5
-        runtimes: [3.14t, 3.11]
-        parameters: {CALC_TARGET: 10}
-        rows:
-          - system: 4
-            title: many sockets
-            NUM_MULTI_SOCKET: [1, 5]
-        """,
-    )
-    assert (plan.name, plan.description, plan.blocks) == ("mine", "What it answers.", 5)
-    assert [(row.system.key, row.title) for row in plan.rows] == [("4", "many sockets")]
-    assert [(cell.runtime, cell.num_multi_socket, cell.calc_target) for cell in plan.cells()] == [
-        *[("3.14t", 1, 10), ("3.11", 1, 10), ("3.14t", 5, 10), ("3.11", 5, 10)]
-    ]
-
-
 READ = """
+description: >
+  What it
+  answers.
+blocks: 5
 runtimes: [3.20, 3.20t]
+parameters: {NUM_MULTI_SOCKET: [2, 3], CALC_TARGET: 6}
 rows:
+  - {system: 1}
+  - {system: 4, title: many sockets}
   - {system: pool, NUM_MULTI_SOCKET: ' 1, 5,05'}
-  - {system: [3, "4"], NUM_API_SERVICES: [1, '5', 05]}
+  - {system: [3, "1"], CALC_TARGET: [1, '5', 05]}
   - {system: 2, REUSE_CLIENT: TRUE, NUM_MAX_CONNS: none}
 """
 
 
-def test_values_are_read_as_flags_are_and_a_list_is_written_as_yaml_or_with_commas(file: Path) -> None:
-    """A runtime that looks like a number stays text. A list of systems is a row for each."""
+def test_a_plan_is_read_with_all_its_keys_and_values_as_flags_are(file: Path) -> None:
+    """A row takes of the plan's values those that its system reads, and its own before them.
+
+    A runtime that looks like a number stays text. A list of systems is a row for each.
+    """
     plan = loaded(file, READ)
+    assert (plan.name, plan.description, plan.blocks) == ("mine", "What it answers.", 5)
     assert plan.runtimes == ("3.20", "3.20t")
-    found = [(one.system, one.num_api_services, one.params.get("NUM_MULTI_SOCKET")) for one in one_runtime(plan)]
-    assert found[:6] == [("4", 20, 1), ("4", 20, 5), ("3", 1, None), ("3", 5, None), ("4", 1, 10), ("4", 5, 10)]
-    last = one_runtime(plan)[-1]
-    assert (last.reuse_client, last.num_max_conns) == (True, None)
-
-
-def test_a_row_takes_of_the_plans_values_those_that_its_system_reads_and_its_own_before_them(file: Path) -> None:
-    rows = "rows: [{system: 1}, {system: 4}, {system: 1, CALC_TARGET: 7}]"
-    with_default = loaded(file, f"parameters: {{NUM_MULTI_SOCKET: [1, 5], CALC_TARGET: 6}}\n{rows}")
-    assert [(one.system, one.params.get("NUM_MULTI_SOCKET"), one.calc_target) for one in one_runtime(with_default)] == [
-        *[("1", None, 6), ("4", 1, 6), ("4", 5, 6), ("1", None, 7)]
-    ]
+    assert [row.system.key for row in plan.rows] == list("144312")
+    assert plan.rows[1].title == "many sockets"
+    cells = one_runtime(plan)
+    found = [(one.system, one.params.get("NUM_MULTI_SOCKET"), one.calc_target) for one in cells]
+    assert found[:5] == [("1", None, 6), ("4", 2, 6), ("4", 3, 6), ("4", 1, 6), ("4", 5, 6)]
+    assert found[5:] == [("3", None, 1), ("3", None, 5), ("1", None, 1), ("1", None, 5), ("2", None, 6)]
+    assert (cells[-1].reuse_client, cells[-1].num_max_conns) == (True, None)
 
 
 @pytest.mark.parametrize(

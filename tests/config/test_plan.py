@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.plan import Plan, Row
-from core.cell import Cell, Value
+from core.cell import Cell
 from core.errors import BadInput
 from core.messages import message
 from core.method import Method, Warmup
@@ -17,6 +17,7 @@ from record.decode import decoded
 from record.plan import Absent, SavedPlan, Until
 from record.run_file import plain
 from systems import find
+from tests.config.planning import planned
 
 SWEPT: dict[str, list[Any]] = {
     "NUM_API_SERVICES": [1, 2, 20],
@@ -97,17 +98,17 @@ def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_els
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
 def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str) -> None:
-    values: dict[str, tuple[Value, ...]] = {"RATE": (0, 100), "NUM_API_SERVICES": (1, 4)}
-    assert plan(Row(system=find(number), values=values)).cells()
+    flags = ("--system", number, "--rate", "0,100", "--num-api-services", "1,4")
+    assert planned(*flags).cells()
     with pytest.raises(BadInput, match="RATE is 100, NUM_THREADS_PER_CLIENT is 3 "):
-        plan(Row(system=find(number), values={**values, "NUM_THREADS_PER_CLIENT": (3, 9)}))
+        planned(*flags, "--num-threads-per-client", "3,9")
 
 
 def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_the_name_they_had() -> None:
-    without, both = (plan(Row(system=find("4"), values=values)) for values in ({}, {"KEEP_AWAKE": (False, True)}))
+    without, both = planned("--system", "4"), planned("--system", "4", "--keep-awake", "false,true")
     assert "KEEP_AWAKE" not in without.cells()[0].params
-    assert [cell.params["KEEP_AWAKE"] for cell in both.cells()] == [False, True]
-    assert len({cell.cell_id for cell in (*without.cells(), *both.cells())}) == 3
+    assert {cell.params["KEEP_AWAKE"] for cell in both.cells()} == {False, True}
+    assert len({*ids(without.cells()), *ids(both.cells())}) == 3 * len(without.cells())
 
 
 # ---- native programs, and what is not there ------------------------------------------------------------------------
@@ -115,8 +116,7 @@ def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_
 
 def test_cells_go_row_by_row_and_by_runtime_under_those_that_the_system_can_run_under() -> None:
     """libuv's server has no Python code, uvloop's has no native one, system 2 has both."""
-    rows = [Row(system=find(name), values={}) for name in ("echo-libuv", "echo-uvloop", "2", "3")]
-    some = plan(*rows, runtimes=("native", "3.14t"))
+    some = planned("--system", "echo-libuv,echo-uvloop,2,3", "--runtime", "native,3.14t")
     pairs = [("echo-libuv", "native"), ("echo-uvloop", "3.14t"), ("2", "native"), ("2", "3.14t"), ("3", "3.14t")]
     assert [(cell.system, cell.runtime) for cell in some.cells()] == some.pairs() == pairs
 

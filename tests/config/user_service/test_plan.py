@@ -142,8 +142,7 @@ def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
 def test_the_interface_is_told_to_a_server_that_has_two() -> None:
     assert "--interface asgi" in str(app_on("granian", "a:b").command)
     wsgi = str(app_on("granian", "a:b", "wsgi").command)
-    assert "--interface wsgi" in wsgi
-    assert "{threads}" in wsgi
+    assert ("--interface wsgi" in wsgi, "{threads}" in wsgi) == (True, True)
 
 
 @pytest.mark.parametrize(

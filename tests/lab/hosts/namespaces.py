@@ -5,7 +5,6 @@ their links go with them. A switch has a namespace of its own.
 """
 
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -37,8 +36,9 @@ def why_not() -> str:
     return f"no right to make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def sh(command: str) -> None:
-    subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=DEADLINE_S)
+def sh(script: str) -> None:
+    """Run a script, whose first command that fails is an error."""
+    subprocess.run(["sh", "-ec", script], check=True, capture_output=True, timeout=DEADLINE_S)
 
 
 def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
@@ -68,9 +68,9 @@ class Machine:
     folder: Path
     process: "subprocess.Popen[bytes]"
 
-    def enter(self, command: str, kind: str = "-n") -> None:
-        """Run a command in its network, or in its mounts (-m)."""
-        sh(f"nsenter -t {self.process.pid} {kind} {command}")
+    def mount(self, what: str) -> None:
+        """Mount something where only this host sees it."""
+        sh(f"nsenter -t {self.process.pid} -m mount {what}")
 
     def processes(self) -> list[tuple[int, str]]:
         """The processes of ours on that host, with their command lines."""
@@ -141,31 +141,39 @@ class Lab:
 
     def start(self, name: str, path: str = "") -> None:
         """Start a host, or start it again after it was ended. path: its PATH"""
-        folder, log = self.folder / name, self.folder / f"sshd_{name}.log"
-        if not folder.exists():
-            folder.mkdir()
-            sh(f"ssh-keygen -q -t ed25519 -N '' -f {self.folder}/host_{name}")
-        config = folder / "sshd_config"
-        config.write_text(
-            f"HostKey {self.folder}/host_{name}\nAuthorizedKeysFile {self.folder}/key.pub\nStrictModes no\nUsePAM no\n"
-            f"PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
-            f"SetEnv PATH={path or self.path} HOME={folder} TMPDIR={folder} XDG_CACHE_HOME={folder}/cache\n"
-        )
-        (folder / ".bashrc").write_text("echo Welcome")  # as some logins write
+        folder, number = self.folder / name, ascii_lowercase.index(name) + 1
+        address, log = f"{self.subnet}.{number}", self.folder / f"sshd_{name}.log"
+        sh(f"""
+            cd {self.folder}
+            mkdir -p {name}
+            [ -e host_{name} ] || ssh-keygen -q -t ed25519 -N '' -f host_{name}
+            echo {address} $(cat host_{name}.pub) >> known_hosts
+            echo 'echo Welcome' > {name}/.bashrc  # as some logins write
+            cat > {name}/sshd_config <<END
+HostKey {self.folder}/host_{name}
+AuthorizedKeysFile {self.folder}/key.pub
+StrictModes no
+UsePAM no
+PidFile none
+PermitRootLogin yes
+MaxStartups 100
+SetEnv PATH={path or self.path} HOME={folder} TMPDIR={folder} XDG_CACHE_HOME={folder}/cache
+END
+        """)
         clock = f"-T --monotonic {CLOCKS_S[name]}" if CLOCKS_S.get(name) else ""
-        process = self._hold(f"-n -p -m {clock} --mount-proc --fork --kill-child {SSHD} -D -e -f {config}", log)
-        number = ascii_lowercase.index(name) + 1
-        address = f"{self.subnet}.{number}"
-        machine = self.machines[name] = Machine(name=name, address=address, folder=folder, process=process)
-        with suppress(subprocess.CalledProcessError):  # the kernel takes its time to remove that of a host that is gone
-            self._in_switch(f"ip link del to-{name}")
-        self._plug(f"to-{name}", "eth0", process.pid)
-        machine.enter(f"ip addr add {address}/24 dev eth0")
-        machine.enter(f"ip link set eth0 address 02:00:00:00:00:{number:02x}")  # the same one again
-        for link in ("lo", "eth0"):
-            machine.enter(f"ip link set {link} up")
-        with (self.folder / "known_hosts").open("a") as known:
-            known.write(f"{address} {(self.folder / f'host_{name}.pub').read_text()}")
+        server = f"{SSHD} -D -e -f {folder}/sshd_config"
+        process = self._hold(f"-n -p -m {clock} --mount-proc --fork --kill-child {server}", log)
+        self._in_switch(f"""
+            ip link del to-{name} || true  # the kernel takes its time to remove that of a host that is gone
+            ip link add to-{name} type veth peer eth0 netns {process.pid}
+            ip link set to-{name} master bridge up
+            nsenter -t {process.pid} -n sh -ec '
+                ip addr add {address}/24 dev eth0
+                ip link set eth0 address 02:00:00:00:00:{number:02x}  # the same one again
+                ip link set lo up
+                ip link set eth0 up'
+        """)
+        self.machines[name] = Machine(name=name, address=address, folder=folder, process=process)
         wait_until(lambda: b"Server listening" in log.read_bytes(), f"sshd of {name} listens")
 
     def link(self, name: str, state: str) -> None:
@@ -173,32 +181,30 @@ class Lab:
         self._in_switch(f"ip link set to-{name} {state}")
 
     def _make(self) -> None:
-        Path("/run/sshd").mkdir(exist_ok=True)
-        sh(f"ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
+        sh(f"mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
         self.switch = self._hold("-n sleep infinity", self.folder / "switch.log")
-        self._in_switch("ip link add bridge type bridge")
-        self._in_switch("ip link set bridge up")
         ours = f"gs{os.getpid()}"
-        self._plug("to-us", ours, os.getpid())
-        sh(f"ip addr add {self.subnet}.254/24 dev {ours}")
-        sh(f"ip link set {ours} up")
+        self._in_switch(f"""
+            ip link add bridge type bridge
+            ip link set bridge up
+            ip link add to-us type veth peer {ours} netns {os.getpid()}
+            ip link set to-us master bridge up
+        """)
+        sh(f"ip addr add {self.subnet}.254/24 dev {ours}; ip link set {ours} up")
         for name in CLOCKS_S:
             self.start(name)
-
-    def _plug(self, port: str, there: str, pid: int) -> None:
-        """A cable from the switch to the network of a process."""
-        self._in_switch(f"ip link add {port} type veth peer {there} netns {pid}")
-        self._in_switch(f"ip link set {port} master bridge up")
 
     def _hold(self, unshared: str, log: Path) -> "subprocess.Popen[bytes]":
         """A process in a network of its own that ends with this one. unshared: arguments of unshare"""
         with log.open("wb") as file:
-            command = shlex.split(f"setpriv --pdeathsig KILL unshare {unshared}")
+            command = f"setpriv --pdeathsig KILL unshare {unshared}".split()
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
         own = os.stat("/proc/self/ns/net")
         wait_until(lambda: not os.path.samestat(os.stat(f"/proc/{process.pid}/ns/net"), own), "a namespace")
         return process
 
-    def _in_switch(self, command: str) -> None:
+    def _in_switch(self, script: str) -> None:
+        """Run a script in the network of the switch, whose commands see the processes of this machine."""
         assert self.switch
-        sh(f"nsenter -t {self.switch.pid} -n {command}")
+        namespace = f"/proc/{self.switch.pid}/ns/net"
+        subprocess.run(["nsenter", f"--net={namespace}", "sh", "-ec", script], check=True, capture_output=True)

@@ -158,7 +158,7 @@ def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Pat
 def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
     place = lab.machines["c"].folder / "cache"
     place.mkdir(exist_ok=True)
-    lab.machines["c"].enter(f"mount -t tmpfs -o size=64k none {place}", "-m")
+    lab.machines["c"].mount(f"-t tmpfs -o size=64k none {place}")
     try:
         assert "No space left on device" in refusal(sandbox, lab.host("c"))
     finally:

@@ -121,9 +121,8 @@ def test_a_topology_fits_the_services_host_and_what_runs_on_this_machine_alone_r
             command.main(["--plan", str(file)])
 
 
-def test_clients_are_on_nine_hosts_at_once(sandbox: Sandbox, any_runtime: Runtime) -> None:
-    """Eight are closed at a time."""
-    names = "bcdefghij"
+def test_clients_are_on_sixteen_hosts_at_once(sandbox: Sandbox, any_runtime: Runtime) -> None:
+    names = "bcdefghijklmnopq"
     with cluster(names) as spread:
         cell = small_cell(find("4"), any_runtime, TRANSPORT="tcp", NUM_CLIENTS=len(names))
         result = measure(cell, find("4"), 1, bench_of(spread, sandbox, any_runtime))

@@ -143,11 +143,10 @@ def spread(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> It
         if uv_program := uv.find():
             patched.setenv("PATH", str(uv_program.parent), prepend=os.pathsep)
         python = (str(any_runtime.interpreter.executable),)
-        hosts = {
-            name: Host(name=name, via="here", address=address, python=python)
-            for name, address in (("a", ADDRESS), ("b", "127.0.0.1"))
-        }
-        with HostCluster(Layout(hosts=hosts, services_on="a", clients_on=("b",)), Method(duration_s=SECONDS)) as spread:
+        services = Host(name="a", via="here", address=ADDRESS, python=python)
+        clients = replace(services, name="b", address="127.0.0.1")
+        layout = Layout(hosts={"a": services, "b": clients}, services_on="a", clients_on=("b",))
+        with HostCluster(layout, Method(duration_s=SECONDS)) as spread:
             yield spread
 
 
@@ -184,15 +183,18 @@ def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
     request = {"request": "POST /", "body_file": "body.bin", "expect_json": f'{{"stock": "seven", "got": {[*body]}}}'}
     if client:
         request = {"request": "POST /", "body": "{{user}}", "expect_json": '{"stock": "seven"}'}
-    requirements = str(write_wheel(short_folder, SERVE))
-    given = {"command": "tiny-serve {host} {port}", "requirements": requirements, "requests": [request]}
+    given = {
+        "command": "tiny-serve {host} {port}",
+        "requirements": str(write_wheel(short_folder, SERVE)),
+        "requests": [request],
+    }
     cell = measured(spread, bench, short_folder, name, client, **given)
     assert (cell.status, str(cell.reason)) == ("ok", "")
     assert cell.answered == cell.requests > 0
     assert ([service["host"] for service in cell.services], cell.services[0]["processes"]) == (["a"], 1)
     runtime = spread.runtimes([name])[name]
-    (planned_cell, system) = planned(short_folder, name, given)
-    own_runtime = runtime_of("service", system, {name: runtime}, planned_cell.runtime, Method())
+    _, system = planned(short_folder, name, given)
+    own_runtime = runtime_of("service", system, {name: runtime}, name, Method())
     assert not own_runtime.child_config(system)["own"]["directory"].startswith(str(short_folder))
     (packages,) = own_runtime.to_json()["packages"].values()
     assert packages["tiny-thing"] == "1.2"

@@ -92,36 +92,33 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader, path: str)
     facts(0, reader)
 
 
-# What a control group allows, in files of either version; the smallest up to the root counts.
-QUOTAS: list[tuple[dict[str, str], object]] = [
-    ({}, None),
-    (OLD_CONTAINER, 0.5),
-    ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "unlimited"),
-    ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2.0),
-    ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "unlimited"),
-    ({**CONTAINER, "sys/fs/cgroup/cpu.max": "odd"}, "unlimited"),
-    ({**BELOW, f"{SCOPE}/cpu.max": "50000 100000\n"}, 0.5),
-    ({**BELOW, f"{SCOPE}/cpu.max": "max 100000\n"}, 1.5),
-    ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, None),
-]
-
-
-@pytest.mark.parametrize(("files", "quota"), QUOTAS)
-def test_a_quota_is_found_in_the_files_of_either_version(reader: Reader, files: dict[str, str], quota: object) -> None:
-    write(reader, files)
-    assert facts(0, reader)["cores_quota"] == quota
-    is_old = "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files
-    assert snapshot(reader).counts.get("quota_stalled_ns") == (1_500 if is_old else None)
-
-
 @pytest.mark.parametrize(
-    ("file", "text"), [("intel_pstate/no_turbo", "10"), ("cpufreq/boost", "01"), ("cpufreq/policy1/boost", "01")]
+    ("files", "fact", "value"),
+    [
+        ({f"{CPU}/intel_pstate/no_turbo": "1"}, "turbo", False),
+        ({f"{CPU}/cpufreq/boost": "1"}, "turbo", True),
+        ({f"{CPU}/cpufreq/boost": "0"}, "turbo", False),
+        ({f"{CPU}/cpufreq/policy0/boost": "0", f"{CPU}/cpufreq/policy1/boost": "1"}, "turbo", True),
+        # either version of control groups
+        ({}, "cores_quota", None),
+        (OLD_CONTAINER, "cores_quota", 0.5),
+        ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "cores_quota", "unlimited"),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, "cores_quota", 2.0),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "cores_quota", "unlimited"),
+        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "odd"}, "cores_quota", "unlimited"),
+        ({**BELOW, f"{SCOPE}/cpu.max": "50000 100000\n"}, "cores_quota", 0.5),  # the smallest up to the root
+        ({**BELOW, f"{SCOPE}/cpu.max": "max 100000\n"}, "cores_quota", 1.5),
+        ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, "cores_quota", None),
+    ],
 )
-def test_turbo_is_found_in_the_files_of_every_driver(reader: Reader, file: str, text: str) -> None:
-    write(reader, {f"{CPU}/cpufreq/policy0/boost": "0"} if "policy1" in file else {})
-    for content, is_on in zip(text, (False, True), strict=True):
-        write(reader, {f"{CPU}/{file}": content})
-        assert facts(0, reader)["turbo"] is is_on
+def test_a_fact_is_found_in_the_files_of_every_driver_and_version(
+    reader: Reader, files: dict[str, str], fact: str, value: object
+) -> None:
+    write(reader, files)
+    assert facts(0, reader)[fact] == value
+    assert snapshot(reader).counts.get("quota_stalled_ns") == (
+        1_500 if "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files else None
+    )
 
 
 BEFORE = Snapshot(

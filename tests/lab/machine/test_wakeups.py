@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Plan, Row
 from core.errors import BadInput
-from core.runtime import RuntimeName
 from lab.machine.quiet import snapshot, trees, used_ticks
 from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY
 from lab.run.feasible import preflight
-from systems import find
+from tests.config.planning import planned
 from tests.lab.hosts.namespaces import wait_until
 from tests.started import started
 
@@ -59,8 +57,4 @@ def user_ticks(pid: int) -> int:
 def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
     with pytest.raises(BadInput, match="--keep-awake false"):
-        preflight(
-            Plan(
-                name="", runtimes=(RuntimeName("3.14"),), rows=(Row(system=find("4"), values={"KEEP_AWAKE": (True,)}),)
-            )
-        )
+        preflight(planned("--system", "4", "--runtime", "3.14", "--keep-awake", "true"))

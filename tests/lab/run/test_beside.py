@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,6 +25,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+REDIS = Beside(name="redis", command="redis-server", users=("nobody",))
+
+
 def test_the_folder_is_given_away_last_and_no_link_is_followed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[str, bool]] = []
 
@@ -32,7 +36,7 @@ def test_the_folder_is_given_away_last_and_no_link_is_followed(folder: Path, mon
         given.append((Path(path).name, follow_symlinks))
 
     monkeypatch.setattr(os, "chown", chown)
-    words = beside.owned(Beside(name="redis", command="redis-server", users=("redis", "nobody")), folder, "port 1")
+    words = beside.owned(replace(REDIS, users=("redis", "nobody")), folder, "port 1")
     assert given == [("data", False), ("config", False), ("private", False)]
     assert words[:3] == ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
 
@@ -50,6 +54,6 @@ def test_the_new_owner_cannot_make_root_give_another_file_away(folder: Path, mon
             (folder / "config").symlink_to(victim)
 
     monkeypatch.setattr(os, "chown", chown_and_attack)
-    beside.owned(Beside(name="redis", command="redis-server", users=("nobody",)), folder, "port 1")
+    beside.owned(REDIS, folder, "port 1")
     assert victim.stat().st_uid == 0
     assert folder.stat().st_uid == NOBODY

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 
 import pytest
 
-from lab.run.core_waits import STEAL, CoreWaitSampler, CumulativeTime
+from lab.run.core_waits import STEAL, CoreWaitSampler
 from tests.started import Started, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs Linux: /proc/PID/schedstat")
@@ -49,9 +49,3 @@ def test_too_many_threads_are_not_known_rather_than_known_in_part(monkeypatch: p
     with spinning(2) as (one, other), CoreWaitSampler({"one": [one.pid], "other": [other.pid]}) as watch:
         pass
     assert watch.timelines == {}
-
-
-def test_between_two_looks_time_goes_evenly_and_beyond_them_there_is_none() -> None:
-    timeline = CumulativeTime([100, 200, 400], [0, 50, 50])
-    spans = ((0, 100), (0, 150), (150, 300), (300, 900))
-    assert [timeline.within_ns(*span) for span in spans] == [0, 25, 25, 0]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from record.plan import Until
 from record.run import CellResult, Run
 from record.run_file import load
 from systems import find
+from tests.config.planning import planned
 from tests.reports.sample import faulty
 
 SEED = 7
@@ -148,7 +150,6 @@ def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
 def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     services: int,
     size: int,
-    plan: Plan,
     order: Order,
     journal: Journal,
     monkeypatch: pytest.MonkeyPatch,
@@ -161,14 +162,13 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
         return [journal.measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
 
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
-    values: dict[str, tuple[Value, ...]] = {"CALC_TARGET": (0, 10, 100), "NUM_API_SERVICES": (services,)}
-    sliced = Method(duration_s=1.0, slices=True)
-    swept = replace(plan, rows=(Row(system=find("2"), values=values),), method=sliced, blocks=2)
-    run = new_run(replace(order, plan=swept), SEED, ["runner.py"], {})
-    journal.carry_out(replace(order, plan=swept), run)
+    flags = f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
+    swept = replace(planned(*flags.split()), method=Method(duration_s=1.0, slices=True))
+    order = replace(order, plan=swept)
+    journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
     assert {len(group) for group in groups} == {size}
-    wanted = {(arm, load, block) for arm in plan.runtimes for load in (0, 10, 100) for block in (1, 2)}
-    assert sorted(key for group in groups for key in group) == sorted(wanted)
+    wanted = product(("3.14", "3.14t"), (0, 10, 100), (1, 2))
+    assert sorted(chain.from_iterable(groups)) == sorted(wanted)
 
 
 def test_a_run_ends_after_the_block_that_was_enough(
@@ -291,12 +291,11 @@ def test_room_is_made_for_the_process_that_needs_most_files(line: str) -> None:
     assert int(least) <= files_needed(cell) < int(below)
 
 
-def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:
-    values = {"NUM_API_SERVICES": (4,), "NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (4, 3)}
-    row = Row(system=find("http-stdlib"), values=values)
+def test_http_clients_that_would_leave_services_idle_are_refused() -> None:
+    flags = ("--system", "http-stdlib", "--num-api-services", "4", "--num-clients", "1", "--num-connections-per-client")
     with pytest.raises(BadInput, match="is 3, but NUM_API_SERVICES is 4"):
-        preflight(replace(plan, rows=(row,)))
-    preflight(replace(plan, rows=(replace(row, values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),)))
+        preflight(planned(*flags, "4,3"))
+    preflight(planned(*flags, "4"))
 
 
 def test_the_time_of_a_search_is_known_before_it_starts_and_depends_on_objective_rate_and_arms(plan: Plan) -> None:

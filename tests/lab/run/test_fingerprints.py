@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from analysis.gates import mixed
-from config.plan import Plan, Row
 from core.fingerprint import CODE, environment_changes
 from core.messages import listed, message
-from core.runtime import RuntimeName
 from lab.digests import Digests
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY, STARVED
@@ -18,6 +16,7 @@ from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, count_unmeasured
 from record.run import CellResult
 from systems import find
+from tests.config.planning import planned
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
 
 __all__ = ["begin", "journal", "order", "plan", "quiet_machine"]
@@ -100,9 +99,9 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
     module.write_text("A = 1")
     system = find("3")
     runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin/python"})}
-    plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=(RuntimeName("3.14"),))
+    plan = planned("--system", "3", "--runtime", "3.14")
     taken = Fingerprinter(plan, runtimes, {})
-    cell = plan.entries()[0].cell
+    cell = plan.cells()[0]
     before = taken.of(cell, system)
     assert taken.of(cell, system) == before
     module.write_text("A = 2")

@@ -20,6 +20,8 @@ def test_a_timeline_adds_up_what_it_covers() -> None:
         *(0, 2, 18, 0, 25, 0),
     ]
     assert CumulativeTime.of_spans([]).within_ns(0, 9) == 0
+    sampled = CumulativeTime([100, 200, 400], [0, 50, 50])  # between two looks time goes evenly
+    assert [sampled.within_ns(*span) for span in ((0, 100), (0, 150), (150, 300), (300, 900))] == [0, 25, 25, 0]
 
 
 def test_nothing_is_said_where_slower_requests_were_not_kept_or_a_side_is_not_known() -> None:

@@ -3,18 +3,18 @@
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 import pytest
 
-from config.user_service.plan import user_service_plan
-from core.method import Warmup
-from core.runtime import NATIVE, RuntimeName
+from config.plan import Entry
+from core.method import Method, Warmup
+from core.runtime import NATIVE
 from lab.places import REPOSITORY
 from lab.run.bench import Bench
 from lab.run.cell_run import STARVED
 from lab.run.measure import measure_in_slices
 from tests.conftest import native_or_skip, runtime_or_skip
+from tests.contract.own_services import planned
 
 SERVICE = f"{{python}} {REPOSITORY / 'tests' / 'lab' / 'run' / 'few_threads_service.py'} {{port}} 2"
 LIMIT_S = 0.75
@@ -30,13 +30,12 @@ def test_a_cell_with_more_connections_than_threads_ends_after_one_limit_and_says
     runtime_or_skip("3.14")
     if client == NATIVE:
         native_or_skip("loadgen")
-    told: dict[str, Any] = {"command": SERVICE, "requests": ["GET /"]}
-    plan = replace(user_service_plan(told, tmp_path), runtimes=(RuntimeName("3.14"),))
-    plan = plan.with_values({"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (5,)})
-    (entry,) = plan.entries()
-    own = {**entry.system.child_config["own"], "answer_deadline_s": LIMIT_S}
-    entry = replace(entry, system=replace(entry.system, child_config={**entry.system.child_config, "own": own}))
-    method = replace(plan.method, duration_s=0.5, warmup=Warmup(seconds=warmup_s), client_runtime=client)
+    told = {"command": SERVICE, "requests": ["GET /"]}
+    cell, system = planned(tmp_path, "3.14", told, NUM_CONNECTIONS_PER_CLIENT=5)
+    own = {**system.child_config["own"], "answer_deadline_s": LIMIT_S}
+    system = replace(system, child_config={**system.child_config, "own": own})
+    entry = Entry(arm="3.14", cell=cell, system=system)
+    method = Method(duration_s=0.5, warmup=Warmup(seconds=warmup_s), client_runtime=client)
     start_s = monotonic()
     (result,) = measure_in_slices([entry], 1, replace(bench, method=method, paces={}), 0)
     assert monotonic() - start_s < 3 * LIMIT_S + 5.0
