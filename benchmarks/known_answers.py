@@ -16,7 +16,7 @@ The exit status is 1 if there is a MISS:
 - equal services that are called faster or slower in more than 5 % of their rows (and in more than one)
 
 --only: the services whose names begin with one of these words, separated by commas
---short: two blocks of each row, too few for an interval
+--short: one block of each row, too few for an interval
 --aa N: N comparisons of a service with itself by each client in each order, and no other row
 --repeats: how often each row is measured
 --sweeps N: N sweeps in which the second value makes requests 10 % slower without the GIL only, and no other row

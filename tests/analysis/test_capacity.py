@@ -18,7 +18,6 @@ from core.messages import verbatim
 from core.objective import Objective
 from core.user_service import Command, UserService
 from lab.places import REPOSITORY
-from record.run import CellResult
 from reports.topics.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, searched, steep
@@ -87,9 +86,8 @@ def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(
 
 def test_the_first_rate_is_a_share_of_the_correct_answers() -> None:
     run = searched(lambda arm, rate: 0.0, closed=1000, seed=1, arms=("3.14",))
-    closed, *_ = run.cells
-    refusing = replace(closed, wrong=4000)  # of 5000 in 5 s
-    (one,) = wanted(replace(run, cells=[refusing]))
+    run.cells[:] = [replace(run.cells[0], wrong=4000)]  # of 5000 in 5 s
+    (one,) = wanted(run)
     assert one.rate == pytest.approx(0.8 * 200)
 
 
@@ -119,10 +117,11 @@ def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so
     latency = histogram_of([10_000_000, 59_000_000, 61_000_000, 80_000_000])
     # 100 of 1000 requests/s: the oldest unsent request was due 100 ms before the end, so 40 of them for over 60 ms
     _, probe, *_ = searched(lambda arm, rate: 0.0, closed=700, seed=1, arms=("3.14",)).cells
+    probe.clients[0]["overdue"] = 50
     cell = replace(
         probe,
         params={"RATE": 500, "NUM_CLIENTS": 2}, requests=4, errors={"closed": 1}, latency=latency.to_json(),
-        clients=[{**probe.clients[0], "overdue": 99}, {**probe.clients[0], "overdue": 1}],
+        clients=probe.clients * 2,
     )  # fmt: skip
     assert counted(cell, P99) == (2 + 1 + 40, 4 + 40)
     assert counted(cell, Objective.parse("errors<1%")) == (101, 104)
@@ -144,10 +143,9 @@ def test_searches_of_simulated_queues_stay_below_saturation_and_enclose_theory(
 
 
 def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_its_connections() -> None:
-    def closing(cell: CellResult) -> CellResult:
-        return replace(cell, clients=[{**cell.clients[0], "reconnects": cell.answered // 20}])
-
-    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",), change=closing)
+    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",))
+    for cell in run.cells:
+        cell.clients[0]["reconnects"] = cell.answered // 20
     set_plan(run, own=UserService(name="shop", start=Command(command="serve {port}")).to_json())
     said = [ENGLISH.text(note) for note in section(View(run)).sentences]
     assert any("about 20 answers" in note and "Latency includes the time to connect" in note for note in said)

@@ -78,11 +78,9 @@ def test_the_table_of_topologies_marks_the_best_under_each_runtime(chooser: Run)
     assert [[cell[:2] for cell in line if cell[1:2] in "x "] for line in lines_of(shown)] == [
         ["1x", "* "], ["2x"], ["4x", "* "]
     ]  # fmt: skip
-    said = [ENGLISH.text(sentence) for sentence in section(view).sentences]
-    assert said[:2] == [
-        "3.14: 4x1 was chosen from 3 settings.",
-        "3.14t: 1x1 was chosen from 3 settings.",
-    ]
+    assert [ENGLISH.text(said) for said in section(view).sentences[:2]] == [
+        "3.14: 4x1 was chosen from 3 settings.", "3.14t: 1x1 was chosen from 3 settings."
+    ]  # fmt: skip
 
 
 def test_topologies_that_are_equal_may_be_chosen_by_chance() -> None:

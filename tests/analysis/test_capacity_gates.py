@@ -53,7 +53,6 @@ def test_an_arm_with_probes_that_are_no_measurements_gets_no_verdict(bad: dict[s
         return only("3.14t", **bad)(cell) if passes else cell
 
     view, found = two_arms(change)
-    assert view.failed_cells
     assert {cell.arm for cell in view.failed_cells} == {"3.14t"}
     if found:  # else the search ended without a capacity
         assert found["3.14t"].verdict == "invalid"
@@ -95,9 +94,8 @@ def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
     view, found = two_arms(lambda cell: replace(cell, others=seen))
     assert found["3.14t"].verdict == "inconclusive"
     assert "other processes used 40% of the cores" in ENGLISH.text(found["3.14t"].why)
-    assert any(
-        "Repeat the search while other programs do not run" in ENGLISH.text(one) for one in section(view).sentences
-    )
+    said = " ".join(map(ENGLISH.text, section(view).sentences))
+    assert "Repeat the search while other programs do not run" in said
 
 
 def test_a_search_that_was_stopped_has_no_verdict() -> None:
@@ -146,7 +144,6 @@ def test_figures_are_of_the_nearest_probe_that_met_the_objectives_and_its_own_ra
     (one,) = capacities(run)
     assert one.crossing
     assert one.nearest
-    assert not all(probe.passes for probe in one.probes)
     distances = {abs(np.log(probe.rate / one.crossing.rate)): probe.rate for probe in one.probes if probe.passes}
     assert one.nearest.rate == distances[min(distances)]
     shown = section(View(run)).tables[0]

@@ -71,12 +71,8 @@ def test_the_noise_floor_is_how_far_the_a_a_interval_reaches_from_1_on_every_lin
 
 
 def two_settings(first: Sequence[CellResult]) -> list[CellResult]:
-    second = [*steady("3.11", 8000), *steady("3.14", 1000)]
-    return [*first, *of_system("3", second)]
-
-
-def of_system(system: str, cells: Sequence[CellResult]) -> list[CellResult]:
-    return [replace(cell, system=system, cell_id=f"{cell.cell_id}-{system}") for cell in cells]
+    times_ms = {"3.11": 8000, "3.14": 1000}
+    return [*first, *(cell for arm, ms in times_ms.items() for cell in in_blocks(arm, [ms] * BLOCKS, system="3"))]
 
 
 def test_over_all_settings_stands_the_geometric_mean() -> None:

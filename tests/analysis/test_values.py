@@ -9,7 +9,7 @@ from analysis.cells import OVER_ALL
 from analysis.comparisons import Comparison, compare
 from analysis.decisions import is_decided
 from analysis.steps import OF_VALUES
-from record.run import CellResult
+from record.run import CellResult, Run
 from reports.topics import values
 from reports.view import View
 from tests.analysis.timed_cells import steady
@@ -21,17 +21,21 @@ VALUES = (1, 5, 10)
 SLOWER: Mapping[str, Sequence[float]] = {"3.11": (1000, 1000, 2000), "3.14": (500, 500, 500)}
 
 
-def swept(times: Mapping[str, Sequence[float]] = SLOWER, blocks: int = BLOCKS) -> list[CellResult]:
+def swept() -> list[CellResult]:
     return [
         cell
-        for runtime, by_value in times.items()
+        for runtime, by_value in SLOWER.items()
         for value, ms in zip(VALUES, by_value, strict=True)
-        for cell in steady(runtime, ms, {"PAYLOAD_BYTES": value}, blocks)
+        for cell in steady(runtime, ms, {"PAYLOAD_BYTES": value}, BLOCKS)
     ]
 
 
-def of_values(cells: Sequence[CellResult], runtimes: Sequence[str] = ("3.11", "3.14")) -> dict[str, Comparison]:
-    found = compare(run_of(cells, runtimes=runtimes, blocks=BLOCKS))
+def a_run(cells: Sequence[CellResult]) -> Run:
+    return run_of(cells, runtimes=("3.11", "3.14"), blocks=BLOCKS)
+
+
+def of_values(cells: Sequence[CellResult]) -> dict[str, Comparison]:
+    found = compare(a_run(cells))
     assert all(one.system != OVER_ALL for one in found), "a mean over the values of a sweep answers nothing"
     return {str(one.label): one for one in found if one.step in OF_VALUES}
 
@@ -51,17 +55,16 @@ def test_each_value_is_compared_with_the_first_under_each_runtime() -> None:
 
 
 def test_all_comparisons_of_a_sweep_are_one_family_with_those_of_the_runtimes() -> None:
-    run = run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS)
+    run = a_run(swept())
     assert len(compare(run)) == 3 + 5  # a step at each value, two values under each runtime, and their interaction
     assert all("8 comparisons" in str(one.why) for one in compare(run) if one.verdict in ("faster", "slower"))
     assert is_decided(run)
 
 
 def test_a_failed_value_has_no_verdict_and_leaves_the_others_theirs() -> None:
-    cells = [
-        replace(cell, status="failed") if cell.params["PAYLOAD_BYTES"] == 5 and cell.arm == "3.11" else cell
-        for cell in swept()
-    ]
+    cells = swept()
+    of_3_11_with_5 = slice(BLOCKS, 2 * BLOCKS)
+    cells[of_3_11_with_5] = [replace(cell, status="failed") for cell in cells[of_3_11_with_5]]
     found = of_values(cells)
     assert found["PAYLOAD_BYTES 1 → 5: 3.11"].verdict == "invalid"
     assert found["PAYLOAD_BYTES 1 → 10: 3.11"].verdict == "slower"
@@ -69,14 +72,14 @@ def test_a_failed_value_has_no_verdict_and_leaves_the_others_theirs() -> None:
 
 
 def test_a_plan_that_names_its_steps_or_has_a_view_compares_no_values() -> None:
-    run = run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS)
+    run = a_run(swept())
     for more in ({"judged_steps": ["version"]}, {"view": "league"}):
         asked = set_plan(run, **{"judged_steps": [], "view": "", **more})
         assert not {one.step for one in compare(asked)} & {*OF_VALUES}
 
 
 def test_a_sentence_says_that_the_step_depends_on_the_value() -> None:
-    *_, said = values.section(View(run_of(swept(), runtimes=("3.11", "3.14"), blocks=BLOCKS))).sentences
+    *_, said = values.section(View(a_run(swept()))).sentences
     assert str(said) == (
         "3.14 compared with 3.11: the throughput ratio depends on PAYLOAD_BYTES. At 10, it is 2.00x [2.00, 2.00] the "
         "ratio at 1."

@@ -1,5 +1,6 @@
 """One headless Chromium for all tests of the session, and a page of a record in a file."""
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -11,21 +12,22 @@ from core.languages import ENGLISH
 from core.messages import verbatim
 from record.run import Run
 from reports.render.html import page
-from tests.browser.finding import WANTED, chromium
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, page_of, record_with_aa
 
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
 
 @pytest.fixture(scope="module")  # not the session: while it runs, no other test of the process can run a loop
 def browser() -> Iterator[Browser]:
     """Chromium without a window. Its sandbox needs rights that root in a container has not."""
-    executable = chromium()
-    if executable is None:
-        pytest.skip(WANTED)
+    found = [path for path in map(shutil.which, CHROMIUM) if path]
+    if not found:
+        pytest.skip(f"none of {', '.join(CHROMIUM)} is on PATH; on Debian: apt-get install chromium")
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        made = playwright.chromium.launch(executable_path=found[0], args=["--no-sandbox"])
         yield made
         made.close()
 

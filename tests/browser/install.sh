@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install the browser for tests/browser from Debian's packages. finding.py has the names that tests look for.
+# Install the browser for tests/browser from Debian's packages. conftest.py has the names that tests look for.
 set -eu
 say() { echo "browser: $*"; }
 for name in chromium chromium-browser google-chrome; do

@@ -11,7 +11,7 @@ from clients.drive import CallerClient
 from core.cell import Cell
 from core.system import COMMON, Caller, Channel
 from systems import find
-from tests.native.loadgen_peers import Script, Scripted, read_frame, scripted
+from tests.native.loadgen_peers import Script, read_frame, scripted
 
 Kind = Callable[[list[str], Callable[[int], None]], Caller]
 
@@ -72,14 +72,10 @@ def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values:
 
 
 @contextmanager
-def services(*scripts: Script) -> Iterator[list[Scripted]]:
-    """A service for each script."""
+def services(*scripts: Script) -> Iterator[list[list[str]]]:
+    """The addresses of a service for each script."""
     with ExitStack() as stack:
-        yield [stack.enter_context(scripted(script, read_frame)) for script in scripts]
-
-
-def addresses_of(running: list[Scripted]) -> list[list[str]]:
-    return [[service.address] for service in running]
+        yield [[stack.enter_context(scripted(script, read_frame)).address] for script in scripts]
 
 
 def called(*outcomes: bytes | str) -> tuple[FakeCaller, dict[str, Any]]:

@@ -9,7 +9,7 @@ from clients.channel import CallFailed
 from clients.workers import GIVE_UP_AFTER
 from core.system import Channel
 from core.wire import frame
-from tests.clients.driving import FakeCaller, addresses_of, cached, called, client, counts, services
+from tests.clients.driving import FakeCaller, cached, called, client, counts, services
 from tests.clients.scripted import FULL, RIGHT, WRONG
 from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says
 
@@ -18,8 +18,8 @@ ALWAYS_RIGHT = says(frame(RIGHT))
 
 def test_errors_of_one_service_leave_the_others_answers_alone() -> None:
     with (
-        services(ALWAYS_RIGHT, says(b"", keep=False), says(frame(WRONG))) as running,
-        client(cached, addresses_of(running), NUM_REQUESTS_PER_CLIENT=20) as one,
+        services(ALWAYS_RIGHT, says(b"", keep=False), says(frame(WRONG))) as addresses,
+        client(cached, addresses, NUM_REQUESTS_PER_CLIENT=20) as one,
     ):
         result = one.run()
     assert (result["requests"], *counts(result)) == (60, 40, 20, {"closed": GIVE_UP_AFTER})
@@ -68,13 +68,14 @@ def test_every_thread_that_waits_in_vain_is_a_timeout_and_what_the_others_answer
     """At last the answers come after all, and the threads end."""
     ended = threading.Event()
     scripts = [*[ALWAYS_RIGHT] * answering, *[silent_until(ended)] * silent]
-    with services(*scripts) as running, client(cached, addresses_of(running)) as one:
+    with services(*scripts) as addresses:
         before = set(threading.enumerate())
-        result = one.run(1.0)  # one that answers has begun to by then
-        ended.set()
-        for thread in set(threading.enumerate()) - before:
-            if "_serve" not in thread.name:  # of the services, which end later
-                thread.join(DEADLINE_S)
+        with client(cached, addresses) as one:
+            result = one.run(1.0)  # one that answers has begun to by then
+            ended.set()
+            for thread in set(threading.enumerate()) - before:
+                if "_serve" not in thread.name:  # of the services, which end later
+                    thread.join(DEADLINE_S)
     expected = (5 * len(scripts), 5 * answering, 0, {"timeout": silent})
     assert (result["requests"], *counts(result)) == expected
 

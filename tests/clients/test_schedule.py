@@ -25,8 +25,8 @@ def stalls_once(server: Scripted, connection: socket.socket, request: bytes) -> 
 
 def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop() -> None:
     with (
-        services(stalls_once) as (service,),
-        client(cached, [[service.address]], NUM_REQUESTS_PER_CLIENT=REQUESTS, RATE=RATE) as one,
+        services(stalls_once) as addresses,
+        client(cached, addresses, NUM_REQUESTS_PER_CLIENT=REQUESTS, RATE=RATE) as one,
     ):
         result = one.run()
     assert counts(result) == (REQUESTS, 0, {})

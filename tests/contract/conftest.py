@@ -1,5 +1,6 @@
 """Fixtures of the contract tests."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +57,13 @@ def own(folder: Path, bench: Bench, any_runtime: Runtime) -> Measured:
         return measured(folder, bench, runtime, given, **how)
 
     return run
+
+
+@pytest.fixture
+def redis() -> None:
+    """Redis."""
+    if not shutil.which("redis-server"):
+        pytest.skip("Redis is not installed; on Debian: apt-get install redis-server")
 
 
 @pytest.fixture

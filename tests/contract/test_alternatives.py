@@ -1,19 +1,19 @@
 """The alternatives of the league for real: right answers, right refusals, and nothing left of them at the end."""
 
 import resource
+from dataclasses import replace
 
 import pytest
 
 from core.method import Method, Warmup
 from core.processtree import tree, usage_of
-from core.system import System
 from experiments.league.alt_systems import SYSTEMS
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from systems import find
-from tests.conftest import found, runtime_or_skip
+from tests.conftest import runtime_or_skip
 from tests.contract.dialects import FRAMES, HTTP, Dialect, http
 from tests.contract.packages import not_installed
 from tests.contract.peers import DEADLINE_S, framed
@@ -37,24 +37,20 @@ REFUSED = [
 LONG_COUNT = http("POST", "/calc", b'{"target": 10000000}')
 
 
-def installed(name: str, runtime: Runtime) -> System:
-    """The system; the test is skipped if it is known not to run, or its package cannot be had without a network."""
-    system = find(name)
-    if runtime.name.gil_forced and system.no_forced_gil:
-        pytest.skip(str(system.no_forced_gil))
+def installed(name: str, runtime: Runtime) -> None:
+    """The test is skipped if the system's package cannot be had without a network."""
     try:
-        runtime.python(system.requirements)
+        runtime.python(find(name).requirements)
     except EnvironmentFailed as failed:
         not_installed(str(failed))
-    return system
 
 
 @pytest.mark.parametrize(("runtime", "name"), MEASURED)
-def test_an_alternative_answers_every_request(name: str, runtime: str, sandbox: Sandbox) -> None:
+def test_an_alternative_answers_every_request(name: str, runtime: str, bench: Bench) -> None:
     here = runtime_or_skip(runtime)
     installed(name, here)
-    bench = Bench(sandbox=sandbox, runtimes=found(), method=Method(warmup=Warmup(share=0.4)))
-    cell, result = measured(name, here, bench, NUM_WORKERS_PER_API_SERVICE=3, NUM_REQUESTS_PER_CLIENT=5)
+    warming = replace(bench, method=Method(warmup=Warmup(share=0.4)))
+    cell, result = measured(name, here, warming, NUM_WORKERS_PER_API_SERVICE=3, NUM_REQUESTS_PER_CLIENT=5)
     check_all_is_well(result, cell, here)
     assert result.connect == {}
 

@@ -72,13 +72,6 @@ def postgres() -> None:
         pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
 
 
-@pytest.fixture
-def redis() -> None:
-    """Redis."""
-    if not shutil.which("redis-server"):
-        pytest.skip("Redis is not installed; on Debian: apt-get install redis-server")
-
-
 def own_flags(runtime: Runtime, ask: str, *more: str) -> list[str]:
     """Of a run of the service, which starts the command *ask* for each request."""
     return service_flags(runtime, f"service.py {{port}} {ask}", "--blocks", "1", "--out", "run", *more)

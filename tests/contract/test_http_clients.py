@@ -16,7 +16,7 @@ from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
 from lab.run.children import WARM
-from lab.run.runtimes import AnyRuntime, Native
+from lab.run.runtimes import AnyRuntime
 from systems import find
 from tests.clients.scripted_http import (
     HALF,
@@ -30,10 +30,10 @@ from tests.clients.scripted_http import (
     response,
     says,
 )
-from tests.conftest import runtime_or_skip
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import Spoken
+from tests.contract.test_systems import runtime_of
 from tests.native.loadgen_peers import nobody_listens
 
 ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_gil_on]
@@ -109,11 +109,6 @@ def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str
         return [*command_or_skip(runtime, system, "client"), flag, f"{deadline_s * per_s:g}"]
     first = f"from experiments.http_clients import workers; workers.REQUEST_DEADLINE_S = {deadline_s}"
     return command_or_skip(runtime, system, "client", first)
-
-
-def runtime_of(name: str) -> AnyRuntime:
-    """That runtime, which may be `native`. May skip the test."""
-    return Native() if name == NATIVE else runtime_or_skip(name)
 
 
 def test_every_request_to_a_bad_server_is_counted_by_its_cause(subtests: pytest.Subtests) -> None:

@@ -22,7 +22,7 @@ def runs() -> dict[tuple[str, str], Future[Seen]]:
     runtime_or_skip("3.14t")
     program_or_skip("loadgen")
     ended: dict[tuple[str, str], Future[Seen]] = {}
-    for names, at_once in (SLEEPS, 2), ((MIXED,), 1):
+    for names, at_once in (SLEEPS, 4), ((MIXED,), 1):
         with ThreadPoolExecutor(at_once) as pool:
             ended |= {
                 (name, client): pool.submit(measured, SCENARIOS[name], client, "slices", True)

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.runtime import NATIVE
-from core.system import System
 from lab.run.runtimes import AnyRuntime, Native, Runtime
-from systems import built_in
+from systems import built_in, find
 from tests.contract.dialects import HTTP
 from tests.contract.peers import CALC, Peer, framed
 from tests.contract.runs import NEEDS_LINUX
@@ -20,23 +19,23 @@ ADDRESS, PEER, STRANGER = "127.0.0.2", "127.0.0.3", "127.0.0.4"
 pytestmark = NEEDS_LINUX
 
 
-def spreading() -> dict[str, tuple[System, bool]]:
-    """Each server that works across hosts once, by who uses it first; whether it is a program."""
-    services: dict[object, tuple[System, bool]] = {}
+def spreading() -> list[tuple[str, str]]:
+    """Each server that works across hosts once: the system that uses it first, and what it is, Python or native."""
+    services: dict[str, tuple[str, str]] = {}
     for system in built_in():
         if system.supports_hosts and system.service:
-            services.setdefault(str(system.service), (system, False))
+            services.setdefault(str(system.service), (system.key, "python"))
         if system.supports_hosts and system.native_service:
-            services.setdefault(system.native_service.name, (system, True))
-    return {f"{system.key} {NATIVE if native else 'python'}": (system, native) for system, native in services.values()}
+            services.setdefault(system.native_service.name, (system.key, NATIVE))
+    return [*services.values()]
 
 
-@pytest.mark.parametrize("name", spreading())
+@pytest.mark.parametrize(("key", "made_in"), spreading())
 def test_it_listens_at_its_address_serves_its_peers_and_closes_and_counts_strangers(
-    packaged: Runtime, short_folder: Path, name: str
+    packaged: Runtime, short_folder: Path, key: str, made_in: str
 ) -> None:
-    system, native = spreading()[name]
-    runtime: AnyRuntime = Native() if native else packaged
+    system = find(key)
+    runtime: AnyRuntime = Native() if made_in == NATIVE else packaged
     told = {**small_cell(system, runtime, TRANSPORT="tcp", NUM_MULTI_SOCKET=1).to_json(), "service_id": 0}
     with Spoken(command_or_skip(runtime, system, "service"), runtime.variables) as service:
         service.tell({**told, "folder": str(short_folder), "address": ADDRESS, "peers": [PEER, "127.0.0.5"]})

@@ -40,7 +40,7 @@ def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]
 
 def gated_flags(runtime: Runtime, turn: int) -> list[str]:
     """Of a run with two cells of a service: in the one of that number, from 0, it waits until there is a gate."""
-    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--blocks", "2", "--quiet"]
+    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--blocks", "2", "--quiet", "--out", "run"]
     return service_flags(runtime, f"gated.py {{port}} {turn}", *sizes)
 
 
@@ -95,7 +95,7 @@ def test_a_runner_that_is_struck_in_mid_cell_or_while_its_services_start_leaves_
 
 
 def test_a_run_goes_on_after_a_service_that_was_killed(any_runtime: Runtime, folder: Path) -> None:
-    with started([*gated_flags(any_runtime, 0), "--out", "run"], folder, script=UNREPORTED) as run:
+    with started(gated_flags(any_runtime, 0), folder, script=UNREPORTED) as run:
         os.kill(max(pid for pid, line in wait_at_the_gate(run).items() if "gated.py" in line), SIGKILL)
         (folder / "gate").touch()
         assert run.status() == 1
@@ -110,7 +110,7 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
     any_runtime: Runtime, folder: Path
 ) -> None:
     flags, resume = gated_flags(any_runtime, 1), ["--resume", "run", *runtime_flags(any_runtime)[2:]]
-    with started([*flags, "--out", "run"], folder) as run:
+    with started(flags, folder) as run:
         wait_at_the_gate(run)
         run.signal(SIGKILL)
         run.status()
@@ -125,7 +125,7 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
     assert [(cell["status"], cell["answered"]) for cell in after["cells"]] == [("ok", 10)] * 2
     kept = ("run_id", "started_at", "seed", "plan")
     assert [after[name] for name in kept] == [before[name] for name in kept]
-    refused = finished([*flags, "--out", "run"], folder)
+    refused = finished(flags, folder)
     assert refused.status() == 2
     assert "--resume" in refused.complained()
     assert result_of(folder / "run")["cells"] == after["cells"]

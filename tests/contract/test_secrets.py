@@ -56,13 +56,14 @@ GIVEN = ["--header", AUTHORIZATION, "--env", PASSWORD, "--request", REQUEST, "--
 
 
 @pytest.fixture(autouse=True)
-def variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def given(monkeypatch: pytest.MonkeyPatch, short_folder: Path) -> None:
+    """The service, and a variable that requests name."""
     monkeypatch.setenv("PAGE", VARIABLE)
+    (short_folder / "telltale.py").write_text(TELLTALE)
 
 
-def flags(folder: Path, runtime: Runtime, *more: str) -> list[str]:
-    command = f"{{python}} telltale.py {{port}} --db=postgres://shop:{URL}@db/ {' '.join(more)}"
-    (folder / "telltale.py").write_text(TELLTALE)
+def flags(runtime: Runtime, way: str) -> list[str]:
+    command = f"{{python}} telltale.py {{port}} --db=postgres://shop:{URL}@db/ {way}"
     return [*runtime_flags(runtime), "--blocks", "1", "--duration", "0", *SIZES, "--service-command", command, *GIVEN]
 
 
@@ -90,7 +91,7 @@ def check_none_is_left(printed: str, folder: Path) -> None:
 
 
 def test_a_service_that_dies_leaves_no_value_of_a_secret(any_runtime: Runtime, short_folder: Path) -> None:
-    _, printed = told([*flags(short_folder, any_runtime, "dies"), "--out", "out", "--json"], short_folder, RUNNER)
+    _, printed = told([*flags(any_runtime, "dies"), "--out", "out", "--json"], short_folder, RUNNER)
     check_none_is_left(printed, short_folder)
     assert "no database" in str(load(short_folder / "out").cells[0].reason)
 
@@ -98,7 +99,7 @@ def test_a_service_that_dies_leaves_no_value_of_a_secret(any_runtime: Runtime, s
 def test_no_value_of_a_secret_is_left_and_a_resumed_run_is_given_them_again_and_refuses_those_without_a_place(
     any_runtime: Runtime, short_folder: Path
 ) -> None:
-    given = flags(short_folder, any_runtime, "answers")
+    given = flags(any_runtime, "answers")
     expected = ["--expect-json", json.dumps({"ok": True, "sent": SENT})]
     _, printed = told([*given, *expected, "--out", "out"], short_folder, RUNNER)
     for arguments in (["plan", "--json", *given], ["compare", "out", "out"], ["export", "out", "x"]):
@@ -114,13 +115,12 @@ def test_no_value_of_a_secret_is_left_and_a_resumed_run_is_given_them_again_and_
     again = [*resume, *GIVEN, *expected, *given[given.index("--service-command") :][:2]]
     status, printed = told([*again, "--header", "X-Other: Bearer another"], short_folder)
     assert (status, "--header X-Other" in printed) == (2, True)
-    printed = told(again, short_folder)[1]
-    assert len(load(short_folder / "out").cells) == 2, printed
+    status, printed = told(again, short_folder)
+    assert (status, len(load(short_folder / "out").cells)) == (1, 2), printed  # its answers are wrong again
     check_none_is_left(printed, short_folder)
 
 
 def test_a_plan_is_read_again_by_the_run_that_is_resumed(any_runtime: Runtime, short_folder: Path) -> None:
-    (short_folder / "telltale.py").write_text(TELLTALE)
     (short_folder / "shop.yaml").write_text(PLAN.format(runtime=any_runtime.name, password=ENVIRONMENT))
     told(["--plan", "shop.yaml", *SIZES, *runtime_flags(any_runtime), "--out", "out"], short_folder)
     run = load(short_folder / "out")

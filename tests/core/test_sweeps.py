@@ -29,10 +29,7 @@ def test_as_many_clients_as_services_are_one_sweep() -> None:
 
 
 def test_settings_that_differ_in_two_parameters_are_no_sweep() -> None:
-    settings: list[Params] = [
-        {"SELECT_MODE": "all", "NUM_MULTI_SOCKET": 1},
-        {"SELECT_MODE": "single", "NUM_MULTI_SOCKET": 5},
-    ]
+    settings: list[Params] = [{"SELECT_MODE": "all", "CALC_TARGET": 1}, {"SELECT_MODE": "single", "CALC_TARGET": 5}]
     assert found(*settings) == []
     assert swept_names(settings) == set()
 

@@ -53,7 +53,7 @@ def test_a_target_at_the_upper_bound_is_accepted_and_one_more_is_not(monkeypatch
     assert answered(json.dumps(calc_request(CALC_TARGET_LIMIT + 1)).encode())["code"] == 400
 
 
-@pytest.mark.parametrize("error", [ValueError("no luck"), MemoryError(), RecursionError("deep"), KeyError("\ud800")])
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError("deep"), KeyError("\ud800")])
 def test_a_handler_that_raises_is_answered_with_500(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(params: Mapping[str, Any]) -> bytes:
         raise error

@@ -13,6 +13,7 @@ import pytest
 import commands as command_line
 from config import flags
 from config.load import load_plan
+from config.user_service.requests import load_requests
 from lab.places import REPOSITORY
 from record.run_file import RunFile
 from tests.analysis.timed_cells import steady
@@ -167,6 +168,12 @@ def test_plans_load(folder: Path) -> None:
     loaded = {path.name: len(load_plan(path).cells()) for path in plans}
     assert loaded["workers.yaml"] == 52  # plans.md says so
     assert all(cells > 0 for cells in loaded.values())
+
+
+def test_the_session_of_own_service_is_read(folder: Path) -> None:
+    session = load_requests(folder / "session.yml")
+    kept = [(one.first, list(one.save)) for one in session.requests]
+    assert kept == [(True, ["token"]), (False, ["order"]), (False, [])]
 
 
 def test_python_of_report_runs(folder: Path) -> None:

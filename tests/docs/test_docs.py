@@ -15,11 +15,9 @@ from analysis.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from analysis.steps import StepName
 from analysis.verdict import MARGIN, Word
 from commands.output import THRESHOLD_MISSED
-from config.user_service.requests import load_requests
 from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
 from core.histogram import bounds_ns, bucket_of
-from core.request_plan import RequestPlan
 from core.system import System
 from core.work import answer
 from lab.machine import doctor, quiet
@@ -150,22 +148,6 @@ def test_servers_are_documented_with_the_page_that_their_options_come_from() -> 
     assert shown == {
         name: (", ".join(one.interfaces), "{workers}" in one.command, one.source) for name, one in SERVERS.items()
     }
-
-
-def test_the_examples_of_requests_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHOP_PASSWORD", "open")
-    asked, session = (example(name, tmp_path) for name in ("asked.yml", "session.yml"))
-    assert [str(one) for one in asked.requests] == ["GET /items/3", "POST /items"]
-    assert asked.think_time_s == pytest.approx(0.001)
-    kept = [(one.first, list(one.save)) for one in session.requests]
-    assert kept == [(True, ["token"]), (False, ["order"]), (False, [])]
-
-
-def example(name: str, folder: Path) -> RequestPlan:
-    """Return the requests of an example of the page."""
-    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith(f"# {name}")]
-    (folder / name).write_text(text)
-    return load_requests(folder / name)
 
 
 @pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])

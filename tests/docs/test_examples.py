@@ -2,9 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -16,15 +13,13 @@ import pytest
 import systems
 from core.cell import Cell
 from core.method import Method
-from lab.places import REPOSITORY
-from lab.processes import scrubbed_environment
 from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, ours, system_5
-from tests.test_import_table import PACKAGES
+from tests.experiments.test_removed import copy_packages, python
 
 
 def said(who: str, direction: str) -> list[Any]:
@@ -37,25 +32,6 @@ def shape(value: Any) -> Any:
     if isinstance(value, dict):
         return {"number" if key.isdigit() else key: shape(one) for key, one in value.items()}
     return [shape(one) for one in value[:1]] if isinstance(value, list) else type(value).__name__
-
-
-def output(command: list[str], folder: Path) -> str:
-    """What a command printed. Fails with its stderr if it does."""
-    done = subprocess.run(
-        command, check=False, cwd=folder, env=scrubbed_environment(), capture_output=True, text=True, timeout=180
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def copy_with(file: str, folder: Path) -> Path:
-    """A copy of the packages with *file* in it as system 5."""
-    skipped = shutil.ignore_patterns("out")
-    for package in PACKAGES:
-        shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
-    shutil.copy(REPOSITORY / "runner.py", folder)
-    (folder / "systems" / "s5_thread.py").write_text(file)
-    return folder
 
 
 def test_the_orchestrator_and_its_children_say_what_the_contract_shows(
@@ -106,12 +82,14 @@ def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_ru
     declaration, line = (indent(text, "    ") for text in blocks(page, "python")[-2:])
     (reads,) = re.findall(r"`(reads=\(.*?\))`", page.read_text())
     file = system_5().replace('reads=("TRANSPORT",)', reads)
-    folder = copy_with(file.replace("    return ThreadService(", f"{line}    return ThreadService("), tmp_path)
-    cell = folder / "core" / "cell.py"
+    copy_packages(tmp_path)
+    system = file.replace("    return ThreadService(", f"{line}    return ThreadService(")
+    (tmp_path / "systems" / "s5_thread.py").write_text(system)
+    cell = tmp_path / "core" / "cell.py"
     cell.write_text(re.sub(r"(    payload_bytes: .*\n)", rf"\g<1>{declaration}", cell.read_text()))
     (words,) = [words for words in ours(page) if NEW_FLAG in words]
     runtime = ["--runtime", str(any_runtime.name)]
-    planned = output([sys.executable, "runner.py", *words, *runtime, "--json"], folder)
+    planned = python(tmp_path, "runner.py", *words, *runtime, "--json")
     assert [row["params"]["THREAD_STACK_KIB"] for row in json.loads(planned)["rows"]] == [64, 256, 1024]
     one_cell = ["serve", "--system", "5", *runtime, "--num-api-services", "1", NEW_FLAG, "256"]
-    assert "/gilscope-" in output([sys.executable, "runner.py", *one_cell], folder)
+    assert "/gilscope-" in python(tmp_path, "runner.py", *one_cell)

@@ -24,15 +24,20 @@ sys.exit(pytest.main(sys.argv[2:]))
 SMALL = ("--blocks", "1", "--num-api-services", "1", "--num-requests-per-client", "20", "--out", "run")
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository without experiments."""
-    folder = tmp_path_factory.mktemp("copy")
+def copy_packages(folder: Path) -> None:
+    """Copy all packages and tests to *folder*."""
     skipped = shutil.ignore_patterns("out")  # byte code is copied, because to make it again takes longer
     for package in (*PACKAGES, "tests"):
         shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
     for file in ("runner.py", "hatch_build.py", "pyproject.toml"):
         shutil.copy(REPOSITORY / file, folder)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository without experiments."""
+    folder = tmp_path_factory.mktemp("copy")
+    copy_packages(folder)
     for plan in plans():
         shutil.rmtree(folder / "experiments" / plan.parent.name)
     return folder
@@ -45,13 +50,12 @@ def python(folder: Path, *command: str, status: int = 0) -> str:
         check=False,
         cwd=folder,
         env=scrubbed_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
-        timeout=100,
+        timeout=180,
     )
-    assert ended.returncode == status, ended.stdout
-    return ended.stdout
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    return ended.stdout or ended.stderr
 
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.stem)

@@ -19,7 +19,7 @@ from tests.known.scenarios import Scenario
 
 ARMS = "3.14t+gil,3.14t"
 CLIENT_PYTHON = "3.14"
-BLOCKS, SHORT_BLOCKS = 8, 2
+BLOCKS, SHORT_BLOCKS = 8, 1
 SWEPT = "--num-workers-per-api-service"
 
 

@@ -15,6 +15,7 @@ from tests.native.programs import program_or_skip
 
 DEADLINE_S = 60.0
 HELLO = b"HTTP/1.1 200 OK\r\nServer: scripted/1\r\nContent-Length: 5\r\n\r\nhello"
+CLOSING = HELLO.replace(b"Server", b"Connection: close\r\nServer")
 Read = Callable[[socket.socket], bytes]
 
 
@@ -22,15 +23,14 @@ class Scripted:
     """A server that answers as its script says.
 
     script: told the server, a connection and its request; whether the connection is kept
-    requests: how many have come; connections: how many were accepted
+    asked: all requests that have come; connections: how many were accepted
     stopped: set at the end; waiting for it is how a script stalls
     """
 
     def __init__(self, read: Read, script: "Script", folder: Path | None = None) -> None:
         self._read = read
         self._script = script
-        self._counting = threading.Lock()
-        self.requests = 0
+        self.asked: list[bytes] = []
         self.connections = 0
         self.stopped = threading.Event()
         self._open: list[socket.socket] = []
@@ -42,6 +42,11 @@ class Scripted:
         self.url = f"unix:{name}:/a" if folder else f"http://{self.address}/a"
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
+
+    @property
+    def requests(self) -> int:
+        """How many requests have come."""
+        return len(self.asked)
 
     def stall(self, wait_s: float) -> None:
         """Do nothing for a while, unless it ends before."""
@@ -79,8 +84,7 @@ class Scripted:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while True:
                 request = self._read(connection)
-                with self._counting:
-                    self.requests += 1
+                self.asked.append(request)
                 if not self._script(self, connection, request):
                     return
 
@@ -152,6 +156,17 @@ def says(answer: bytes, *, keep: bool = True) -> Script:
     def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         connection.sendall(answer)
         return keep
+
+    return script
+
+
+def closes_every(number: int) -> Script:
+    """A script that answers, and announces the end of the connection with each answer of that number."""
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        is_last = server.requests % number == 0
+        connection.sendall(CLOSING if is_last else HELLO)
+        return not is_last
 
     return script
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.native.loadgen_peers import (
+    CLOSING,
     HELLO,
     Read,
     Script,
@@ -26,7 +27,6 @@ from tests.native.loadgen_peers import (
 
 Answers = dict[str, tuple[Script, dict[str, object]]]
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
-CLOSING = HELLO.replace(b"Server", b"Connection: close\r\nServer")
 
 
 def byte_by_byte(server: Scripted, connection: socket.socket, request: bytes) -> bool:
@@ -40,16 +40,6 @@ def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool
     """After the first answer they are a byte longer."""
     connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
     return True
-
-
-def noting(asked: list[bytes]) -> Script:
-    """Keeps each request."""
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        asked.append(request)
-        return says(HELLO)(server, connection, request)
-
-    return script
 
 
 def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
@@ -116,22 +106,20 @@ def test_a_server_that_dies_is_given_up() -> None:
 
 
 def test_without_keep_alive_each_request_has_a_connection_and_says_so(short_folder: Path) -> None:
-    asked: list[bytes] = []
-    with scripted(noting(asked), read_http, short_folder) as server:
+    with scripted(says(HELLO), read_http, short_folder) as server:
         report = reported("-n", 10, "--keep-alive", "false", server.url, status=0)
     assert (report["answered"], report["connect"]["count"], server.connections) == (10, 10, 10)
     assert report["total"]["min_ns"] > report["latency"]["min_ns"]
-    assert all(b"\r\nConnection: close\r\n" in request for request in asked)
+    assert all(b"\r\nConnection: close\r\n" in request for request in server.asked)
 
 
 def test_a_request_is_what_the_flags_say(tmp_path: Path) -> None:
-    asked: list[bytes] = []
     body = tmp_path / "body"
     body.write_bytes(b"\x00\xff")
-    with scripted(noting(asked), read_http) as server:
+    with scripted(says(HELLO), read_http) as server:
         reported("-n", 1, "-H", "X-A: b", "-H", "Host: h", "--body-file", str(body), server.url, status=0)
         reported("-n", 1, server.url, status=0)
-    assert asked == [
+    assert server.asked == [
         b"POST /a HTTP/1.1\r\nX-A: b\r\nHost: h\r\nContent-Length: 2\r\n\r\n\x00\xff",
         b"GET /a HTTP/1.1\r\nHost: " + server.address.encode() + b"\r\n\r\n",
     ]

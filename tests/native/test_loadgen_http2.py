@@ -110,12 +110,29 @@ def test_a_server_that_always_has_more_to_send_delays_no_deadline_and_no_other_c
     assert result["completion_ns"] < 5e9
 
 
-def test_pings_between_answers_are_answered_and_cost_no_request() -> None:
+def sends(frames: Callable[[int], bytes]) -> Play:
+    """Send these frames to each request."""
+
     def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
-        connection.sendall(FLOODS["pings"] * 10 + answer(stream) + FLOODS["settings"] * 10)
+        connection.sendall(frames(stream))
         return True
 
-    result = result_of(play)
+    return play
+
+
+def every_fifth(frames: Callable[[int], bytes], *, closes: bool = True) -> Play:
+    """Answer, but send these frames to each fifth request, and perhaps close."""
+
+    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+        is_fifth = server.requests % 5 == 0
+        connection.sendall(frames(stream) if is_fifth else answer(stream))
+        return not (is_fifth and closes)
+
+    return play
+
+
+def test_pings_between_answers_are_answered_and_cost_no_request() -> None:
+    result = result_of(sends(lambda stream: FLOODS["pings"] * 10 + answer(stream) + FLOODS["settings"] * 10))
     assert (result["answered"], result["errors"], result["seen"]) == (20, {}, 1)
 
 
@@ -137,46 +154,32 @@ ENDS: dict[str, Callable[[int], bytes]] = {
 @pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
 @pytest.mark.parametrize("name", ENDS)
 def test_a_server_that_goes_away_costs_no_request(name: str, *, closes: bool) -> None:
-    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
-        is_last = server.requests % 5 == 0
-        connection.sendall(ENDS[name](stream) if is_last else answer(stream))
-        return not (is_last and closes)
-
-    result = result_of(play)
+    result = result_of(every_fifth(ENDS[name], closes=closes))
     assert (result["answered"], result["errors"]) == (20, {})
     assert 3 <= result["reconnects"] <= 4
+
+
+def refused(stream: int) -> bytes:
+    """RST_STREAM with REFUSED_STREAM."""
+    return frame(RESET, stream, b"\0\0\0\7")
 
 
 @pytest.mark.parametrize("request_", [GET, POST], ids=str)
 @pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
 def test_a_request_that_the_server_did_not_begin_is_sent_again(request_: Request, *, closes: bool) -> None:
-    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
-        if server.requests % 5:
-            connection.sendall(answer(stream))
-            return True
-        connection.sendall(going_away(stream - 2) if closes else frame(RESET, stream, b"\0\0\0\7"))
-        return not closes
-
+    play = every_fifth(lambda stream: going_away(stream - 2) if closes else refused(stream), closes=closes)
     result = result_of(play, request_, NUM_REQUESTS_PER_CLIENT=16)
     assert (result["answered"], result["errors"], result["resent"]) == (16, {}, 3)
 
 
 def test_a_server_that_begins_nothing_is_asked_twice_for_each_request() -> None:
-    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
-        connection.sendall(frame(RESET, stream, b"\0\0\0\7"))
-        return True
-
-    result = result_of(play)
+    result = result_of(sends(refused))
     assert (result["answered"], result["errors"], result["resent"]) == (0, {"reset": 10}, 10)
 
 
 @pytest.mark.parametrize("code", [0, 2])
 def test_a_request_that_the_server_may_have_begun_is_an_error(code: int) -> None:
-    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
-        connection.sendall(answer(stream) if server.requests % 5 else going_away(stream, code))
-        return bool(server.requests % 5)
-
-    result = result_of(play, POST)
+    result = result_of(every_fifth(lambda stream: going_away(stream, code)), POST)
     assert (result["answered"], result["errors"], result["resent"]) == (16, {"closed": 4}, 0)
 
 
@@ -193,13 +196,12 @@ def literal(name: str, value: str) -> bytes:
 def test_a_call_by_grpc_is_right_if_its_status_is_0(status: str, wrong: int, *, has_trailers: bool) -> None:
     field = literal("grpc-status", status) if status else literal("x", "0")
 
-    def play(server: Scripted, connection: socket.socket, stream: int) -> bool:
+    def call(stream: int) -> bytes:
         data = frame(HEADERS, stream, OK, END_HEADERS) + frame(DATA, stream, b"\0\0\0\0\1x")
         trailers = frame(HEADERS, stream, field, END_STREAM | END_HEADERS)
-        connection.sendall(data + trailers if has_trailers else answer(stream, OK + field))
-        return True
+        return data + trailers if has_trailers else answer(stream, OK + field)
 
-    result = result_of(play, GRPC)
+    result = result_of(sends(call), GRPC)
     assert (result["answered"], result["wrong"], result["errors"]) == (20, wrong, {})
     if wrong:
         got = f"grpc-status {status or 'missing'}"

@@ -1,7 +1,6 @@
 """What loadgen's reports hold, its figures against known ones, and how a run is stopped."""
 
 import base64
-import os
 import re
 import signal
 import struct
@@ -9,7 +8,6 @@ import subprocess
 
 import pytest
 
-from tests.contract.speaking import read_to_end, wait_readable
 from tests.native.loadgen_peers import (
     DEADLINE_S,
     HELLO,
@@ -91,16 +89,12 @@ def zigzags(data: bytes) -> list[int]:
 def test_a_signal_ends_a_run_with_the_report_of_what_there_is(number: signal.Signals, status: int) -> None:
     with scripted(says(HELLO), read_http) as server:
         command = [program_or_skip("loadgen"), "-c", "2", "-n", "1000000", server.url]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, stdout=pipe, stderr=pipe) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            wait_readable(process.stderr.fileno())
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             while server.requests < 50:
                 server.stall(0.001)
-            os.kill(process.pid, number)
-            said = read_to_end(process.stdout.fileno()).decode()
-            assert process.wait(DEADLINE_S) == status
+            process.send_signal(number)
+            said, _ = process.communicate(timeout=DEADLINE_S)
+            assert process.returncode == status
     complete = re.search(r"Complete requests: +([0-9]+)", said)
     assert complete
     assert 48 <= int(complete[1]) < 1_000_000

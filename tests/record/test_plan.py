@@ -6,15 +6,7 @@ from typing import Any
 import pytest
 
 from core.user_service import App, Command, Target, UserService
-from record.decode import decoded
-from record.plan import SavedPlan
-
-SMALLEST: dict[str, Any] = {
-    "name": "mine",
-    "blocks": 3,
-    "runtimes": ["3.14"],
-    "rows": [{"system": "4", "params": {"CALC_TARGET": 10}, "framed": True}],
-}
+from tests.reports.sample import run_of, set_plan
 
 
 @pytest.mark.parametrize(
@@ -28,5 +20,5 @@ SMALLEST: dict[str, Any] = {
 )
 def test_a_user_service_comes_back_as_the_type_that_it_was(start: Any) -> None:
     service = UserService(name="shop", start=start)
-    plan = decoded({**SMALLEST, "own": json.loads(json.dumps(service.to_json()))}, SavedPlan)
+    plan = set_plan(run_of([]), own=json.loads(json.dumps(service.to_json()))).plan
     assert plan.user_service == service

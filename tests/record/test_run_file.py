@@ -118,13 +118,11 @@ def test_a_process_that_is_killed_before_the_replace_leaves_the_old_file_whole(t
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        *[
-            (text, "is not JSON")
-            for text in (b"", b"{", b"not json", b'{"schema": 1', b'{"schema": 1}x', b"[" * 200_000)
-        ],
+        *[(text, "is not JSON") for text in (b"", b"{", b'{"schema": 1}x', b"[" * 200_000)],
         (b'{"schema": 1, "run_id": "\xff"}', "is not JSON"),
-        *[(b'{"cells": [], "schema": %d}' % other, "this version of gilscope reads schema 4") for other in (3, 5)],
-        *[(text, "has schema None") for text in (b"{}", b"5")],
+        (b'{"cells": [], "schema": 3}', "this version of gilscope reads schema 4"),
+        (b'{"cells": [], "schema": 5}', "this version of gilscope reads schema 4"),
+        (b"5", "has schema None"),
         (b'{"cells": [], "schema": "4"}', "has schema '4'"),
     ],
     ids=lambda value: repr(value[:24]),
@@ -172,9 +170,7 @@ def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
     ("change", "said"),
     [
         ({"status": "fine"}, "status is 'fine', but must be valid: Invalid enum value 'fine'"),
-        ({"wall_ns": 2**63}, "wall_ns is 9223372036854775808"),
         ({"clients": [{"completion_ns": 0}]}, "clients[0].completion_ns is 0, but must be `int` >= 1"),
-        ({"clients": [{"completion_ns": 1, "overdue": "many"}]}, "clients[0].overdue is 'many'"),
         ({"services": [{"mine": 1}]}, "services[0].mine is 1, but must be a known key"),
         ({"params": {"NUM_CLIENTS": "all"}}, "params.NUM_CLIENTS is 'all'"),
         ({"latency": {"count": 1}}, "latency is {'count': 1}, but must be a histogram"),
@@ -198,25 +194,25 @@ def test_a_cell_that_does_not_fit_is_named_and_left_out_and_the_others_are_read(
 
 
 def test_a_cell_with_a_right_checksum_is_checked_all_the_same(tmp_path: Path) -> None:
-    wrong: Any = {"client_id": 0, "completion_ns": -5}
-    RunFile(tmp_path).save(run(cell(1), cell(2, clients=[wrong]), cell(3, params={"NUM_CLIENTS": "all"})))
+    RunFile(tmp_path).save(run(cell(1), cell(2, params={"NUM_CLIENTS": "all"})))
     read = load(tmp_path)
     assert [one.block for one in read.cells] == [1]
-    assert ["completion_ns is -5" in str(read.damaged[0]), "NUM_CLIENTS" in str(read.damaged[1])] == [True, True]
+    assert "NUM_CLIENTS" in str(read.damaged[0])
 
 
 def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(run(cell(1), cell(2)))
+    RunFile(tmp_path).save(run(cell()))
     before = (tmp_path / FILE_NAME).read_bytes()
-    keep_comparisons(tmp_path / FILE_NAME, run(cell(1), cell(2), comparisons=[{"verdict": "faster"}]))
+    compared = run(cell(), comparisons=[{"verdict": "faster"}])
+    keep_comparisons(tmp_path / FILE_NAME, compared)
     assert (tmp_path / FILE_NAME).read_bytes() == before
-    assert load(tmp_path) == run(cell(1), cell(2), comparisons=[{"verdict": "faster"}])
+    assert load(tmp_path) == compared
 
 
 def test_comparisons_of_fewer_cells_of_another_run_or_damaged_ones_do_not_count(tmp_path: Path) -> None:
     RunFile(tmp_path).save(run(cell(1), cell(2)))
-    for other in (run(cell(1)), run(cell(1), cell(2), run_id="another")):
-        other.comparisons = [{"verdict": "faster"}]
+    faster: Any = [{"verdict": "faster"}]
+    for other in (run(cell(1), comparisons=faster), run(cell(1), cell(2), run_id="another", comparisons=faster)):
         keep_comparisons(tmp_path, other)
         assert load(tmp_path).comparisons == []
     for text in ("", "[]", "[" * 100_000, '{"run_id":', "\udcff"):

@@ -16,12 +16,10 @@ from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
 from tests.contract.speaking import released, spoken
-from tests.native.loadgen_peers import Script, Scripted, read_http, reset, says, scripted
+from tests.native.loadgen_peers import HELLO, Script, Scripted, closes_every, read_http, reset, says, scripted
 from tests.native.programs import program_or_skip, told_client
 
 Client = Callable[..., dict[str, Any]]
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
-CLOSING = ANSWER.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
 
 
 def python(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def test_an_answer_is_whole_however_it_is_framed(
 
 
 def test_a_head_request_has_no_body_whatever_its_length_says(measured: Client) -> None:
-    result = measured(says(ANSWER.removesuffix(b"hello")), Request(method="HEAD"))
+    result = measured(says(HELLO.removesuffix(b"hello")), Request(method="HEAD"))
     assert (result["answered"], result["errors"], result["reconnects"]) == (20, {}, 0)
 
 
@@ -71,13 +69,6 @@ def test_a_head_request_has_no_body_whatever_its_length_says(measured: Client) -
 def test_what_is_no_answer_is_a_failure_by_its_cause(measured: Client, answer: bytes, code: str) -> None:
     result = measured(says(answer, keep=False), Request(method="POST"))
     assert (result["answered"], result["errors"]) == (0, {code: 10})
-
-
-def closes_every_tenth(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """Answer, and announce the end of the connection with each tenth answer."""
-    is_last = server.requests % 10 == 0
-    connection.sendall(CLOSING if is_last else ANSWER)
-    return not is_last
 
 
 def on_each_connection(answers: int, then: Script) -> Script:
@@ -88,14 +79,14 @@ def on_each_connection(answers: int, then: Script) -> Script:
         counts[connection] = counts.get(connection, 0) + 1
         if counts[connection] > answers:
             return then(server, connection, request)
-        connection.sendall(ANSWER)
+        connection.sendall(HELLO)
         return True
 
     return play
 
 
 def test_connections_that_are_replaced_are_counted(measured: Client) -> None:
-    result = measured(closes_every_tenth)
+    result = measured(closes_every(10))
     assert (result["answered"], result["errors"]) == (20, {})
     assert (result["reconnects"], result["resent"]) == (1, 0)
 
@@ -126,7 +117,7 @@ def test_a_kept_connection_that_ends_without_an_answer_costs_no_idempotent_reque
 def test_a_service_that_hangs_up_after_each_answer_without_a_word_costs_no_request(
     measured: Client, pace: dict[str, Any]
 ) -> None:
-    result = measured(says(ANSWER, keep=False), **pace)
+    result = measured(says(HELLO, keep=False), **pace)
     assert (result["answered"], result["errors"], result["reconnects"]) == (20, {}, 19)
     assert result["resent"] <= 19
 
@@ -143,7 +134,7 @@ def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Cli
     ("script", "got"),
     [
         (HANGS_UP, "no answer, because the service closed a new connection"),
-        (says(ANSWER[:-2], keep=False), "half an answer, because the service closed the connection"),
+        (says(HELLO[:-2], keep=False), "half an answer, because the service closed the connection"),
         (says(b"-ERR unknown command\r\n"), "`-ERR unknown command\\r\\n`, which is not HTTP"),
         (says(b"-", keep=False), "`-`, which is not HTTP"),
         (says(b"SSH-2.0-\xff'\"\\\r\n\r\n"), "`SSH-2.0-\\xff'\"\\\\\\r\\n\\r\\n`, which is not HTTP"),
@@ -239,16 +230,13 @@ def test_what_a_wrong_body_is_shown_as_is_text(measured: Client, coding: str, bo
     assert result["first_wrong"]["got"].startswith(got)
 
 
-def test_a_body_that_becomes_too_large_is_not_read(measured: Client) -> None:
+def test_a_body_that_is_no_text_or_becomes_too_large_is_not_shown(measured: Client) -> None:
+    result = measured(says(coded("gzip", GZIP)), Request(expect_sha256="0" * 64))
+    assert result["first_wrong"]["got"].endswith(" bytes that are not text)")
     answer = says(coded("gzip", gzip.compress(bytes(33 << 20))))
     result = measured(answer, Request(expect_json={"total": 400}), NUM_REQUESTS_PER_CLIENT=1)
     assert result["first_wrong"]["got"] == "a body that is not valid gzip, or too large"
     assert result.get("max_rss_bytes", 0) < 150 << 20
-
-
-def test_a_body_whose_digest_is_wrong_is_not_shown_if_it_is_no_text(measured: Client) -> None:
-    result = measured(says(coded("gzip", GZIP)), Request(expect_sha256="0" * 64))
-    assert result["first_wrong"]["got"].endswith(" bytes that are not text)")
 
 
 EIGHT_KIB = b"2000\r\n" + b"x" * 8192 + b"\r\n"
@@ -264,7 +252,7 @@ def test_a_request_is_sent_in_chunks_if_the_plan_says_so(measured: Client, size:
         while not request.endswith(b"0\r\n\r\n"):
             request += connection.recv(65536)
         seen.append(request)
-        connection.sendall(ANSWER)
+        connection.sendall(HELLO)
         return True
 
     request = Request(method="POST", headers={"Transfer-Encoding": "chunked"}, body="x" * size)

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
 LIMIT_S, SLICE_NS = 0.5, 200_000_000
 answering = says(HELLO)
 WARM = Method(duration_s=0.5, warmup=Warmup(seconds=0.1))
+NUMBERED = Method(warmup=Warmup(share=0.5))
 Say = Callable[[str], Any]
 
 
@@ -119,8 +120,7 @@ def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> N
 
 
 def test_with_a_number_of_requests_the_cell_is_failed_after_one_limit(starting: Any) -> None:
-    numbered = Method(warmup=Warmup(share=0.5))
-    with threads(4) as server, starting(server.address, method=numbered, NUM_REQUESTS_PER_CLIENT=60) as say:
+    with threads(4) as server, starting(server.address, method=NUMBERED, NUM_REQUESTS_PER_CLIENT=60) as say:
         took_s, (_, result) = spent_s(say, "warm", "go")
     assert (result["requests"], result["answered"], result["errors"]) == (60, 40, {"timeout": 2})
     assert result["starved"] == 2
@@ -134,8 +134,7 @@ def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(start
         asked[connection] += 1
         return (silent if asked[connection] > 2 else answering)(server, connection, request)
 
-    numbered = Method(warmup=Warmup())
-    with scripted(script, read_http) as server, starting(server.address, method=numbered) as say:
+    with scripted(script, read_http) as server, starting(server.address, method=NUMBERED) as say:
         took_s, (result,) = spent_s(say, "go")
     assert (result["answered"], result["errors"]) == (12, {"timeout": 6})
     assert "starved" not in result

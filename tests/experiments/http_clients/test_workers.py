@@ -1,4 +1,4 @@
-"""What HTTP workers share: portions, places, and counts that are known beforehand."""
+"""HTTP workers: portions, counts known beforehand, deaths and errors. tests/contract has the rest, as processes."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,8 @@ from clients.schedule import NEVER_NS
 from clients.workers import Quota, timed, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
-from experiments.http_clients.workers import REQUEST_DEADLINE_S, HttpTally, summary
+from experiments.http_clients.threads import BlockingConnection, ThreadClient
+from experiments.http_clients.workers import REQUEST_DEADLINE_S, HttpTally, Library, summary
 
 READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
 
@@ -57,3 +58,37 @@ def test_an_answer_that_took_longer_than_the_deadline_is_a_timeout() -> None:
     counted = summary([tally], 0, 3 * deadline_ns, "thread")
     assert (counted["requests"], counted["answered"], counted["errors"]) == (2, 1, {"timeout": 1})
     assert counted["latency"]["count"] == 1
+
+
+class Broken:
+    """A connection with a mistake in it: its second request raises what no worker expects."""
+
+    def __init__(self, host: str, port: int, deadline_s: float) -> None:
+        self._requests = 0
+
+    def get(self) -> tuple[int, int]:
+        self._requests += 1
+        if self._requests > 1:
+            raise ZeroDivisionError("a mistake")
+        return 200, 13
+
+    def close(self) -> None:
+        raise AssertionError("nobody closes it")
+
+
+def test_a_worker_that_dies_ends_the_client_with_its_exception() -> None:
+    threads = ThreadClient(Library(Broken, ()), cell(4, 2), 0, [["127.0.0.1:80"]], Method())
+    with pytest.raises(ZeroDivisionError, match="a mistake"):
+        threads.run()
+
+
+def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code() -> None:
+    class Refused(Exception):
+        pass
+
+    def connect(host: str, port: int, deadline_s: float) -> BlockingConnection:
+        raise Refused("connect", "nobody listens")
+
+    threads = ThreadClient(Library(connect, (Refused,)), cell(3, 1), 0, [["127.0.0.1:80"]], Method())
+    counted = threads.run()
+    assert (counted["requests"], counted["answered"], counted["errors"]) == (3, 0, {"connect": 3})

@@ -1,4 +1,4 @@
-"""Other load generators as clients: their part in the child contract."""
+"""Other load generators as clients: their part in the child contract, and commands that are run to their end."""
 
 import os
 import sys
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.method import Method, Warmup
+from experiments.loadgen.peers import run
 from tests.contract.speaking import Spoken, read_to_end, released, wait_readable
 from tests.experiments.loadgen.printed import AB, HEY_REFUSED, OHA, WRK
 from tests.lab.python.fake_pythons import script as program
@@ -17,6 +18,9 @@ echo $$ > {folder}/pid
 echo "$@" >> {folder}/called
 {does}
 """
+
+
+DIES = "import os, signal; from core.parent import die_with_parent; die_with_parent({}, signal.SIGTERM); print(1)"
 
 
 class Tool:
@@ -154,3 +158,13 @@ def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:
     with peer("siege") as client:
         status, said, complaints = client.end()
     assert (status, said, "ab|wrk|oha|hey" in complaints) == (1, b"", True)
+
+
+def test_what_a_command_prints_and_how_it_ends() -> None:
+    ended = run(["sh", "-c", "echo out; echo no >&2; printf '\\351'; exit 4"])
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("out\n\N{REPLACEMENT CHARACTER}", "no\n", 4)
+
+
+@pytest.mark.parametrize(("parent", "status"), [("os.getppid()", 0), ("os.getpid()", -15)])
+def test_a_process_whose_parent_has_ended_before_it_asked_ends_at_once(parent: str, status: int) -> None:
+    assert run([sys.executable, "-c", DIES.format(parent)]).returncode == status

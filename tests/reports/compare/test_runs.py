@@ -89,15 +89,13 @@ def test_other_interpreters_and_packages_are_compared_and_named() -> None:
     a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
     b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}, "version": "3.14.3"}
     b.runtimes["3.14t"]["flags"]["lto"] = True
-    b.machine = replace(b.machine, kernel="Linux 6.2")
     found = compared(a, b)
     assert only(found).comparison.verdict == "equivalent"
-    assert texts(found.notes)[:5] == [
+    assert texts(found.notes)[:4] == [
         "Permitted differences between the runs: 3.14t, LTO: no (A); yes (B)",
         "Permitted differences between the runs: 3.14t, build: one (A); two (B)",
         "Permitted differences between the runs: 3.14t, tornado: 6.5 (A); 6.6 (B)",
         "Permitted differences between the runs: 3.14t, version: 3.14.7 (A); 3.14.3 (B)",
-        "Permitted differences between the runs: the kernel: Linux 6.1 (A); Linux 6.2 (B)",
     ]
 
 
@@ -144,7 +142,7 @@ def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
 
 @pytest.mark.parametrize(
     ("time_ns", "text"),
-    [(None, "-"), (1.6e9, "1.600 s"), (84_213, "84.21 us"), (662, "662.0 ns"), (0.04, "0.04000 ns")],
+    [(None, "-"), (1.6e9, "1.600 s"), (84_213, "84.21 us"), (0.04, "0.04000 ns")],
 )
 def test_times_have_four_digits_and_a_unit(time_ns: float | None, text: str) -> None:
     assert time_text(time_ns) == text

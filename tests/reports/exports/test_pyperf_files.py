@@ -6,7 +6,6 @@ import pyperf  # type: ignore[import-untyped]
 import pytest
 
 from core.errors import BadInput
-from record.run import Run
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.compare.test_runs import cells, run
@@ -14,19 +13,15 @@ from tests.reports.compare.test_runs import cells, run
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
 
 
-def exported(made: Run, to: Path) -> list[Path]:
-    return export(View(made), to)[0]
-
-
 def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot be written"):
-        exported(run(cells(TIMES_MS)), tmp_path / "file" / "deep")
+        export(View(run(cells(TIMES_MS))), tmp_path / "file" / "deep")
 
 
 def test_pyperf_reads_a_benchmark_per_setting_with_a_value_per_block(tmp_path: Path) -> None:
     made = run(cells(TIMES_MS))
-    (file,) = exported(made, tmp_path)
+    ((file,), _) = export(View(made), tmp_path)
     (benchmark,) = pyperf.BenchmarkSuite.load(str(file)).get_benchmarks()
     assert benchmark.get_name() == "system 1 NUM_API_SERVICES=1"
     assert benchmark.get_unit() == "second"

@@ -4,6 +4,7 @@ import io
 import re
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from analysis.formats import whole
@@ -11,10 +12,11 @@ from core.languages import ENGLISH
 from core.messages import NOTHING, message, verbatim
 from reports.document.model import Table
 from reports.document.shapes import col, table
-from reports.render.console import terminal
+from reports.render.console import terminal, wrapped
 from reports.render.terminal import print_table
 from reports.topics.answer import labelled
 
+CHINESE = "去掉全局解释锁（GIL）后，系统 4 的速度是原来的 1.31 倍 [1.26, 1.37]；自由线程构建本身多耗时 6 %。"
 STATES = ("running on a core", "runnable, no core", "GIL", "lock wait", "I/O wait", "idle [share of all time]")
 ROWS = [{"runtime": "3.14", **dict.fromkeys(STATES, 2416)}, {"runtime": "3.14t+gil", **dict.fromkeys(STATES, 7)}]
 
@@ -48,6 +50,13 @@ def test_notes_on_a_narrow_terminal_break_between_words_only(width: int) -> None
     command = "python runner.py --resume reports/out/20261128T185833-own --blocks +3"
     text = printed(labelled([(verbatim("Next"), verbatim(command)), (verbatim("Caution"), verbatim("build"))]), width)
     assert text.split() == ["Next", *command.split(), "Caution", "build"]
+
+
+@pytest.mark.parametrize("width", range(12, 60))
+def test_a_chinese_sign_takes_two_columns_and_no_line_begins_with_a_mark(width: int) -> None:
+    lines = wrapped(CHINESE, width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert [line for line in lines if line[0] in "，。；）"] == []
 
 
 def test_signs_that_a_stream_cannot_encode_are_spelled() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from config.load import load_experiment
+from core.cell import Value
 from core.user_service import Command, UserService
 from record.run import CellResult, Run
 from reports.topics.best import section
@@ -25,22 +26,13 @@ def sentences(run: Run) -> list[str]:
 
 
 def measured_cells(rates: Rates, load: int = 0) -> list[CellResult]:
-    return [
-        served(
-            runtime,
-            block,
-            rate,
-            {
-                "NUM_API_SERVICES": processes,
-                "NUM_WORKERS_PER_API_SERVICE": threads,
-                "NUM_CLIENTS": 4,
-                "CALC_TARGET": load,
-            },
-            services=sized(*[60 if runtime == "3.14t" else 50] * processes),
-        )
-        for (runtime, processes, threads), rate in rates.items()
-        for block in BLOCKS
-    ]
+    cells = []
+    for (runtime, processes, threads), rate in rates.items():
+        values: dict[str, Value] = {
+            "NUM_API_SERVICES": processes, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 4, "CALC_TARGET": load
+        }  # fmt: skip
+        cells += [served(runtime, block, rate, values, services=sized(*[50] * processes)) for block in BLOCKS]
+    return cells
 
 
 def topology_run(*cells: CellResult) -> Run:

@@ -23,17 +23,11 @@ def shared_pages(clients: int) -> float:
 def memory_run(
     counts: Sequence[int] = COUNTS, size: Callable[[int], float] = shared_pages, key: str = "pss_bytes"
 ) -> Run:
-    cells = [
-        served(
-            "3.14",
-            block,
-            1000 if count else 0,
-            {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count, "PAYLOAD_BYTES": 0},
-            services=[{key: round(size(count))}],
-        )
-        for count in counts
-        for block in (1, 2)
-    ]
+    cells = []
+    for count in counts:
+        values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count, "PAYLOAD_BYTES": 0}
+        rate = 1000 if count else 0
+        cells += [served("3.14", block, rate, values, services=[{key: round(size(count))}]) for block in (1, 2)]
     return run_of(cells, name="memory", blocks=2, runtimes=["3.14"])
 
 

@@ -27,10 +27,10 @@ def test_threads_that_one_system_alone_varies_tell_its_rows_apart_and_are_no_set
 def test_a_share_is_of_the_same_block_and_not_of_medians() -> None:
     """Ratios within the blocks are 2, 2 and 0.5: 2. The medians, 200 and 120, would say 1.67."""
     rates = ((200, 100), (240, 120), (100, 200))
-    row, base = (
-        [cell for block, pair in enumerate(rates, 1) for cell in blocks_of(system, pair[side], blocks=(block,))]
-        for side, system in enumerate(("load-own", "load-wrk"))
-    )
+    row, base = [], []
+    for block, (own, wrk) in enumerate(rates, 1):
+        row += blocks_of("load-own", own, blocks=(block,))
+        base += blocks_of("load-wrk", wrk, blocks=(block,))
     share = rate_share(*Cells(contest_run(row, base)).rows)
     assert share
     assert share.value == pytest.approx(2)

@@ -9,6 +9,7 @@ from core.languages import ENGLISH
 from reports.document.model import Table
 from reports.topics import answer, gaps, results, validity
 from reports.view import View
+from tests.analysis.timed_cells import steady
 from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
@@ -29,7 +30,7 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
 
 @pytest.mark.parametrize("facts", [{"compiler": ""}, {"flags": {}}])
 def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) -> None:
-    run = run_of([measured(cell_of("2", arm), block, [2000 * MS]) for arm in ("3.11", "3.14t") for block in (1, 2)])
+    run = run_of(steady("3.11", 2000) + steady("3.14t", 2000))
     for one in run.runtimes.values():
         one.update(facts)
     (table,) = validity.section(View(run)).tables

@@ -16,7 +16,8 @@ from core.messages import NOTHING, message
 from core.program import ROOT
 from core.request_plan import Request, RequestPlan
 from core.user_service import App, Command, UserService
-from reports.command_lines import command_line
+from record.run_file import RunFile, load
+from reports.command_lines import command_line, resume_command
 from reports.document.model import Document, Section, arm, plain_table
 from reports.render.html import page
 from reports.topics.capacity import verdict_text
@@ -111,6 +112,12 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
     assert said.startswith("web:app GET /items: 3.14t serves 0.86x")
     assert "(2x1, inconclusive) to 1.99x" in said
     assert "mean" not in said
+
+
+def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path) -> None:
+    RunFile(tmp_path / "first").save(run_of([]))
+    (tmp_path / "first").rename(tmp_path / "a b")
+    assert resume_command(load(tmp_path / "a b")) == f"python runner.py --resume '{tmp_path / 'a b'}'"
 
 
 def test_commands_to_copy_work_outside_the_checkout(tmp_path: Path) -> None:
