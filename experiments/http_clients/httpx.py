@@ -11,7 +11,7 @@ from experiments.http_clients.workers import ClientT, Codes, Library, UrlConnect
 
 def _made(kind: Callable[..., ClientT], deadline_s: float) -> ClientT:
     """Return a client of *kind* with at most one connection."""
-    return kind(timeout=deadline_s, trust_env=False, limits=httpx.Limits(max_connections=1))
+    return kind(timeout=deadline_s, trust_env=False, limits=httpx.Limits(max_connections=1, keepalive_expiry=None))
 
 
 class HttpxConnection(UrlConnection[httpx.Client]):

@@ -171,8 +171,8 @@ def started(
     files: int = 0,
     script: Path = RUNNER,
 ) -> Iterator[Run]:
-    """A run; whatever is left of it is killed at the end of the block. files: its hard limit on open files."""
-    limited = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh"] if files else []
+    """A run; whatever is left of it is killed at the end of the block. files: its soft limit on open files."""
+    limited = ["sh", "-c", f'ulimit -S -n {files} && exec "$@"', "sh"] if files else []
     run = Run([*limited, sys.executable, str(script), *arguments], folder, stdin)
     try:
         with run.process:
