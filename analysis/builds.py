@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.cells import grouped
 from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
+from core.runtime import Flags, RuntimeFacts
 
 YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
 NAMED = {"version": message("version"), "compiler": message("compiler")}
@@ -22,19 +23,19 @@ WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message
 Facts = Mapping[Message, Message]  # values by label
 
 
-def build_flags(flags: Mapping[str, Any]) -> Message:
+def build_flags(flags: Flags) -> Message:
     """Return the build flags as text: 'PGO, no LTO, static libpython'; empty if unknown, as for native programs."""
-    if not all(name in flags for name in WITHOUT):
+    if any(getattr(flags, name) is None for name in WITHOUT):
         return NOTHING
-    words = (label if flags.get(name) else WITHOUT.get(name) for name, label in FLAGS.items())
+    words = (label if getattr(flags, name) else WITHOUT.get(name) for name, label in FLAGS.items())
     return listed(filter(None, words))
 
 
-def build_facts(facts: Mapping[str, Any]) -> dict[Message, Message]:
+def build_facts(facts: RuntimeFacts) -> dict[Message, Message]:
     """Return the version, the compiler and the flags of an interpreter as words, by label."""
-    flags = facts.get("flags", {})
-    flag_words = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
-    return known(facts, NAMED) | flag_words
+    words = {True: YES, False: NO, None: UNKNOWN}
+    flag_words = {label: words[getattr(facts.flags, name)] for name, label in FLAGS.items()}
+    return known(vars(facts), NAMED) | flag_words
 
 
 def known(facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Message = UNKNOWN) -> dict[Message, Message]:
@@ -63,8 +64,3 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
         if len(each) > 1:
             lines.append(message("{label}: {values}", label=label, values=listed(each, joint)))
     return lines
-
-
-def packages(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return {name: version} of the packages that are installed for an interpreter."""
-    return {name: version for files in facts.get("packages", {}).values() for name, version in files.items()}

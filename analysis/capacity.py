@@ -206,7 +206,7 @@ Pair = tuple[Capacity, Capacity]  # the arm in the denominator, and the one in t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratio:
+class CapacityRatio:
     """The ratio of the capacity of *above* to that of *below*, its 95 % interval, and the verdict.
 
     is_bracket: whether low and high only enclose the ratio
@@ -309,7 +309,7 @@ def _without_rate(params: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in params.items() if name != RATE}
 
 
-def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
+def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
     """Return the capacity ratio of each pair of compared runtimes, separately for each setting.
 
     The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of A/A separately. If
@@ -327,7 +327,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
     return [_ratio(pair, plan.margin, len(pairs), differs=differs) for pair in pairs] + of_same
 
 
-def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> Ratio:
+def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> CapacityRatio:
     below, above = pair
     base, found = below.crossing, above.crossing
     assert base
@@ -346,7 +346,7 @@ def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> 
     fault, doubt = _fault(pair), _doubt(pair)
     if differs and not fault:
         fault = message("A/A: two measurements of the same runtime differ, so the difference may be noise")
-    return Ratio(
+    return CapacityRatio(
         below=below,
         above=above,
         ratio=found.rate / base.rate,

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from itertools import chain
 
-from analysis.builds import build_facts, by_label, known, packages, unlike
+from analysis.builds import build_facts, by_label, known, unlike
 from analysis.steps import MISSING, Step
 from core.hosts import Host, Layout
 from core.messages import Message, message, verbatim
+from core.runtime import RuntimeFacts
 from core.system import CLIENT, SERVICE
 from record.plan import MachineFacts
 from record.run import Run
@@ -45,10 +46,10 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     hosts = run.machine.hosts
     facts = by_label({name: known(vars(host), MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):
-        builds = {name: host.builds.get(runtime, {}) for name, host in hosts.items()}
-        installed = {name: verbatim(name) for name in sorted({*chain(*map(packages, builds.values()))})}
+        builds = {name: host.builds.get(runtime, RuntimeFacts()) for name, host in hosts.items()}
+        installed = {name: verbatim(name) for name in sorted({*chain(*(build.installed for build in builds.values()))})}
         of_hosts = by_label(
-            {name: build_facts(build) | known(packages(build), installed, MISSING) for name, build in builds.items()}
+            {name: build_facts(build) | known(build.installed, installed, MISSING) for name, build in builds.items()}
         )
         for label, values in of_hosts.items():
             facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from core.messages import AND, COMMA, Arg, Message, listed, message
-from core.runtime import GIL, NATIVE, RuntimeName
+from core.runtime import GIL, NATIVE, RuntimeFacts, RuntimeName
 
 StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
 OF_VALUES = ("value", "interaction")  # comparisons of the values of a swept parameter, not of runtimes
@@ -52,7 +52,7 @@ class Step:
     between: tuple[str, ...] = ()
 
 
-def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
+def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, RuntimeFacts]) -> list[Step]:
     """Return the comparisons (steps) of neighbouring runtimes, then of the first with the last, then of A/A.
 
     arms:  names of the runtimes that took part; `native` has no steps
@@ -72,20 +72,20 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
     return found + [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
 
 
-def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
+def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, RuntimeFacts]) -> list[Step]:
     """Return comparisons of the best setting of each earlier runtime with the best setting of the last runtime."""
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 
 
-def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, RuntimeName]:
+def _named(arms: Sequence[str], facts: Mapping[str, RuntimeFacts]) -> dict[RuntimeName, RuntimeName]:
     """Return a mapping from runtime names with patch release to names without it, in the order of comparison.
 
     An arm without facts gets the patch release of other arms of its version. Default builds come first, by version,
     then free-threaded builds, those with the GIL first.
     """
     interpreted = [RuntimeName(arm) for arm in arms if arm != NATIVE]
-    reported = {arm: str(facts[arm].get("version", "")) for arm in interpreted if arm in facts}
+    reported = {arm: facts[arm].version for arm in interpreted if arm in facts}
     of_version = {arm.version: version for arm, version in reported.items()}
     named = {
         arm if arm.patch else arm.of_release(reported.get(arm) or of_version.get(arm.version, "")): arm
@@ -169,7 +169,7 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
     return tuple(dict.fromkeys(map(str, (start, interpreted, moved, with_gil, end))))
 
 
-def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
+def confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Message]:
     """Return how two compared builds of Python differ, apart from the difference whose effect is measured.
 
     These are compiler, flags, the incremental garbage collector, the version if it is not the cause, and versions of
@@ -181,7 +181,7 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
     if {"version", "patch"} & {*step.causes}:
         del before[VERSION]
     rows = [(label, value, after[label]) for label, value in before.items()]
-    installed, others = (runtimes[arm].get("packages", {}) for arm in (step.denominator, step.numerator))
+    installed, others = (runtimes[arm].packages for arm in (step.denominator, step.numerator))
     for file in installed:
         if file.startswith("/") and file in others:  # a user's file; our own pin the same versions for all runtimes
             mine, theirs = installed[file], others[file]
@@ -196,16 +196,15 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
     ]
 
 
-def _build(arm: str, facts: Mapping[str, Any]) -> dict[Arg, Arg]:
+def _build(arm: str, facts: RuntimeFacts) -> dict[Arg, Arg]:
     """Return the facts of an interpreter's build by label: compiler, flags, version and garbage collector."""
-    version, flags = str(facts.get("version")), facts.get("flags", {})
-    name = RuntimeName(arm).of_release(version)
+    name = RuntimeName(arm).of_release(facts.version)
     collects = not name.free_threaded and any(
         first <= (name.minor, name.release) < end for first, end in INCREMENTAL_GC
     )
     return {
-        message("compiler"): str(facts.get("compiler")),
-        **{label: ON if flags.get(flag) else OFF for flag, label in FLAGS.items()},
-        VERSION: version,
+        message("compiler"): facts.compiler,
+        **{label: ON if getattr(facts.flags, flag) else OFF for flag, label in FLAGS.items()},
+        VERSION: facts.version,
         message("incremental garbage collector (3.14.0 to 3.14.4)"): ON if collects else OFF,
     }

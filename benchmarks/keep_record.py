@@ -7,13 +7,13 @@ report` makes everything else of the report from it again. table.csv keeps the p
 """
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import options
 from core.errors import BadInput
+from core.runtime import RuntimeFacts
 from lab.places import REPOSITORY
 from record.run import CellResult, Run
 from record.run_file import RunFile, load
@@ -47,9 +47,8 @@ def compact(run: Run) -> Run:
     return replace(run, command=command, runtimes=runtimes, fingerprints={}, profiles=[], cells=cells)
 
 
-def _without_paths(facts: Mapping[str, Any]) -> dict[str, Any]:
-    flags = {name: value for name, value in facts.get("flags", {}).items() if name != "configure"}
-    return {**facts, "executable": Path(facts.get("executable", "")).name, "flags": flags}
+def _without_paths(facts: RuntimeFacts) -> RuntimeFacts:
+    return replace(facts, executable=Path(facts.executable).name, flags=replace(facts.flags, configure=""))
 
 
 def _compact(cell: CellResult) -> CellResult:

@@ -69,7 +69,7 @@ def _measured(runtime: str, system: str, repeats: int, sizes: str) -> Run:
 
 def _line(runtime: str, repeats: int) -> Sequence[str]:
     run = _measured(runtime, "2", repeats, SIZE)
-    alone = _alone(runtime, run.runtimes[runtime]["executable"])
+    alone = _alone(runtime, run.runtimes[runtime].executable)
     user, kernel, client_user, client_kernel = (
         median(sum(child[key] for child in getattr(cell, side)) / cell.requests / 1e3 for cell in run.cells)
         for side in ("services", "clients")

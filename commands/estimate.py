@@ -9,6 +9,7 @@ from config.plan import Plan
 from config.plan_options import MAX_BLOCKS
 from core.cell import Cell
 from core.messages import NOTHING, OR, Message, listed, message, plural
+from core.runtime import RuntimeFacts
 from lab.run.bench import identity
 from lab.run.probes import search_s
 from record.plan import Machine, Until
@@ -107,7 +108,7 @@ def fewest_blocks_of(plan: Plan) -> int:
         command=[],
         plan=plan.saved(),
         machine=Machine(),
-        runtimes={name: {} for name in plan.runtimes},
+        runtimes={name: RuntimeFacts() for name in plan.runtimes},
         cells=[CellResult(**identity(entry, 1), status="ok") for entry in plan.entries()],
     )
     steps = [pair.step.name for pair in pairs(run) if pair.step.name != "aa"]

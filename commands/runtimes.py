@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from analysis.builds import build_flags, packages
+from analysis.builds import build_flags
 from commands.chosen import find_runtimes
 from commands.output import output
 from config.flags import value_of
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETERS, JSON, RUNTIMES
 from core.messages import Message, listed, message
+from core.runtime import Flags, RuntimeFacts
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
+from record.run_file import plain
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -22,23 +23,23 @@ def main(arguments: Sequence[str]) -> int:
     flags = parser.parse(arguments)
     runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags)
     if flags["json"]:
-        print(json.dumps({name: runtime.to_json() for name, runtime in runtimes.items()}, indent=2))
+        print(json.dumps({name: plain(runtime.facts()) for name, runtime in runtimes.items()}, indent=2))
         return 0
-    for line in (*(line for name, one in runtimes.items() for line in _lines(name, one.to_json())), *_others(runtimes)):
+    for line in (*(line for name, one in runtimes.items() for line in _lines(name, one.facts())), *_others(runtimes)):
         output.print_line(line)
     return 0
 
 
-def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[str | Message]:
-    installed = packages(facts)
+def _lines(name: str, facts: RuntimeFacts) -> Iterator[str | Message]:
+    installed = facts.installed
     yield name
     yield message("  version   {version}", version=_version(facts))
-    yield message("  build     {build}", build=facts["build"])
-    yield message("  flags     {flags}", flags=build_flags(facts["flags"]) or "-")
-    if "source" in facts:
-        yield message("  path      {path} (found by {source})", path=facts["executable"], source=facts["source"])
+    yield message("  build     {build}", build=facts.build)
+    yield message("  flags     {flags}", flags=build_flags(facts.flags) or "-")
+    if facts.source:
+        yield message("  path      {path} (found by {source})", path=facts.executable, source=facts.source)
     else:
-        yield message("  path      {path}", path=facts["executable"])
+        yield message("  path      {path}", path=facts.executable)
     if installed:
         yield message("  packages  {names}", names=(f"{name} {installed[name]}" for name in sorted(installed)))
 
@@ -56,13 +57,13 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
             name=other.label,
             path=path,
             version=other.facts["version"],
-            flags=build_flags(other.facts["flags"]) or "-",
+            flags=build_flags(Flags(**other.facts["flags"])) or "-",
         )
 
 
-def _version(facts: Mapping[str, Any]) -> Message:
-    if not facts["version"]:
+def _version(facts: RuntimeFacts) -> Message:
+    if not facts.version:
         return message("runs native programs without a Python interpreter")
-    build = message("free-threaded build") if facts["gil_disabled_build"] else message("default build")
-    gil = message("GIL on") if facts["gil_enabled"] else message("GIL off")
-    return listed([facts["version"], build, gil, *([message("JIT on")] if facts["jit_enabled"] else [])])
+    build = message("free-threaded build") if facts.gil_disabled_build else message("default build")
+    gil = message("GIL on") if facts.gil_enabled else message("GIL off")
+    return listed([facts.version, build, gil, *([message("JIT on")] if facts.jit_enabled else [])])

@@ -11,7 +11,7 @@ from typing import Any
 from config import hosts
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Flags, Given, Option, given_flags, parsed_flags
-from config.plan import Plan, Row, Values, find_systems, parse_values
+from config.plan import Plan, PlanRow, Values, find_systems, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
 from config.user_service.options import OPTIONS
@@ -286,7 +286,7 @@ def _chosen(flags: Flags, cores: int | None) -> Plan:
     systems = {system.key: system for system in find_systems(names)}
     rows = tuple(row for row in plan.rows if row.system.key in systems)
     if is_default:
-        rows = tuple(Row(system=system, values={}) for system in systems.values())
+        rows = tuple(PlanRow(system=system, values={}) for system in systems.values())
     if not rows:
         raise BadInput(
             "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system {there}.",

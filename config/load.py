@@ -10,7 +10,7 @@ from typing import Any
 from config import hosts
 from config.hosts import layout_with
 from config.options import Flags, by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, Values, find_system, parse_values, values_used_by
+from config.plan import Plan, PlanRow, Values, find_system, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
@@ -136,7 +136,7 @@ def _with_core_counts(given: Any, cores: int) -> Any:
     return str(int(match[1] or 1) * cores) if match else given
 
 
-def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[Row]:
+def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRow]:
     expect_keys(message("an entry in the plan's list `rows`"), given, (*by_key(ROW), *PARAMETERS))
     names = given.get("system", [])
     if names == []:
@@ -156,7 +156,7 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[Row]:
                         key=system.key,
                         reads=system.parameters,
                     )
-            row = Row(
+            row = PlanRow(
                 system=system,
                 values={**values_used_by(system, defaults), **own},
                 title=str(given.get("title", "")),

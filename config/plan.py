@@ -61,7 +61,7 @@ def find_systems(names: str) -> list[System]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class PlanRow:
     """A system and the values of its parameters. Several values of one parameter are a sweep.
 
     title: the title of the row in reports
@@ -105,7 +105,7 @@ class Plan(PlanFields):
     SavedPlan describes the other fields.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[PlanRow, ...]
     blocks: int = 3
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
@@ -257,7 +257,7 @@ class Plan(PlanFields):
                 combinations.setdefault(cell.cell_id, saved)
         return tuple(combinations.values())
 
-    def _is_measured(self, row: Row, runtime: RuntimeName) -> bool:
+    def _is_measured(self, row: PlanRow, runtime: RuntimeName) -> bool:
         """Return whether the plan measures *row* under *runtime*."""
         is_chosen = row.runtimes is None or runtime in row.runtimes
         return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
@@ -272,7 +272,7 @@ class Plan(PlanFields):
         rows = []
         for row in saved.rows:
             absent = (one.runtime for one in saved.absent if one.system == row.system)
-            restored = Row(
+            restored = PlanRow(
                 system=systems[row.system],
                 title=row.title,
                 fixed=row.fixed,
@@ -301,7 +301,7 @@ def _restore_systems(saved: SavedPlan) -> dict[str, System]:
     return {row.system: systems.get(row.system) or find_system(row.system) for row in saved.rows}
 
 
-def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
+def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
     """Raise BadInput if a block has too many cells (measurements). Count the cells without building them."""
     count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
@@ -313,7 +313,7 @@ def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
         )
 
 
-def _check_rate(row: Row) -> None:
+def _check_rate(row: PlanRow) -> None:
     """Raise BadInput if a client has too few threads to send to every service at the fixed rate."""
     if THREADS not in row.system.parameters or not max(_numbers(row, "RATE")):
         return
@@ -330,7 +330,7 @@ def _check_rate(row: Row) -> None:
         )
 
 
-def _numbers(row: Row, name: str) -> list[int]:
+def _numbers(row: PlanRow, name: str) -> list[int]:
     return [int(value or 0) for value in row.values.get(name, (parameter(name).default,))]
 
 

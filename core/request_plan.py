@@ -24,7 +24,7 @@ PLACE = re.compile(
 )
 
 
-class Place(NamedTuple):
+class Placeholder(NamedTuple):
     """A placeholder in a request, for a generated or a saved value.
 
     low, high: the bounds of random.int
@@ -35,17 +35,17 @@ class Place(NamedTuple):
     high: int = 0
 
 
-def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Place]:
+def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Placeholder]:
     """Split the text of a request at its placeholders, such as {{user}}. Return the pieces and placeholders in order.
 
     saved: the names of saved values; if None, any name is a placeholder
     """
-    parts: list[bytes | Place] = []
+    parts: list[bytes | Placeholder] = []
     end = 0
     for match in PLACE.finditer(text):
         name = (match[1] or match[4]).decode()
         if match[1] or saved is None or name in saved or name in (COUNTER, USER, UUID):
-            parts += text[end : match.start()], Place(name, int(match[2] or 0), int(match[3] or 0))
+            parts += text[end : match.start()], Placeholder(name, int(match[2] or 0), int(match[3] or 0))
             end = match.end()
     return [*parts, text[end:]]
 

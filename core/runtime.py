@@ -3,8 +3,8 @@
 import re
 import sys
 import sysconfig
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import BadInput
@@ -203,6 +203,50 @@ class RuntimeName(str):
     def jit_enabled(self) -> bool:
         """Return whether the runtime's name promises that the JIT is on."""
         return JIT in self.suffixes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """Build options of an interpreter; null if not known."""
+
+    pgo: bool | None = None
+    lto: bool | None = None
+    shared: bool | None = None
+    debug: bool | None = None
+    tail_call: bool | None = None
+    jit: bool | None = None
+    configure: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeFacts:
+    """An interpreter that a run used.
+
+    executable: path of the interpreter
+    source: how it was found: `uv`, `PATH`, `pyenv`, or `given` by `--interpreter`
+    implementation, version, build, compiler: as the interpreter reports them
+    gil_disabled_build: whether it is the free-threaded build
+    gil_enabled, jit_enabled: whether the runtime's name promises that the GIL, or the JIT, is on
+    flags: build options: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
+    packages: names and versions of the installed packages, by requirements file
+    """
+
+    executable: str = ""
+    source: str = ""
+    implementation: str = ""
+    version: str = ""
+    build: str = ""
+    compiler: str = ""
+    gil_disabled_build: bool = False
+    gil_enabled: bool = False
+    jit_enabled: bool = False
+    flags: Flags = Flags()
+    packages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def installed(self) -> dict[str, str]:
+        """Return the versions of all installed packages by name."""
+        return {name: version for of_file in self.packages.values() for name, version in of_file.items()}
 
 
 def gil_enabled() -> bool:

@@ -8,7 +8,7 @@ from record.child import Count, Known, Number, Numbers, Positive, Time
 # ---- a cell --------------------------------------------------------------------------------------------------------
 
 
-class Cause(TypedDict):
+class SlowCause(TypedDict):
     """The share of one cause, such as garbage collection, in the time of slow requests and in the whole measured time.
 
     share: of the slow requests' time
@@ -31,10 +31,10 @@ class Slow(TypedDict, total=False):
 
     threshold_ns: Required[Count]
     requests: Required[Count]
-    causes: dict[str, Cause]
+    causes: dict[str, SlowCause]
 
 
-class Slices(TypedDict, total=False):
+class AnswersByTime(TypedDict, total=False):
     """The number of answers in each slice of time.
 
     start_ns: its start, after the clients' start
@@ -45,7 +45,7 @@ class Slices(TypedDict, total=False):
     counts: list[Count]
 
 
-class Others(TypedDict):
+class OtherProcesses(TypedDict):
     """CPU time of other processes while clients were timed.
 
     busiest, neighbours: share of each process by name
@@ -69,7 +69,7 @@ class Window(TypedDict, total=False):
     quota_stalled_ns: how long CPU quotas of control groups throttled threads
     """
 
-    others: Others | None
+    others: OtherProcesses | None
     window_ns: Known
     steal: Known
     swapped_pages: Known
@@ -97,7 +97,7 @@ class Hidden(TypedDict):
     name: str
 
 
-class Request(TypedDict, total=False):
+class SavedRequest(TypedDict, total=False):
     """The method and path of a request to a user's service, as reports use them."""
 
     method: str
@@ -107,11 +107,11 @@ class Request(TypedDict, total=False):
 class Requests(TypedDict):
     """The requests that clients send to a user's service."""
 
-    requests: list[Request]
+    requests: list[SavedRequest]
     think_time_s: Number
 
 
-class Target(TypedDict):
+class SavedTarget(TypedDict):
     """A user's service that was already running before the measurement."""
 
     name: str
@@ -125,44 +125,7 @@ class OwnService(TypedDict, total=False):
     requests: Required[Requests]
     protocol: str
     command: str | Hidden
-    targets: list[Target]
-
-
-class Flags(TypedDict, total=False):
-    """Build options of an interpreter; null if not known."""
-
-    pgo: bool | None
-    lto: bool | None
-    shared: bool | None
-    debug: bool | None
-    tail_call: bool | None
-    jit: bool | None
-    configure: str
-
-
-class RuntimeFacts(TypedDict, total=False):
-    """An interpreter that a run used.
-
-    executable: path of the interpreter
-    source: how it was found: `uv`, `PATH`, `pyenv`, or `given` by `--interpreter`
-    implementation, version, build, compiler: as the interpreter reports them
-    gil_disabled_build: whether it is the free-threaded build
-    gil_enabled, jit_enabled: whether the runtime's name promises that the GIL, or the JIT, is on
-    flags: build options: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
-    packages: names and versions of the installed packages, by requirements file
-    """
-
-    executable: str
-    source: str
-    implementation: str
-    version: str
-    build: str
-    compiler: str
-    gil_disabled_build: bool
-    gil_enabled: bool
-    jit_enabled: bool
-    flags: Flags
-    packages: dict[str, dict[str, str]]
+    targets: list[SavedTarget]
 
 
 class Link(TypedDict):

@@ -29,7 +29,7 @@ Parameters = dict[str, bool | int | str | None]
 Numbers = dict[str, Number]
 
 
-class Usage(TypedDict, total=False):
+class ProcessUsage(TypedDict, total=False):
     """The resources that a process used, and the state of its GIL and JIT; null if not known.
 
     cpu_user_ns, cpu_system_ns: CPU time of the process. A client counts from its release to its last answer. A service
@@ -61,7 +61,7 @@ class Usage(TypedDict, total=False):
     jit_enabled_end: bool | None
 
 
-class Program(TypedDict, total=False):
+class NativeProgram(TypedDict, total=False):
     """The name, version and libraries of a native program that runs a service or client."""
 
     program: Text
@@ -71,7 +71,7 @@ class Program(TypedDict, total=False):
     packages: dict[Text, Text]
 
 
-class Runtime(Program, total=False):
+class ChildRuntime(NativeProgram, total=False):
     """The runtime that a process of a service or client reports when it is ready."""
 
     implementation: Text
@@ -106,7 +106,7 @@ class Turns(TypedDict, total=False):
     idle_cpu_ns: Count
 
 
-class Client(Usage, total=False):
+class ClientResult(ProcessUsage, total=False):
     """The result of one client process in one measurement.
 
     client_id: 0, 1, ...
@@ -145,7 +145,7 @@ class Client(Usage, total=False):
 
     client_id: Count
     host: str
-    program: Program
+    program: NativeProgram
     requests: Count
     answered: Count
     wrong: Count
@@ -224,7 +224,7 @@ class Sliced(TypedDict):
     counts: Annotated[list[Count], Meta(min_length=1, max_length=MOST_SLICES)]
 
 
-class ClientLine(Client, total=False):
+class ClientLine(ClientResult, total=False):
     """The last line that a client prints: its result."""
 
     latency: Summary
@@ -243,7 +243,7 @@ class ServingProcess(TypedDict, total=False):
     cpu_ns: list[Count]
 
 
-class Pauses(TypedDict, total=False):
+class PauseCounts(TypedDict, total=False):
     """Garbage collections while clients were timed."""
 
     processes: Count
@@ -253,7 +253,7 @@ class Pauses(TypedDict, total=False):
     total_ns: list[Count]
 
 
-class ServiceLine(Usage, total=False):
+class ServiceLine(ProcessUsage, total=False):
     """The last line that a service prints: its result.
 
     requests: requests that the service answered after the warm-up
@@ -284,7 +284,7 @@ class ServiceLine(Usage, total=False):
     echoed_bytes: Count
 
 
-class Service(ServiceLine, total=False):
+class ServiceResult(ServiceLine, total=False):
     """The result of one service process in one measurement.
 
     service_id: 0, 1, ...
@@ -299,8 +299,8 @@ class Service(ServiceLine, total=False):
 
     service_id: Count
     host: str
-    program: Program
-    pauses: Pauses
+    program: NativeProgram
+    pauses: PauseCounts
     notices: list[str]
 
 

@@ -8,7 +8,7 @@ from record.child import Count, Known, Parameters
 Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
 
 
-class Ratio(TypedDict, total=False):
+class RatioInterval(TypedDict, total=False):
     """A ratio and its 95 % interval; null for a value that could not be computed.
 
     ratio: throughput (`answered` / `wall_ns`) of the numerator over the throughput of the denominator; above 1 the
@@ -24,8 +24,8 @@ class Ratio(TypedDict, total=False):
 class Factors(TypedDict, total=False):
     """The two factors of a throughput ratio: cores in use, and CPU time per request."""
 
-    cores_used: Ratio
-    cpu_per_request: Ratio
+    cores_used: RatioInterval
+    cpu_per_request: RatioInterval
 
 
 class AllFactors(Factors, total=False):
@@ -35,21 +35,21 @@ class AllFactors(Factors, total=False):
     client: Factors
 
 
-class Tail(Ratio, total=False):
+class Tail(RatioInterval, total=False):
     """The ratio of a latency percentile between two runtimes or services."""
 
     p: Known
     verdict: Verdict
 
 
-class Setting(TypedDict):
+class ComparedSetting(TypedDict):
     """A setting that a comparison covers: a system and its parameters."""
 
     system: str
     params: Parameters
 
 
-class Comparison(Ratio, total=False):
+class SavedComparison(RatioInterval, total=False):
     """A comparison of two runtimes or services, as analysis.comparisons computes it.
 
     system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
@@ -111,7 +111,7 @@ class Comparison(Ratio, total=False):
     disturbed: Known
     others: Known
     is_beside_others: bool
-    settings: list[Setting]
+    settings: list[ComparedSetting]
     between_services: bool
     factors: AllFactors
     tails: dict[str, Tail]

@@ -10,9 +10,9 @@ from core.hosts import Layout
 from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.objective import Objective
-from core.runtime import RuntimeName
+from core.runtime import RuntimeFacts, RuntimeName
 from core.user_service import UserService
-from record.cell_parts import Link, RuntimeFacts
+from record.cell_parts import Link
 from record.child import Count, Number, Share
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from core.messages import NOTHING, Message, message
-from core.runtime import RuntimeName
-from record.cell_parts import CellHost, Others, Slices, Slow
-from record.child import Client, Count, Number, Parameters, Service, Summary, Turns
+from core.runtime import RuntimeFacts, RuntimeName
+from record.cell_parts import AnswersByTime, CellHost, OtherProcesses, Slow
+from record.child import ClientResult, Count, Number, Parameters, ServiceResult, Summary, Turns
 from record.plan import Machine, SavedPlan
 
 FILE_NAME = "result.json"
@@ -112,17 +112,17 @@ class CellResult:
     waiting: Summary = field(default_factory=Summary)
     lag: Summary = field(default_factory=Summary)
     slow: dict[str, Slow] = field(default_factory=dict)
-    slices: Slices = field(default_factory=Slices)
+    slices: AnswersByTime = field(default_factory=AnswersByTime)
     turns: Turns = field(default_factory=Turns)
     probe: str = ""
     machine: dict[str, Number | None] = field(default_factory=dict)
-    others: dict[str, Others] = field(default_factory=dict)
+    others: dict[str, OtherProcesses] = field(default_factory=dict)
     beside: dict[str, Count] = field(default_factory=dict)
     calc_ns: Count = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)
-    clients: list[Client] = field(default_factory=list)
-    services: list[Service] = field(default_factory=list)
+    clients: list[ClientResult] = field(default_factory=list)
+    services: list[ServiceResult] = field(default_factory=list)
     hosts: dict[str, CellHost] = field(default_factory=dict)
     code: str = ""
     environment: str = ""
@@ -162,7 +162,7 @@ class Run:
     command: list[str]
     plan: SavedPlan
     machine: Machine
-    runtimes: dict[str, dict[str, Any]]
+    runtimes: dict[str, RuntimeFacts]
     missing: dict[str, Message] = field(default_factory=dict)
     finished_at: str = ""
     spent_ns: dict[str, Count] = field(default_factory=dict)

@@ -21,8 +21,8 @@ from core.files import put
 from core.histogram import Histogram
 from core.messages import Json, Message, message, verbatim
 from core.user_service import UserService
-from record.cell_parts import Fingerprints, OwnService, RuntimeFacts
-from record.comparison import Comparison
+from record.cell_parts import Fingerprints, OwnService
+from record.comparison import SavedComparison
 from record.decode import Misfit, decode_name, decoded, expect_parameters, expect_words, shown
 from record.plan import SavedPlan
 from record.profile import Profile
@@ -32,8 +32,7 @@ CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 _PARTS: dict[str, Any] = {
-    "runtimes": dict[str, RuntimeFacts],
-    "comparisons": list[Comparison],
+    "comparisons": list[SavedComparison],
     "profiles": list[Profile],
     "fingerprints": Fingerprints,
 }
@@ -140,7 +139,7 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
         text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
-            decoded(kept["comparisons"], list[Comparison])
+            decoded(kept["comparisons"], list[SavedComparison])
             run.comparisons = kept["comparisons"]
     return run
 

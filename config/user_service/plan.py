@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.options import Flags, Subject, expect_keys, fields_of, parsed, refuse
-from config.plan import Plan, Row, Values
+from config.plan import Plan, PlanRow, Values
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.options import AUTO_THREADS, KEYS, SERVICE, auto_topologies
 from config.user_service.requests import expect_sendable, hidden_answer, request_plan
@@ -146,14 +146,14 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     return replace(plan, requests=tuple(requests))
 
 
-def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values) -> tuple[Row, ...]:
+def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values) -> tuple[PlanRow, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     threaded = bool(service.command and service.command.threaded)
     if threaded:
         values[THREADS] = (DEFAULT_THREADS,)
     values |= {name: value for name, value in defaults.items() if name in values}
     if topology is None:
-        return tuple(Row(system=system, values=values) for system in systems(service))
+        return tuple(PlanRow(system=system, values=values) for system in systems(service))
     if not threaded:
         raise BadInput(
             "topology sets the number of threads, but the command does not contain "
@@ -162,7 +162,7 @@ def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, de
     offered = _offered(service.command, topology)
     shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in offered]
     (system,) = systems(service)
-    return tuple(Row(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)
+    return tuple(PlanRow(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)
 
 
 def _offered(command: Command | None, topology: list[tuple[int, int]] | str) -> list[tuple[int, int]]:

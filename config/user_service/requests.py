@@ -24,7 +24,7 @@ from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
 from core.messages import message
-from core.request_plan import ANY, COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
+from core.request_plan import ANY, COUNTER, INT, USER, UUID, Placeholder, Request, RequestPlan, places
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
 
@@ -260,7 +260,7 @@ def _expect_values(plan: RequestPlan) -> None:
     for request in plan.requests:
         texts = [request.path, *request.headers.values(), request.body]
         for text in (revealed(text).encode(errors="replace") for text in texts):
-            fields = [part for part in places(text) if isinstance(part, Place)]
+            fields = [part for part in places(text) if isinstance(part, Placeholder)]
             whole = b"".join(part for part in places(text) if isinstance(part, bytes))
             available = known | {COUNTER, USER, UUID, INT} | (set() if request.first else saved)
             wrong = [field.name for field in fields if field.name not in available or field.low > field.high]
@@ -274,7 +274,10 @@ def _expect_values(plan: RequestPlan) -> None:
                 )
         known |= set(request.save)
         expected = "" if request.expect_json is ANY else hidden_answer(request).reveal()
-        if any(isinstance(part, Place) for part in places(expected.encode(errors="replace"), frozenset(known | saved))):
+        if any(
+            isinstance(part, Placeholder)
+            for part in places(expected.encode(errors="replace"), frozenset(known | saved))
+        ):
             raise BadInput(
                 "The expect_json of {request} has a placeholder, but placeholders are filled in requests only. Leave "
                 "out the keys whose values differ from request to request.",

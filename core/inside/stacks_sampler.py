@@ -40,7 +40,7 @@ ENOUGH_SEEN = 3
 UNKNOWN = ("", 0, "")  # the frame of a wait that ended before its stack was read
 
 
-class Output:
+class SampleFile:
     """The output file: numbered frames and stacks, and for each slice of time the count of each (state, stack)."""
 
     def __init__(self, path: str) -> None:
@@ -91,7 +91,7 @@ class Sampler:
         self._is_parked = cache(is_parked_on_a_lock)
         self._gil = self._find_gil_futex(config["channel"]) if self._has_gil else 0
         self._reader = StackReader(self._pid)
-        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"))
+        self._output = SampleFile(os.path.join(config["folder"], f"stacks-{self._pid}"))
         self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
         self._stacks: dict[Key, tuple[Frame, int]] = {}
 

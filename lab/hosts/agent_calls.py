@@ -7,7 +7,7 @@ import time
 import zlib
 from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ class AgentCalls:
 
     def builds(self) -> dict[str, Any]:
         """Return the facts of each runtime that find() found, with the packages in its environments."""
-        return {name: runtime.to_json() for name, runtime in self._runtimes.items() if name != NATIVE}
+        return {name: asdict(runtime.facts()) for name, runtime in self._runtimes.items() if name != NATIVE}
 
     def command(self, runtime: str, system: str, role: str) -> list[str]:
         """Make a child's virtual environment, and return the child's command line. Raises GilscopeError.

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
@@ -20,27 +20,29 @@ from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message
+from core.runtime import RuntimeFacts
 from lab.hosts import archive
 from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
 from lab.output import HeadTailBuffer
 from lab.run.children import Process
 from record import child as record
-from record.cell_parts import Link, RuntimeFacts, Window
+from record.cell_parts import Link, Window
 from record.decode import Misfit, decoded
 from record.plan import HostFacts
 
 MOST_CPU = 1 << 16
 
 
+@dataclass(frozen=True, kw_only=True)
 class InterpreterFacts(RuntimeFacts):
-    """The facts that the agent must report about an interpreter on its host."""
+    """The facts about an interpreter on its host, of which the agent must report these."""
 
-    executable: Required[str]  # type: ignore[misc]
-    source: Required[str]  # type: ignore[misc]
-    version: Required[str]  # type: ignore[misc]
-    build: Required[str]  # type: ignore[misc]
-    gil_disabled_build: Required[bool]  # type: ignore[misc]
+    executable: str = field()
+    source: str = field()
+    version: str = field()
+    build: str = field()
+    gil_disabled_build: bool = field()
 
 
 class Quiet(TypedDict, total=False):

@@ -35,7 +35,7 @@ _OTHERS_MAY_USE = ("user", "nice", "system")
 _CPU = "sys/devices/system/cpu"
 
 
-class ProcessTimes(NamedTuple):
+class TreeTimes(NamedTuple):
     """The CPU times of one process and of its ended children, in clock ticks.
 
     ticks: its own CPU time; waited_ticks: the CPU time of its children that have ended; cpu: the CPU that it last used
@@ -48,7 +48,7 @@ class ProcessTimes(NamedTuple):
     cpu: int
 
 
-Processes = Mapping[tuple[int, int], ProcessTimes]  # by pid and start time, because the kernel reuses pids
+Processes = Mapping[tuple[int, int], TreeTimes]  # by pid and start time, because the kernel reuses pids
 
 
 class Snapshot(NamedTuple):
@@ -183,7 +183,7 @@ def processes(reader: Reader) -> Processes:
             words = text.rpartition(")")[2].split()
             user, system, waited_user, waited_system = map(int, words[11:15])
             shown = "".join(letter if letter.isprintable() else "?" for letter in name) or "?"
-            found[int(entry.name), int(words[19])] = ProcessTimes(
+            found[int(entry.name), int(words[19])] = TreeTimes(
                 shown, int(words[1]), user + system, waited_user + waited_system, int(words[36])
             )
     return found

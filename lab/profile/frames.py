@@ -56,7 +56,7 @@ class SourceLine(NamedTuple):
     function: str
 
 
-class StackReader(PythonMemory):
+class FrameReader(PythonMemory):
     """A reader of the Python stacks and mutexes of process *pid*.
 
     shared_counts: the addresses of the functions that count references of shared objects

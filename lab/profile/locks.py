@@ -25,8 +25,8 @@ from core.messages import NOTHING, Message, listed, message
 from core.processtree import tree
 from lab.gil.memory import KNOWN, NotReadable
 from lab.processes import guarded
-from lab.profile.frames import SourceLine, StackReader, ThreadStack
-from lab.profile.uprobes import CLOCK, MACHINES, Probe, Probes
+from lab.profile.frames import FrameReader, SourceLine, ThreadStack
+from lab.profile.uprobes import CLOCK, MACHINES, Probes, Uprobe
 from lab.profile.waits import (
     LOCK,
     LOCKED,
@@ -123,7 +123,7 @@ class LockRecording:
         self._stacks: list[ThreadStack] = []
         self._owners: list[OwnerReading] = []
         self._cpu = Counter[str]()
-        self._processes: dict[int, StackReader] = {}
+        self._processes: dict[int, FrameReader] = {}
         self._other_pids: set[int] = set()
         self._find_processes()
         if not self._processes:
@@ -183,7 +183,7 @@ class LockRecording:
         for pid in tree(self._pid):
             if pid not in self._processes and pid not in self._other_pids:
                 try:
-                    self._processes[pid] = StackReader(pid, PROBED)
+                    self._processes[pid] = FrameReader(pid, PROBED)
                     self._held.callback(self._processes[pid].close)
                 except NotReadable:
                     self._other_pids.add(pid)
@@ -249,7 +249,7 @@ def record_locks(pid: int) -> Iterator[LockRecording]:
         recording.facts = recording.collect_facts()
 
 
-def _probes_of(process: StackReader) -> Iterator[Probe]:
+def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
     """Yield the probes to set in a process's interpreter, except for functions that the compiler has inlined.
 
     Functions that stop all threads do nothing in a default build. If such a function calls another one, the inner call
@@ -258,7 +258,7 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
     for function, symbol in process.symbols.items():
         for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
             if name and (process.free_threaded or name in (LOCK, LOCKED)):
-                yield Probe(name=name, file=process.file, offset=symbol.offset, returns=returns)
+                yield Uprobe(name=name, file=process.file, offset=symbol.offset, returns=returns)
 
 
 def run_self_test(executable: Path) -> None:
@@ -318,7 +318,7 @@ def obstacle() -> Message:
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
     try:
-        with Probes([Probe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
+        with Probes([Uprobe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
             return NOTHING
     except OSError as error:
         return _explain_refusal(error)

@@ -54,7 +54,7 @@ _WORD, _HEAD, _HIT = struct.Struct("<Q"), struct.Struct("<II"), struct.Struct("<
 _UNFINISHED = 1 << 31
 
 
-class Probe(NamedTuple):
+class Uprobe(NamedTuple):
     """A probe (uprobe) on one function of a program or library.
 
     name: the name of its hits; file, offset: where the function's first byte is
@@ -83,7 +83,7 @@ class Hit(NamedTuple):
 class Probes(ExitStack):
     """A set of probes and a sampler of CPU time, active during the `with` block."""
 
-    def __init__(self, probes: Sequence[Probe]) -> None:
+    def __init__(self, probes: Sequence[Uprobe]) -> None:
         super().__init__()
         self._probes = probes
         self._names = [CLOCK, *(probe.name for probe in probes)]

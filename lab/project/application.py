@@ -41,7 +41,7 @@ def interface(value):
         return "asgi"
     return {{2: "wsgi", 3: "asgi"}}.get(required(value), "")
 
-class Absent(Exception):
+class NotThere(Exception):
     pass
 
 def look(module, name):
@@ -49,11 +49,11 @@ def look(module, name):
         value = importlib.import_module(module)
     except ModuleNotFoundError as error:
         if f"{{module}}.".startswith(f"{{error.name}}."):
-            raise Absent(error.name) from None
+            raise NotThere(error.name) from None
         raise
     for part in name.removesuffix("()").split("."):
         if not hasattr(value, part):
-            raise Absent(f"{{module}}:{{part}}")
+            raise NotThere(f"{{module}}:{{part}}")
         value = getattr(value, part)
     factory = name.endswith("()") or (inspect.isfunction(value) and not interface(value) and not required(value))
     value = value() if factory else value
@@ -81,7 +81,7 @@ def inside(file):
 sys.path.insert(0, "")
 try:
     seen = look(*sys.argv[1].split(":"))
-except Absent as error:
+except NotThere as error:
     seen = {{"absent": str(error)}}
 except BaseException as error:
     seen = failure(error)

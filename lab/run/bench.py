@@ -16,7 +16,7 @@ from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
 from core.secret import Redactor, secrets_in
 from core.system import System
 from lab.folders import Sandbox
-from lab.run.beside import Standing
+from lab.run.beside import RunningBeside
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime, runtime_of
@@ -78,7 +78,7 @@ class Bench:
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
-    beside: Standing = Standing()  # noqa: RUF009 - frozen
+    beside: RunningBeside = RunningBeside()  # noqa: RUF009 - frozen
     paces: dict[str, Pace] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:

@@ -42,7 +42,7 @@ class BesideFailed(GilscopeError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class RunningBeside:
     """The programs that run beside the services, such as a database, by name.
 
     variables: tell the services their addresses
@@ -105,17 +105,17 @@ def _failed(problem: Message, output: bytes) -> BesideFailed:
 
 
 @contextmanager
-def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standing]:
+def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[RunningBeside]:
     """Start the programs that a plan needs beside its services, and run the plan's --prepare commands.
 
     When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
     """
     if not plan.beside and not plan.prepare:
-        yield Standing()
+        yield RunningBeside()
         return
     command = plan.user_service.command if plan.user_service else None
-    folder, made = Path(command.directory if command else "").absolute(), Standing()
+    folder, made = Path(command.directory if command else "").absolute(), RunningBeside()
     environment = scrubbed_environment()
     folders = [environment.get("PATH", os.defpath), *sorted(glob(DEBIAN), reverse=True)]
     environment["PATH"] = path = os.pathsep.join(folders)
@@ -140,7 +140,7 @@ def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
 
 
 @contextmanager
-def _started(beside: Beside, made: Standing, environment: Mapping[str, str], folder: Path) -> Iterator[None]:
+def _started(beside: Beside, made: RunningBeside, environment: Mapping[str, str], folder: Path) -> Iterator[None]:
     """Start a program, add it to *made* with variables of its address, and wait until it is ready. Raises BesideFailed.
 
     The program can use the addresses of those that were started before.

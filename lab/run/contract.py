@@ -16,7 +16,7 @@ from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow
 from lab.run.runtimes import AnyRuntime
-from record.child import Addresses, ClientLine, Count, Runtime, ServiceLine
+from record.child import Addresses, ChildRuntime, ClientLine, Count, ServiceLine
 from record.decode import Kind, Misfit, decoded, shown, shown_key
 
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
@@ -64,7 +64,7 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]])
         _expect(child, line, ("runtime",))
         if "pid" in line:
             _decoded(child, "pid", line["pid"], Count)
-        facts = _decoded(child, "runtime", line["runtime"], Runtime, all_known=False)
+        facts = _decoded(child, "runtime", line["runtime"], ChildRuntime, all_known=False)
         implementation = facts.pop("implementation", "")
         if expected and implementation == "cpython" and facts.get("version") != expected:
             version = shown_key(str(facts.get("version")))

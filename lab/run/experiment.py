@@ -18,7 +18,7 @@ from core.messages import message
 from core.program import PROGRAM
 from lab.folders import Sandbox
 from lab.run.bench import Bench, identity
-from lab.run.beside import Standing
+from lab.run.beside import RunningBeside
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.groups import together
@@ -54,7 +54,7 @@ class RunInProgress:
         run: Run,
         sandbox: Sandbox,
         progress: Progress,
-        beside: Standing = Standing(),  # noqa: B008 - frozen
+        beside: RunningBeside = RunningBeside(),  # noqa: B008 - frozen
     ) -> None:
         self.order, self.run, self.progress = order, run, progress
         self.bench = Bench(
@@ -157,7 +157,7 @@ def carry_out(under_way: RunInProgress) -> None:
     again = {(one["kind"], one["cell_id"]) for one in new}
     earlier = [one for one in run.profiles if (one.get("kind"), one.get("cell_id")) not in again]
     run.profiles = [*earlier, *new]
-    run.runtimes |= {name: runtime.to_json() for name, runtime in order.runtimes.items()}
+    run.runtimes |= {name: runtime.facts() for name, runtime in order.runtimes.items()}
     under_way.finish()
 
 

@@ -23,6 +23,7 @@ from lab.processes import output_of
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
+from record.decode import decoded
 from record.plan import Machine
 from record.run import FILE_NAME, PLOTS, Run
 from record.run_file import COMPARISONS, RunFile, load
@@ -66,8 +67,8 @@ def new_run(
         seed=secrets.randbelow(2**32) if seed is None else seed,
         command=masked_arguments(command, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))),
         plan=order.plan.saved(),
-        machine=Machine(**host.facts(), commit=commit(), quiet=quiet.facts(QUIET_WINDOW_S), **facts),
-        runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
+        machine=decoded({**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **facts}, Machine),
+        runtimes={name: runtime.facts() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
         folder=str(order.folder),
     )
@@ -141,16 +142,17 @@ def load_to_resume(folder: Path) -> Run:
 def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
     """Raise BadInput if a runtime of *run* is now missing, or has another version or build."""
     for name, stored in run.runtimes.items():
-        here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}
+        here = runtimes[name].facts() if name in runtimes else None
         for fact in ("version", "build"):
-            if stored.get(fact) != here.get(fact):
+            before, now = getattr(stored, fact), getattr(here, fact, None)
+            if before != now:
                 raise BadInput(
                     "The run was started with {name} {fact} {stored}, but this is now {here}. A run can continue "
                     "only with the same interpreters. Reinstall the old interpreter, or start a new run.",
                     name=name,
                     fact=fact,
-                    stored=repr(stored.get(fact)),
-                    here=repr(here.get(fact)),
+                    stored=repr(before),
+                    here=repr(now),
                 )
 
 

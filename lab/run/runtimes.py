@@ -10,7 +10,7 @@ from typing import Any
 
 from core.messages import message
 from core.method import ORCHESTRATOR, SAME, Method
-from core.runtime import NATIVE, RuntimeName, facts
+from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import OF_SYSTEM, Command, UserService
@@ -94,15 +94,13 @@ class Runtime:
         file = requirements_file(own["requirements"], own["packages"])
         return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
-    def to_json(self) -> dict[str, Any]:
+    def facts(self) -> RuntimeFacts:
         """Return the runtime's facts for result.json."""
-        return {
-            "executable": str(self.interpreter.executable),
-            "source": self.interpreter.source,
-            **self.interpreter.facts,
-            **self.name.promises,
-            "packages": {name: self.installed(path) for name, path in self.pythons.items() if isinstance(path, Path)},
-        }
+        packages = {name: self.installed(path) for name, path in self.pythons.items() if isinstance(path, Path)}
+        known = {**self.interpreter.facts, **self.name.promises}
+        flags = Flags(**known.pop("flags", {}))
+        named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
+        return RuntimeFacts(**{**named, **known}, flags=flags, packages=packages)
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with their versions."""
@@ -132,19 +130,9 @@ class Native:
         """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
-    def to_json(self) -> dict[str, Any]:
+    def facts(self) -> RuntimeFacts:
         """Return the runtime's facts for result.json."""
-        return {
-            "executable": "native/bin",
-            "implementation": NATIVE,
-            "version": "",
-            "build": "release",
-            "compiler": "",
-            "gil_disabled_build": False,
-            "gil_enabled": False,
-            "flags": {},
-            "packages": {},
-        }
+        return RuntimeFacts(executable="native/bin", implementation=NATIVE, build="release")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,9 +166,9 @@ class UserServiceRuntime:
         config = {**own, "variables": self.name.variables, **self._service_config(system)}
         return {**system.child_config, "own": config}
 
-    def to_json(self) -> dict[str, Any]:
+    def facts(self) -> RuntimeFacts:
         """Return the runtime's facts for result.json."""
-        return (self.runtime or Native()).to_json()
+        return (self.runtime or Native()).facts()
 
     def python(self, system: System) -> str:
         """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from analysis.builds import UNKNOWN, build_facts, by_label, packages, unlike
+from analysis.builds import UNKNOWN, build_facts, by_label, unlike
 from analysis.cells import Row, request_ns
 from analysis.settings import Settings
 from core.errors import BadInput
@@ -82,8 +82,8 @@ class Member:
         machine, labels = self.view.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
         facts = {label: verbatim(_fact(getattr(machine, name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
-            build = {**build_facts(known), message("build"): verbatim(_fact(known.get("build")))}
-            build |= {verbatim(name): verbatim(version) for name, version in packages(known).items()}
+            build = {**build_facts(known), message("build"): verbatim(_fact(known.build))}
+            build |= {verbatim(name): verbatim(version) for name, version in known.installed.items()}
             facts |= {message("{runtime}, {what}", runtime=runtime, what=what): fact for what, fact in build.items()}
         return facts
 

@@ -31,7 +31,7 @@ UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
 Outcome = Literal["passed", "slower", "open"]
 
 
-class Pair(NamedTuple):
+class RowPair(NamedTuple):
     """A measured setting and runtime in run A, and in another run.
 
     rows: the rows of the two runs; their parameters differ only if --anyway allowed it
@@ -61,7 +61,7 @@ class ComparedCell:
     open_why: why the cell can neither pass nor fail; empty if it can
     """
 
-    pair: Pair
+    pair: RowPair
     name: Message
     comparison: Comparison
     outcome: Outcome
@@ -130,14 +130,14 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     return Compared(runs=runs, cells=cells, troubles=[*overruled, *unused], notes=[*differing, *_readings(runs, cells)])
 
 
-def _pairs(a: Member, b: Member) -> list[Pair]:
+def _pairs(a: Member, b: Member) -> list[RowPair]:
     """Return pairs of table rows of two runs with the same system, parameters and runtime, in the order of run *a*."""
     of_b = {(row.key, row.runtime): row for row in b.timed}
     shared = [row for row in a.timed if (row.key, row.runtime) in of_b]
-    return [Pair((row, of_b[row.key, row.runtime]), (a, b)) for row in shared]
+    return [RowPair((row, of_b[row.key, row.runtime]), (a, b)) for row in shared]
 
 
-def _judged(pairs: Sequence[Pair], share: float | None) -> list[ComparedCell]:
+def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]:
     """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold *share*."""
     times = {place: _of_both(pair, _times_ns) for place, pair in enumerate(pairs)}
     gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(pair, map(_obstacle, pair.rows)))}
@@ -168,7 +168,7 @@ def _judged(pairs: Sequence[Pair], share: float | None) -> list[ComparedCell]:
     return cells
 
 
-def _of_both(pair: Pair, times: Callable[[Row], Mapping[int, float]]) -> tuple[list[float], list[float]]:
+def _of_both(pair: RowPair, times: Callable[[Row], Mapping[int, float]]) -> tuple[list[float], list[float]]:
     """Return the times of all blocks of the two runs."""
     a, b = (list(times(row).values()) for row in pair.rows)
     return a, b
@@ -182,7 +182,7 @@ def _free_times(row: Row) -> Mapping[int, float]:
     return free_times_ns({cell.block: cell for cell in row.good})
 
 
-def _in_runs(pair: Pair, said: Iterable[Message]) -> Message:
+def _in_runs(pair: RowPair, said: Iterable[Message]) -> Message:
     """Join what is *said* about each of the two runs: 'in run A, it failed; in run B, it failed'."""
     runs = [run.letter for run in pair.runs]
     return chained(

@@ -16,6 +16,7 @@ from analysis.settings import value_text
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import Message, message
+from core.runtime import RuntimeFacts
 from reports.compare.runs import PER_REQUEST
 from reports.exports import written
 from reports.view import View
@@ -57,7 +58,7 @@ def _document(view: View, arm: str) -> dict[str, Any]:
         "loops": 1,
         "date": view.run.started_at,
         "cpu_model_name": view.machine.cpu,
-        "python_version": view.run.runtimes.get(rows[0].cells[0].runtime, {}).get("version"),
+        "python_version": view.run.runtimes.get(rows[0].cells[0].runtime, RuntimeFacts()).version,
         "gilscope_run": view.run.run_id,
         "gilscope_arm": arm,
         "gilscope_value": str(PER_REQUEST),

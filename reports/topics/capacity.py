@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.capacity import Capacity, Probed, Ratio, failures, ratios, unsent
+from analysis.capacity import Capacity, CapacityRatio, Probed, failures, ratios, unsent
 from analysis.cells import grouped
 from analysis.comparisons import DECIDED
 from analysis.connections import connection_notes
@@ -108,7 +108,7 @@ def _sentence(one: Capacity, view: View) -> Message:
     )  # fmt: skip
 
 
-def _step_sentence(one: Ratio, view: View) -> Message:
+def _step_sentence(one: CapacityRatio, view: View) -> Message:
     word = verdict_text(one, view)
     return message(
         "With {objectives}, {above} serves {ratio} times the requests/s of {below}: {rate} instead of {base} "
@@ -123,7 +123,7 @@ def _step_sentence(one: Ratio, view: View) -> Message:
     )
 
 
-def verdict_text(one: Ratio, view: View) -> Message:
+def verdict_text(one: CapacityRatio, view: View) -> Message:
     """Return a verdict that says so if other processes used much of the cores in any block of the search."""
     most = max(view.others.by_block.values()) if view.others else 0.0
     return on_busy(WORDS[one.verdict], most) if one.verdict in DECIDED else WORDS[one.verdict]
@@ -240,11 +240,11 @@ def _per(one: Capacity, metric: Metric, unit: float = 1) -> float | None:
     return requests_per_s(near.cell) / used * unit if used and near else None
 
 
-def _ratio_datum(one: Ratio) -> Datum:
+def _ratio_datum(one: CapacityRatio) -> Datum:
     return number(one.ratio, ratio, low=one.low, high=one.high, is_range=one.is_bracket)
 
 
-def _step_columns(view: View) -> Sequence[Col[Ratio]]:
+def _step_columns(view: View) -> Sequence[Col[CapacityRatio]]:
     return (
         col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
         col("capacity ratio", _ratio_datum, ratio),

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
-from analysis.builds import build_flags, packages
+from analysis.builds import build_flags
 from analysis.cells import Row
 from analysis.hosts import ALONE
 from analysis.metrics import cpu_ns
@@ -13,6 +12,7 @@ from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method, size_text
+from core.runtime import RuntimeFacts
 from record.plan import Machine
 from record.run import CellResult, Run
 from reports.command_lines import repeat_command
@@ -187,7 +187,7 @@ def _contribution(name: str, cells: Sequence[CellResult]) -> tuple[Fact, ...]:
     )
 
 
-def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
+def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:
     """Return a table of all runtimes: version, build, compiler, flags and packages."""
     heads = (
         message("Runtime"),
@@ -201,11 +201,11 @@ def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
     lines = [
         (
             name,
-            facts.get("version") or ABSENT,
-            builds[bool(facts.get("gil_disabled_build"))] if facts.get("version") else ABSENT,
-            facts.get("compiler") or ABSENT,
-            build_flags(facts.get("flags", {})) or ABSENT,
-            ", ".join(f"{package} {version}" for package, version in packages(facts).items()),
+            facts.version or ABSENT,
+            builds[facts.gil_disabled_build] if facts.version else ABSENT,
+            facts.compiler or ABSENT,
+            build_flags(facts.flags) or ABSENT,
+            ", ".join(f"{package} {version}" for package, version in facts.installed.items()),
         )
         for name, facts in runtimes.items()
     ]

@@ -119,7 +119,7 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
     )
 
 
-def _figures(of: record.Pauses) -> list[int]:
+def _figures(of: record.PauseCounts) -> list[int]:
     return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
 
 

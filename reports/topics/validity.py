@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from analysis.builds import build_flags
 from analysis.cells import Row, of_cells, of_rows, runtimes, together
 from analysis.comparisons import Comparison, confounds_of, looks_at
 from analysis.formats import percent
@@ -30,7 +31,7 @@ from analysis.steps import not_separated, steps
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.method import FEWEST_TO_PIN, SAME, placement
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeFacts
 from core.system import CLIENT, SERVICE
 from record.run import NOT_TRIED, CellResult, Run
 from reports.document.model import Datum, Section, plain_table, traced, words
@@ -200,10 +201,11 @@ def _check_builds(view: View) -> Check:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if confounds := confounds_of(compared):
         return WARNING, listed(confounds, SEMICOLON), ""
-    facts = [view.run.runtimes.get(arm, {}) for one in compared for arm in (one.denominator, one.numerator)]
+    known = view.run.runtimes
+    facts = [known.get(arm, RuntimeFacts()) for one in compared for arm in (one.denominator, one.numerator)]
     if not facts:
         return UNKNOWN, message("no builds are compared"), ""
-    if not all(known.get("compiler") and known.get("flags") for known in facts):
+    if not all(one.compiler and build_flags(one.flags) for one in facts):
         return UNKNOWN, message("the run does not record the compiler and flags of every runtime"), ""
     return PASSED, message("the compared builds have the same compilers, flags and versions"), ""
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.capacity import Ratio, capacities, counted, ratios, wanted
+from analysis.capacity import CapacityRatio, capacities, counted, ratios, wanted
 from analysis.capacity_model import Crossing, Loop, Probe
 from core.languages import ENGLISH
 from core.messages import message
-from record.cell_parts import Others
+from record.cell_parts import OtherProcesses
 from record.run import CellResult
 from reports.topics import validity
 from reports.topics.capacity import section
@@ -25,7 +25,7 @@ REACHED = {"3.14": 600.0, "3.14t": 850.0}
 
 def two_arms(
     change: Callable[[CellResult], CellResult] = lambda cell: cell, late: Late = steep, *, aa: bool = False
-) -> tuple[View, dict[str, Ratio]]:
+) -> tuple[View, dict[str, CapacityRatio]]:
     """Return a search of two arms whose capacities differ by 40 %, and its ratios by the arm in the numerator."""
     run = searched(late, REACHED, 1, change=change, aa=aa)
     return View(run), {one.above.arm: one for one in ratios(run, capacities(run))}
@@ -88,7 +88,7 @@ def test_the_same_runtime_measured_twice_withholds_the_verdict_if_its_capacities
 
 
 def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
-    seen: dict[str, Others] = {
+    seen: dict[str, OtherProcesses] = {
         "": {"cores": 2, "window_ns": 10**9, "share": 0.4, "busiest": {"cc1": 0.4}, "neighbours": {}}
     }
     view, found = two_arms(lambda cell: replace(cell, others=seen))

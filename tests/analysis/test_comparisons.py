@@ -95,7 +95,7 @@ def test_a_setting_that_did_not_pass_its_gates_is_not_in_the_mean() -> None:
 
 def test_a_comparison_is_kept_with_its_messages_and_reads_the_same_afterwards() -> None:
     run = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.14"])
-    run.runtimes["3.14"]["compiler"] = "Clang 18"
+    run.runtimes["3.14"] = replace(run.runtimes["3.14"], compiler="Clang 18")
     (one,) = compare(run)
     assert [*map(str, one.confounds)] == ["compiler: GCC 13.2.0 versus Clang 18"]
     kept = one.to_json()

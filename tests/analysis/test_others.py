@@ -8,7 +8,7 @@ import pytest
 
 from analysis.comparisons import Comparison
 from analysis.others import others
-from record.cell_parts import Others
+from record.cell_parts import OtherProcesses
 from record.run import CellResult
 from reports.topics.headline import headline
 from reports.topics.validity import section
@@ -17,7 +17,7 @@ from tests.analysis.timed_cells import in_blocks, only
 from tests.reports.sample import cell_of, measured, run_of
 
 BUSY = ", beside other processes: "
-IDLE: Others = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
+IDLE: OtherProcesses = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
 
 
 def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:

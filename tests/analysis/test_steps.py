@@ -1,5 +1,7 @@
 """Which runtimes are compared, what each step is due to, and what a chain with gaps cannot tell apart."""
 
+from dataclasses import replace
+
 import pytest
 
 from analysis.steps import confounds, not_separated, steps
@@ -48,9 +50,10 @@ def test_packages_of_other_versions_are_named_with_both() -> None:
     before = {"flask": "3.1.2", "numpy": "2.3.5", "typing_extensions": "4.15.0", "pip": "25.0"}
     after = {"flask": "3.1.3", "numpy": "2.3.5", "pip": "25.3", "greenlet": "3.2.0"}
     (step,) = steps(["3.11", "3.14"], {}, {})
-    built = {"3.11": facts("3.11"), "3.14": facts("3.14")}
-    for name, packages in (("3.11", before), ("3.14", after)):
-        built[name]["packages"]["/shop/requirements.txt"] = packages
+    built = {
+        name: replace(facts(name), packages={"/shop/requirements.txt": packages})
+        for name, packages in (("3.11", before), ("3.14", after))
+    }
     assert [*map(str, confounds(step, built))] == [
         "package flask: 3.1.2 versus 3.1.3",
         "package greenlet: missing versus 3.2.0",

@@ -1,8 +1,10 @@
 """A record as the project keeps it: small, without paths, and a report can be made from it again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.keep_record import TABLE, keep
+from core.runtime import Flags
 from record.run import FILE_NAME
 from record.run_file import RunFile, load
 from reports.report import report
@@ -14,7 +16,7 @@ def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
     measured, kept = tmp_path / "run", tmp_path / "record"
     run = seed_run(runtimes=("3.11", "3.14t"))
     run.command = ["runner.py", "--experiment", "record", "--out", "/opt/here"]
-    run.runtimes["3.11"]["flags"]["configure"] = "--prefix=/opt/python"
+    run.runtimes["3.11"] = replace(run.runtimes["3.11"], flags=Flags(configure="--prefix=/opt/python"))
     RunFile(measured).save(run)
     (measured / TABLE).touch()
     keep(measured, kept)

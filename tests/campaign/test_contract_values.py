@@ -28,7 +28,7 @@ from lab.run.children import Child, Place
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
-from record.child import Client, ClientLine, Program, ServiceLine
+from record.child import ClientLine, ClientResult, NativeProgram, ServiceLine
 from record.run import CellResult
 from record.run_file import RunFile, load
 from systems import find
@@ -164,7 +164,7 @@ def test_every_key_of_the_contract_is_tried() -> None:
     tried = {(line.partition(" ")[0], place[-1]) for line, place in PLACES}
     assert {key for role, key in tried if role == "service"} >= {*ServiceLine.__annotations__}
     ours = {"first_wrong", "client_id", "host", "program"}
-    known = {*ClientLine.__annotations__, *Client.__annotations__, *Program.__annotations__} - ours
+    known = {*ClientLine.__annotations__, *ClientResult.__annotations__, *NativeProgram.__annotations__} - ours
     assert {key for role, key in tried if role == "client"} >= known
     assert len(VALUES) >= 40
 
@@ -183,7 +183,7 @@ def test_no_value_of_a_key_raises_or_is_saved_unless_it_is_possible(seam: Seam, 
             failed += 1
             reason = str(result.reason)
             assert len(reason) < 1000
-            assert reason.startswith(("Service", "Client", "errors: ", "The services ")) or reason.endswith(
+            assert reason.startswith(("Service", "ClientResult", "errors: ", "The services ")) or reason.endswith(
                 ("answered", "wrong")
             )
             assert reason.isprintable()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Plan, Row, find_system
+from config.plan import Plan, PlanRow, find_system
 from core.errors import BadInput
 from core.runtime import RuntimeName
 from core.system_file import file_of, load_system
@@ -70,6 +70,6 @@ def test_clients_of_gilscope_send_at_a_rate_and_only_its_own_protocols_ask_for_a
 
 def test_two_files_cannot_declare_the_same_system(tmp_path: Path) -> None:
     first, second = (find_system(str(written(tmp_path / name))) for name in ("a.py", "b.py"))
-    rows = tuple(Row(system=system, values={}) for system in (first, second))
+    rows = tuple(PlanRow(system=system, values={}) for system in (first, second))
     with pytest.raises(BadInput, match=f"{file_of(first)} and {file_of(second)} both declare the system 'small'"):
         Plan(name="p", rows=rows, runtimes=(RuntimeName("3.14"),))

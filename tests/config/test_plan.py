@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.plan import Plan, Row
+from config.plan import Plan, PlanRow
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import message
@@ -33,7 +33,7 @@ VALUES = {name: st.lists(st.sampled_from(one), min_size=1, max_size=2, unique=Tr
 SWEEPS = st.lists(st.sampled_from(list(SWEPT)), max_size=3, unique=True).flatmap(
     lambda names: st.fixed_dictionaries({name: VALUES[name].map(tuple) for name in names})
 )
-ROWS = st.builds(Row, system=st.sampled_from([find(number) for number in "1234"]), values=SWEEPS)
+ROWS = st.builds(PlanRow, system=st.sampled_from([find(number) for number in "1234"]), values=SWEEPS)
 CPUS = st.lists(st.integers(0, 64), max_size=4).map(tuple)
 SECONDS = st.floats(0, 60, allow_nan=False)
 METHODS = st.builds(
@@ -58,7 +58,7 @@ PLANS = st.builds(
 )
 
 
-def plan(*rows: Row, runtimes: tuple[str, ...] = ("3.11",), **more: Any) -> Plan:
+def plan(*rows: PlanRow, runtimes: tuple[str, ...] = ("3.11",), **more: Any) -> Plan:
     return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
 
 
@@ -91,7 +91,7 @@ def test_a_block_is_every_cell_once_and_the_last_runtimes_again_for_a_a_also_of_
 @pytest.mark.parametrize("line", ["1000 0.1 100", "1000 1 1000", "7 0.5 4", "5 0.001 1"])
 def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_else(line: str) -> None:
     full, scale, scaled = line.split()
-    row = Row(system=find("1"), values={"NUM_REQUESTS_PER_CLIENT": (int(full),)})
+    row = PlanRow(system=find("1"), values={"NUM_REQUESTS_PER_CLIENT": (int(full),)})
     (whole,), (small,) = plan(row).cells(), plan(row, scale=float(scale)).cells()
     assert small.params == {**whole.params, "NUM_REQUESTS_PER_CLIENT": int(scaled)}
 
@@ -125,7 +125,7 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     """A plan that is read again is asked again what is here: the reason may be gone."""
     why = message("not built: needs cargo")
     absent = {("2", "native"): why}
-    some = plan(Row(system=find("2"), values={}), runtimes=("native", "3.14t"), absent=absent, view="echo")
+    some = plan(PlanRow(system=find("2"), values={}), runtimes=("native", "3.14t"), absent=absent, view="echo")
     assert [cell.runtime for cell in some.cells()] == ["3.14t"]
     assert some.pairs() == [("2", "native"), ("2", "3.14t")]
     saved = some.saved()
@@ -139,5 +139,5 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
 @pytest.mark.parametrize("line", ["3.11 3.14t native -> 3.14t again", "native 3.11 3.14t -> 3.14t again", "native ->"])
 def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(line: str) -> None:
     names, _, again = line.partition(" ->")
-    entries = plan(Row(system=find("2"), values={}), runtimes=tuple(names.split()), aa=True).entries()
+    entries = plan(PlanRow(system=find("2"), values={}), runtimes=tuple(names.split()), aa=True).entries()
     assert [entry.arm for entry in entries] == [*names.split(), *filter(None, [again.strip()])]

@@ -20,7 +20,7 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.system import System
 from lab.run import measure
 from lab.run.bench import Bench, Pace, identity, key_of
-from lab.run.beside import Standing
+from lab.run.beside import RunningBeside
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.runtimes import Runtime
@@ -170,7 +170,7 @@ def test_arms_that_do_not_fit_into_memory_are_not_started(
         sliced(small_arms(any_runtime), bench)
 
 
-class Ticking(Standing):
+class Ticking(RunningBeside):
     """A database that uses 10 ms of CPU time between two looks at it."""
 
     looks = itertools.count()

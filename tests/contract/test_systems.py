@@ -163,11 +163,11 @@ def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str
 
 AT_THE_END = """
 import core.child
-to_json = core.child.Usage.to_json
+to_json = core.child.ProcessUsage.to_json
 def late(usage):
     {statement}
     return to_json(usage)
-core.child.Usage.to_json = late
+core.child.ProcessUsage.to_json = late
 """
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from core import method
+from core import method, runtime
 from record import cell_parts, child, comparison, plan, profile, run
 from tests.docs.pages import DOCS, expect, with_table
 
 PAGE = DOCS / "result.md"
-MODULES = (method, child, cell_parts, profile, comparison, plan, run)
+MODULES = (method, runtime, child, cell_parts, profile, comparison, plan, run)
 KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
-USED = {*child.Usage.__annotations__}  # which have a table of their own
+USED = {*child.ProcessUsage.__annotations__}  # which have a table of their own
 NOT_HERE = {  # keys that are not in the table of that type, and why
-    "Client": USED,
-    "Service, ServiceLine": USED,
+    "ClientResult": USED,
+    "ServiceResult, ServiceLine": USED,
     "Run": {"damaged", "folder"},  # no key of the file
     "Profile": {
         key for name in KINDS if name.endswith("Profile") and name != "Profile" for key in KINDS[name].__annotations__

@@ -7,6 +7,7 @@ from typing import Any
 from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import verbatim
+from core.runtime import Flags, RuntimeFacts
 from record.decode import decoded
 from record.plan import Machine, SavedPlan
 from record.run import CellResult, Run, Status
@@ -94,27 +95,19 @@ def _identity(cell: Cell, block: int) -> dict[str, Any]:
     }
 
 
-def facts(name: str) -> dict[str, Any]:
+def facts(name: str) -> RuntimeFacts:
     """A runtime's entry in result.json; of the flags PGO alone is on."""
     version = "3.11.9" if name == "3.11" else "3.14.7"
-    return {
-        "executable": f"/opt/{name}/bin/python",
-        "source": "PATH",
-        "version": version,
-        "build": "(main, Jan  1 2026, 00:00:00) [GCC 13.2.0]",
-        "compiler": "GCC 13.2.0",
-        "gil_disabled_build": "t" in name,
-        "gil_enabled": name != "3.14t",
-        "flags": {
-            "pgo": True,
-            "lto": False,
-            "shared": False,
-            "debug": False,
-            "tail_call": False,
-            "jit": False,
-        },
-        "packages": {},
-    }
+    return RuntimeFacts(
+        executable=f"/opt/{name}/bin/python",
+        source="PATH",
+        version=version,
+        build="(main, Jan  1 2026, 00:00:00) [GCC 13.2.0]",
+        compiler="GCC 13.2.0",
+        gil_disabled_build="t" in name,
+        gil_enabled=name != "3.14t",
+        flags=Flags(pgo=True, lto=False, shared=False, debug=False, tail_call=False, jit=False),
+    )
 
 
 def plan_of(**values: Any) -> SavedPlan:

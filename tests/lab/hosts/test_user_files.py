@@ -196,7 +196,7 @@ def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
     _, system = planned(short_folder, name, given)
     own_runtime = runtime_of("service", system, {name: runtime}, name, Method())
     assert not own_runtime.child_config(system)["own"]["directory"].startswith(str(short_folder))
-    (packages,) = own_runtime.to_json()["packages"].values()
+    (packages,) = own_runtime.facts().packages.values()
     assert packages["tiny-thing"] == "1.2"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lab.machine import quiet
 from lab.machine.host import Reader
-from lab.machine.quiet import ProcessTimes, Snapshot, between, facts, snapshot
+from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
 
 CPU = "sys/devices/system/cpu"
 WORKSTATION = {
@@ -195,10 +195,10 @@ LATER = """\
 """
 
 
-def processes(table: str) -> dict[tuple[int, int], ProcessTimes]:
+def processes(table: str) -> dict[tuple[int, int], TreeTimes]:
     rows = map(str.split, table.replace("{}", str(os.getpid())).splitlines())
     return {
-        (int(pid), int(start)): ProcessTimes(name, int(parent), int(ticks), int(waited), 0)
+        (int(pid), int(start)): TreeTimes(name, int(parent), int(ticks), int(waited), 0)
         for pid, start, name, parent, ticks, waited in rows
     }
 
@@ -231,4 +231,4 @@ def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.Monk
 def test_a_name_is_read_whatever_is_in_it(reader: Reader) -> None:
     fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
     write(reader, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
-    assert snapshot(reader).processes == {(12, 777): ProcessTimes("a) (b?[2J", 1, 15, 3, 1)}
+    assert snapshot(reader).processes == {(12, 777): TreeTimes("a) (b?[2J", 1, 15, 3, 1)}

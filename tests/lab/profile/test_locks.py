@@ -17,7 +17,7 @@ from lab.gil import memory
 from lab.gil.memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import locks
-from lab.profile.frames import NO_OWNER, StackReader
+from lab.profile.frames import NO_OWNER, FrameReader
 from lab.profile.locks import LockFacts, obstacle, record_locks
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
@@ -126,7 +126,7 @@ def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
         locks.run_self_test(Path(shutil.which("true") or "/bin/true"))
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
-            StackReader(service.pid)
+            FrameReader(service.pid)
         with pytest.raises(ChildFailed, match="the service has no process with CPython"), record_locks(service.pid):
             pass
 
@@ -137,7 +137,7 @@ def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_
     script = tmp_path / "服务.py"
     script.write_text("def 等待():\n    input('ready\\n')\n\n等待()\n", "utf-8")
     with started(executable, script) as service:
-        process = StackReader(service.pid)
+        process = FrameReader(service.pid)
         places = [place for frame in next(process.stacks()).frames if (place := process.place(frame))]
         assert process.owner(10) == process.owner(1 << 63) == NO_OWNER  # where there is no memory
         process.close()
@@ -160,7 +160,7 @@ def test_an_interpreter_that_does_not_export_its_types_is_refused_with_the_reaso
         started(executable, "-c", "input('ready\\n')") as service,
         pytest.raises(NotReadable, match=rf"process {service.pid}: .* does not export 'PyCode_Type'$"),
     ):
-        StackReader(service.pid)
+        FrameReader(service.pid)
 
 
 def test_a_kernel_that_refuses_is_told_in_one_line_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

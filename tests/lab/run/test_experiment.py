@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Entry, Plan, Row
+from config.plan import Entry, Plan, PlanRow
 from core.cell import PARAMETERS, Cell, Value
 from core.errors import BadInput
 from core.messages import verbatim
 from core.method import Method
 from core.objective import Objective
-from core.runtime import RuntimeName
+from core.runtime import RuntimeFacts, RuntimeName
 from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
@@ -93,7 +93,7 @@ def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def plan() -> Plan:
     """Two cells under two runtimes, three times."""
-    rows = (Row(system=find("2"), values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),)
+    rows = (PlanRow(system=find("2"), values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),)
     return Plan(name="tiny", rows=rows, runtimes=(RuntimeName("3.14"), RuntimeName("3.14t")), blocks=3)
 
 
@@ -224,7 +224,7 @@ def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces
     is_first = iter([True])
     monkeypatch.setattr(experiment, "is_enough", lambda run, until, spent_ns: next(is_first, False))
     first = journal.carry_out(order, begin())
-    first.runtimes["3.11"] = {"version": "3.11.9"}
+    first.runtimes["3.11"] = RuntimeFacts(version="3.11.9")
     journal.stop_at = len(journal.measured) + 2
     spent_ns = first.spent_ns["cells"]
     with pytest.raises(KeyboardInterrupt):

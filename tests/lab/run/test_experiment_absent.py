@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config.plan import Plan, Row
+from config.plan import Plan, PlanRow
 from core.messages import NOTHING, message, verbatim
 from core.method import Method
 from core.runtime import RuntimeName
@@ -19,7 +19,7 @@ from tests.lab.run.test_experiment import runtime
 
 def mixed(*systems: str, runtimes: tuple[str, ...] = ("native", "3.14"), **more: Any) -> Plan:
     """A plan of these systems under a native and a Python runtime."""
-    rows = tuple(Row(system=find(name), values={}) for name in systems)
+    rows = tuple(PlanRow(system=find(name), values={}) for name in systems)
     return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
 
 

@@ -86,9 +86,15 @@ def test_another_machine_or_method_is_refused_unless_told_to(
 
 def test_other_interpreters_and_packages_are_compared_and_named() -> None:
     a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
-    a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
-    b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}, "version": "3.14.3"}
-    b.runtimes["3.14t"]["flags"]["lto"] = True
+    known = a.runtimes["3.14t"]
+    a.runtimes["3.14t"] = replace(known, build="one", packages={"x.txt": {"tornado": "6.5"}})
+    b.runtimes["3.14t"] = replace(
+        known,
+        build="two",
+        packages={"x.txt": {"tornado": "6.6"}},
+        version="3.14.3",
+        flags=replace(known.flags, lto=True),
+    )
     found = compared(a, b)
     assert only(found).comparison.verdict == "equivalent"
     assert texts(found.notes)[:4] == [

@@ -1,11 +1,13 @@
 """Rows of a run that ended by its --until, checks without facts, and latencies of blocks and of all blocks together."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.languages import ENGLISH
+from core.runtime import Flags
 from reports.document.model import Table
 from reports.topics import answer, gaps, results, validity
 from reports.view import View
@@ -28,11 +30,10 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
     ]
 
 
-@pytest.mark.parametrize("facts", [{"compiler": ""}, {"flags": {}}])
+@pytest.mark.parametrize("facts", [{"compiler": ""}, {"flags": Flags()}])
 def test_builds_that_nothing_is_known_of_are_not_alike(facts: dict[str, Any]) -> None:
     run = run_of(steady("3.11", 2000) + steady("3.14t", 2000))
-    for one in run.runtimes.values():
-        one.update(facts)
+    run.runtimes = {name: replace(one, **facts) for name, one in run.runtimes.items()}
     (table,) = validity.section(View(run)).tables
     states = {str(what.words): state.state for what, state, _ in table.lines}
     assert states["Compared builds have no unintended differences"] == "state unknown"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.capacity import Ratio
+from analysis.capacity import CapacityRatio
 from analysis.comparisons import Comparison
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
@@ -135,7 +135,7 @@ def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
 
 
 def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:
-    found = Ratio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
+    found = CapacityRatio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
     for others, said in ((BUSY, "faster on a busy machine"), ({}, "faster")):
         view = View(run_of([replace(cell, others=others) for cell in steady("3.14", 600)]))
         assert str(verdict_text(found, view)) == said
