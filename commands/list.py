@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from commands.output import output, short
+from commands.output import no_run_in, output, short
 from config.plan_options import JSON
 from core.messages import message
-from core.program import RUNS_FOLDER
-from lab.run.runs import RUNS, no_run_in
+from core.program import RUNS, RUNS_FOLDER
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,7 +11,8 @@ from config.flags import Parser
 from config.plan_options import LANG
 from config.user_service.options import masked_arguments, secrets_in_arguments
 from core.languages import ENGLISH, for_terminal, language
-from core.messages import Arg, Message, Value, as_message
+from core.messages import Arg, Message, Value, as_message, message
+from core.program import PROGRAM
 from core.secret import Redactor
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
@@ -82,3 +83,10 @@ output = Output()  # of this process
 def short(path: Path) -> Path:
     """Return *path*. If it is inside the current folder, return the relative path."""
     return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path
+
+
+def no_run_in(folder: str) -> Message:
+    """Return the message that *folder* holds no run yet, with the command that makes one."""
+    return message(
+        "There is no run in {folder} yet. Start one with: {program} --experiment quick", folder=folder, program=PROGRAM
+    )

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commands.output import output, short
+from commands.output import no_run_in, output, short
 from config.plan_options import JSON, QUIET
 from core.errors import BadInput
 from core.messages import NOTHING, Message
+from core.program import RUNS
 from lab.folders import PrivateFolder
-from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
+from lab.run.runs import expect_no_foreign_files, leftovers, titles
 from record.run import Run
 from record.run_file import keep_comparisons, load
 from reports.exports import IN_FOLDER, PAGE
@@ -36,12 +37,14 @@ def write(folder: Path, run: Run) -> Written:
 
     A file that cannot be made is named on standard error. The other files are written.
     """
+    from reports.topics.headline import main_headline
     from reports.view import View
     from reports.write import PartsLost, write_all
 
     view = View(run, titles(run))
     every = (*view.comparisons, *view.of_values, *view.between_bests)
     run.comparisons = [comparison.to_json() for comparison in every]
+    run.headline = main_headline(view.comparisons, view.names)
     reasons: Sequence[Message] = ()
     try:
         write_all(view, folder, output.language)

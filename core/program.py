@@ -14,6 +14,7 @@ SCRIPT = "gilscope" if INSTALLED else "runner.py"
 _PLACE = Path() if os.path.isfile(SCRIPT) and os.path.realpath(SCRIPT) == str(ROOT / SCRIPT) else ROOT
 PROGRAM = SCRIPT if INSTALLED else f"python {shlex.quote(str(_PLACE / SCRIPT))}"
 RUNS_FOLDER = "gilscope-runs" if INSTALLED else str(_PLACE / "reports" / "out")
+RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER
 
 
 VERSION = "0.1.0"

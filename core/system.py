@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell
-from core.child import Slice
 from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.runtime import NATIVE
 
 if TYPE_CHECKING:
+    from core.child import Slice
     from core.user_service import Start
 
 SERVICE, CLIENT = "service", "client"
@@ -99,7 +99,7 @@ class Client(Protocol):
 class SlicedClient(Client, Protocol):
     """A client that can also send its requests in slices of time."""
 
-    def run_slice(self, part: Slice) -> Json:
+    def run_slice(self, part: "Slice") -> Json:
         """Send requests for a slice of time, and return the result of this slice. Connections stay open."""
 
 

@@ -145,6 +145,7 @@ class Run:
     spent_ns: time that the run spent: in `cells` (measuring, with start and stop of processes) and `report`
     cells: the result of each cell in each block, in the order in which they ran
     comparisons: comparisons of arms, written when the run ends or is reported; empty if there is only one arm
+    headline: what the comparisons say, as a message; written with them
     fingerprints: the code and environments used, by the ids in cells: `code` has the digest of every file, and
         `environments` has, for services and clients, `interpreter`, `packages`, `installed` (a digest of the packages'
         files) and `programs`
@@ -168,6 +169,7 @@ class Run:
     spent_ns: dict[str, Count] = field(default_factory=dict)
     cells: list[CellResult] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
+    headline: Message = NOTHING
     profiles: list[dict[str, Any]] = field(default_factory=list)
     fingerprints: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA

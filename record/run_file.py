@@ -129,7 +129,12 @@ def keep_comparisons(where: Path, run: Run) -> None:
 
     load() uses this file as long as result.json has the same number of cells. Raises BadInput.
     """
-    kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
+    kept = {
+        "run_id": run.run_id,
+        "cells": len(run.cells),
+        "comparisons": run.comparisons,
+        "headline": plain(run.headline),
+    }
     _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
 
 
@@ -140,6 +145,7 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
             decoded(kept["comparisons"], list[SavedComparison])
+            run.headline = decoded(kept["headline"], Message)
             run.comparisons = kept["comparisons"]
     return run
 

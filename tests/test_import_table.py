@@ -70,7 +70,7 @@ REPORTS = {
     "report": "document view topics",
     "compare": "document view topics",
     "exports": "document view render compare",
-    "terminal": "document render topics",
+    "terminal": "document render",
     "write": "document view render report exports",
     "frame": "exports",
 }
@@ -168,7 +168,8 @@ def test_every_package_of_the_repository_is_in_the_table() -> None:
     packages = {path.parent.name for path in REPOSITORY.glob("*/__init__.py")}
     assert packages - {"benchmarks", "gilscope", "tests"} == set(PACKAGES)
     assert {path.name for path in REPOSITORY.glob("*.py")} == {"hatch_build.py", "runner.py"}
-    assert all((REPOSITORY / file).is_file() for file in ONE_FILE)
+    named = [REPOSITORY / file for file in ONE_FILE]
+    assert all(path.is_file() for path in named if path.parent.is_dir())  # an experiment may be removed
 
 
 def test_measured_code_has_syntax_that_3_11_reads() -> None:

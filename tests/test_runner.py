@@ -109,6 +109,14 @@ def test_help_starts_fast_because_it_imports_no_library_for_figures() -> None:
     assert {"matplotlib", "numpy", "rich", "scipy"}.isdisjoint(imported)
 
 
+def test_the_list_of_runs_reaches_few_modules_of_ours(tmp_path: Path) -> None:
+    saved_run(tmp_path)
+    imported = {*gilscope("list", str(tmp_path), PYTHONPROFILEIMPORTTIME="1").stderr.split()}
+    ours = {name for name in imported if (REPOSITORY / f"{name.replace('.', '/')}.py").is_file()}
+    assert len(ours) < 50
+    assert {"matplotlib", "numpy", "scipy"}.isdisjoint(imported)
+
+
 def test_help_fits_on_a_page_with_the_options_that_people_use(shown: Complaint) -> None:
     page = shown("--help").splitlines()
     assert len(page) <= 60

@@ -20,7 +20,7 @@ from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message
-from core.runtime import RuntimeFacts
+from core.runtime import Flags, RuntimeFacts
 from lab.hosts import archive
 from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
@@ -35,14 +35,20 @@ MOST_CPU = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterpreterFacts(RuntimeFacts):
-    """The facts about an interpreter on its host, of which the agent must report these."""
+class InterpreterFacts:
+    """The facts about an interpreter on its host. The agent must report those without a default."""
 
-    executable: str = field()
-    source: str = field()
-    version: str = field()
-    build: str = field()
-    gil_disabled_build: bool = field()
+    executable: str
+    source: str
+    version: str
+    build: str
+    gil_disabled_build: bool
+    implementation: str = ""
+    compiler: str = ""
+    gil_enabled: bool = False
+    jit_enabled: bool = False
+    flags: Flags = Flags()  # noqa: RUF009 - frozen
+    packages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 class Quiet(TypedDict, total=False):

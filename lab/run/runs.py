@@ -13,8 +13,8 @@ from config.plan import Plan
 from config.user_service.options import masked_arguments
 from core.errors import BadInput
 from core.files import BESIDE, is_there
-from core.messages import SEMICOLON, Message, listed, message
-from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
+from core.messages import SEMICOLON, Message, listed
+from core.program import RUNS
 from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder
 from lab.machine import host, quiet
@@ -29,7 +29,6 @@ from record.run import FILE_NAME, PLOTS, Run
 from record.run_file import COMPARISONS, RunFile, load
 from systems import built_in
 
-RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER
 QUIET_WINDOW_S = 0.3
 CHANGED = "+changes"
 COMMIT_DIGITS = 12
@@ -95,13 +94,6 @@ def titles(*runs: Run) -> dict[str, str]:
     for run in runs:
         titles |= {name: system.title for name, system in run.plan.outside.items()}
     return titles
-
-
-def no_run_in(folder: str) -> Message:
-    """Return the message that *folder* holds no run yet, with the command that makes one."""
-    return message(
-        "There is no run in {folder} yet. Start one with: {program} --experiment quick", folder=folder, program=PROGRAM
-    )
 
 
 def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:

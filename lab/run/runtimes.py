@@ -100,7 +100,7 @@ class Runtime:
         known = {**self.interpreter.facts, **self.name.promises}
         flags = Flags(**known.pop("flags", {}))
         named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        return RuntimeFacts(**{**named, **known}, flags=flags, packages=packages)
+        return RuntimeFacts(**{**named, **known, "flags": flags, "packages": packages})
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with their versions."""

@@ -12,18 +12,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from analysis.comparisons import BEST, Comparison
-from analysis.settings import service_names
-from analysis.steps import OF_VALUES
 from core.errors import BadInput
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
 from record.run import FILE_NAME
 from record.run_file import load
 from reports.render.console import wrapped
-from reports.topics.headline import main_headline
 
-APART = (BEST, *OF_VALUES)  # steps that no headline states
 NO_VERDICT = message("no comparison is saved")
 HEADS = (
     message("started"), message("plan"), message("blocks"), message("cells ok"), message("cells not ok"),
@@ -73,19 +68,18 @@ def saved_runs(folder: Path) -> list[SavedRun]:
 def _read(folder: Path) -> SavedRun:
     try:
         run = load(folder)
-        compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") not in APART]
-        names = service_names(run.plan.user_service)
-        verdict = main_headline(compared, names) or NO_VERDICT
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
+    service = run.plan.user_service
+    is_named = service is not None and service.command is not None and service.name == run.plan.name
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
-        plan=names.get(run.plan.name, run.plan.name),
+        plan=service.label if service and is_named else run.plan.name,
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=verdict,
+        verdict=run.headline or NO_VERDICT,
     )
 
 

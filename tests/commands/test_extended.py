@@ -6,7 +6,7 @@ import pytest
 
 from analysis.comparisons import compare, looks_at
 from analysis.significance import SHARES
-from commands.run import extended
+from commands.running import extended
 from config.load import load_experiment
 from core.errors import BadInput
 from record.plan import Until

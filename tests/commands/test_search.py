@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands import run as command
+from commands import running as command
 from core.messages import message
 from record.run import CellResult, Run
 from reports.view import View

@@ -7,7 +7,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import runner
-from commands import run
+from commands import running
 from commands.report import Written
 
 
@@ -17,5 +17,5 @@ def nothing(*arguments: Any, **how: Any) -> Written:
 
 
 if __name__ == "__main__":
-    vars(run).update(write=nothing, show=nothing)
+    vars(running).update(write=nothing, show=nothing)
     sys.exit(runner.main(sys.argv[1:]))

@@ -92,9 +92,9 @@ HOLDER = """
 import sys
 from glob import glob
 from pathlib import Path
-from lab.profile.uprobes import Probe, Probes
+from lab.profile.uprobes import Probes, Uprobe
 
-with Probes([Probe(name="lock", file=Path(sys.executable).resolve(), offset=0)]):
+with Probes([Uprobe(name="lock", file=Path(sys.executable).resolve(), offset=0)]):
     lines = [line for file in glob("/proc/self/fdinfo/*") if Path(file).exists() for line in open(file)]
     print(*(line.split()[1] for line in lines if line.startswith("prog_id:")), flush=True)
     input()

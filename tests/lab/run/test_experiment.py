@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.messages import verbatim
 from core.method import Method
 from core.objective import Objective
+from core.program import RUNS
 from core.runtime import RuntimeFacts, RuntimeName
 from lab.folders import Sandbox
 from lab.machine import quiet
@@ -22,7 +23,7 @@ from lab.run import experiment, runs
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.probes import search_s
-from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
+from lab.run.runs import Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
 from record.plan import Until
 from record.run import CellResult, Run

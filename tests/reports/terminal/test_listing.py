@@ -13,6 +13,7 @@ from record.run import FILE_NAME, Run
 from record.run_file import RunFile
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, SavedRun, print_list, saved_runs
+from reports.topics.headline import main_headline
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import cell_of, faulty, run_of, set_plan
 
@@ -42,7 +43,7 @@ def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
 def test_the_list_is_newest_first_and_fits_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     told = run("2026-01-02T03:04:05+00:00")
-    told.comparisons = [one.to_json() for one in compare(told)]
+    told.headline = main_headline(compare(told), {})
     RunFile(tmp_path / "old").save(told)
     RunFile(tmp_path / "new").save(run("2026-02-02T03:04:05+00:00", blocks=2))
     for name in ("broken", "no run"):

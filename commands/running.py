@@ -1,0 +1,268 @@
+"""Begin a run, or continue a saved one: choose, check, measure, report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+from commands.chosen import choose_runtimes, expect_search, opened, planned, without_absent
+from commands.estimate import no_verdict, run_time, search_time, with_end
+from commands.output import NO_VERDICT, THRESHOLD_MISSED, output
+from commands.project import complete_from_project
+from commands.report import Written, show, write
+from config import flags
+from config import plan_options as options
+from config.load import load_plan
+from config.options import Flags, Given, given_flags
+from config.plan import Plan
+from config.user_service import flags as service_flags
+from core.errors import BadInput
+from core.messages import SENTENCES, chained, plural
+from core.method import cores_usable
+from core.program import PROGRAM, SCRIPT
+from core.secret import Secret, from_file, secrets_in
+from lab.folders import Sandbox
+from lab.hosts.cluster import HostCluster
+from lab.profile.locks import OBSTACLES
+from lab.run.beside import standing
+from lab.run.feasible import choose_arm_order, preflight
+from lab.run.groups import values_apart
+from lab.run.limits import require_limits
+from lab.run.runs import (
+    Order,
+    check_same_runtimes,
+    check_unchanged,
+    count_unmeasured,
+    expect_no_foreign_files,
+    expect_no_run,
+    load_to_resume,
+    new_run,
+    note_time,
+    run_folder,
+    run_lock,
+)
+from record.plan import Until
+from record.run import Run
+from reports.exports import IN_FOLDER
+
+
+def begin(given: Flags, arguments: Sequence[str]) -> int:
+    """Measure and report a new run. Return the exit status."""
+    if given["out"]:
+        expect_no_run(Path(given["out"]))  # before anything is installed
+    asked = complete_from_project(given, output.note)
+    with planned(asked) as (wanted, spread):
+        require_limits(wanted.method)
+        seed = flags.value_of(options.SEED, asked)
+        plan, runtimes, missing = choose_runtimes(wanted, asked, spread)
+        plan = with_end(choose_arm_order(without_absent(plan, runtimes)), given)
+        if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
+            output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
+        _expect_end(plan)
+        if not (given["quiet"] or plan.objectives):
+            _announce(plan)
+        folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
+        profiles = _profiles(asked, spread)
+        order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+        hosts = {"hosts": spread.facts()} if spread else {}
+        preflight(plan)
+        run = new_run(order, seed, [SCRIPT, *arguments], missing, **hosts)
+        with run_lock(folder) as sandbox:
+            expect_no_run(folder)
+            expect_no_foreign_files(folder, IN_FOLDER)
+            return _measured(order, run, sandbox, given)
+
+
+def _announce(plan: Plan) -> None:
+    """Print how long a run takes, whether that is too short for a verdict, and how values of a sweep are measured."""
+    cores = cores_usable()
+    times = [] if plan.user_service else [run_time(plan, cores), no_verdict(plan, cores)]
+    if said := chained([*times, values_apart(plan)], SENTENCES):
+        output.note(said)
+
+
+def resume(given: Flags, parser: flags.Parser) -> int:
+    """Continue the run that --resume names, and report it. Return the exit status."""
+    _expect_saved_plan(given, parser)
+    folder = Path(given["resume"])
+    saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+    require_limits(saved.plan.method)
+    with run_lock(folder) as sandbox:
+        run = load_to_resume(folder)
+        own = service_flags.restore_secrets(
+            run.plan.own or {}, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
+        )
+        plan = extended(Plan.from_saved(replace(run.plan, own=own)), run, given["blocks"])
+        expect_search(plan, given)
+        with opened(plan) as spread:
+            plan, runtimes, _ = choose_runtimes(plan, given, spread)
+            profiles = _profiles(given, spread)
+            plan = without_absent(plan, runtimes)
+            order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+            if not given["accept_changes"]:
+                check_same_runtimes(run, runtimes)
+                check_unchanged(run, order)
+            preflight(plan)
+            changed = {name: getattr(plan, name) for name in ("until", "blocks", "extended", "first_look")}
+            run.plan = replace(run.plan, **changed)
+            return _measured(order, run, sandbox, given)
+
+
+def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
+    """Measure and report a run whose folder this process has locked. Return the exit status."""
+    _carry_out(order, run, sandbox, quiet=given["quiet"])
+    start_ns = perf_counter_ns()
+    written = write(order.folder, run)
+    note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
+    show(written, as_json=given["json"], quiet=given["quiet"])
+    measured = {cell.runtime for cell in run.cells}
+    absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
+    if absent:
+        output.note("Named with --runtime, but not measured: {names}. The notes above say why.", names=absent)
+    missing = 0 if order.plan.objectives else count_unmeasured(run)
+    if missing:
+        output.note(
+            plural(
+                "{count} measurement of the plan is missing.",
+                "{count} measurements of the plan are missing.",
+                count=missing,
+            )
+        )
+    slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
+    failed = bool(run.failed_cells)
+    if order.plan.objectives:  # then requests may fail because of the rate, but each arm must have a capacity
+        failed = bool(written.view.failed_cells) or not all(one.crossing for one in written.view.capacities)
+    return slower or (1 if failed or missing or absent or not written.is_complete else 0)
+
+
+def _report_slower(written: Written, share: float) -> int:
+    """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
+    from analysis.decisions import from_first_to_last, regressions
+    from analysis.formats import whole_percent
+    from reports.topics.headline import headline
+
+    compared = from_first_to_last(written.view.comparisons)
+    slower, unclear = regressions(compared, share)
+    for one in (*slower, *unclear):
+        pair: dict[str, Any] = {
+            "setting": written.view.settings.short(one),
+            "numerator": one.numerator,
+            "denominator": one.denominator,
+            "share": whole_percent(share),
+        }
+        if one in slower:
+            output.note(
+                "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
+                said=headline(one, written.view.headings),
+                **pair,
+            )
+        else:
+            output.note(
+                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
+                why=one.why,
+                **pair,
+            )
+    if slower:
+        return THRESHOLD_MISSED
+    return NO_VERDICT if unclear or not compared else 0
+
+
+def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
+    """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
+    wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
+    obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
+    for obstacle in filter(None, obstacles.values()):
+        output.note(obstacle)
+    return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
+
+
+def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
+    """Raise BadInput for flags that would change the saved plan that --resume continues."""
+    if given["blocks"] is not None and not given["blocks"].startswith("+"):
+        raise BadInput(
+            "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use --blocks +{added}",
+            added=given["blocks"],
+        )
+    changing = [
+        option.flag
+        for option in given_flags(parser.options, given)
+        if not option.beside_resume and option not in service_flags.SECRET_OPTIONS
+    ]
+    changing += service_flags.flags_without_secrets(given)
+    if changing:
+        raise BadInput(
+            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=changing
+        )
+
+
+def extended(plan: Plan, run: Run, added: str | None) -> Plan:
+    """Return *plan* with N additional blocks for --blocks +N. Raises BadInput."""
+    if added is None:
+        return plan
+    measured = max((cell.block for cell in run.cells), default=0)
+    blocks = Given(value=added[1:], name=options.BLOCKS.flag).whole(1, options.MAX_BLOCKS)
+    first_look = plan.first_look if plan.extended or plan.until.looks else measured
+    longer = (measured if plan.until else plan.blocks) + blocks
+    return replace(plan, blocks=longer, until=Until(), extended=True, first_look=first_look)
+
+
+def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
+    """Return the secrets in the flags of a saved command and in its plan file. If given, *plan* replaces that file."""
+    if not any(secrets_in(from_file(run.plan.own or {}))):
+        return []
+    said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
+    if plan is None and said["plan"] and Path(said["plan"]).is_file():
+        plan = str(said["plan"])
+    service = load_plan(Path(plan)).user_service if plan else None
+    return [*service_flags.secrets_in_flags(said), *(service_flags.secrets_in_service(service) if service else ())]
+
+
+def _expect_end(plan: Plan) -> None:
+    """Raise BadInput if only the result of a comparison can end the run, but the plan has nothing to compare."""
+    until = plan.until
+    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and len(plan.compared) < 2:
+        raise BadInput(
+            "--until needs a comparison, but only one runtime or service takes part. Name two, "
+            "or end the run with --blocks N or a time such as --until 10min."
+        )
+
+
+def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
+    from analysis.settings import service_names
+    from lab.run.experiment import RunInProgress, carry_out, search_capacity
+    from reports.terminal.progress import display
+
+    try:
+        until, objectives = order.plan.until, order.plan.objectives
+        if objectives:
+            output.note(search_time(order.plan))
+        cells = [entry.cell for entry in order.plan.entries()]
+        limit_s = until.seconds - run.spent_ns.get("cells", 0) / 1e9 if until.seconds else inf
+        with (
+            display(
+                cells,
+                service_names(run.plan.user_service),
+                quiet=quiet,
+                limit_s=max(0.0, limit_s) if until or objectives else None,
+                language=output.language,
+            ) as progress,
+            standing(order.plan, order.runtimes) as beside,
+        ):
+            under_way = RunInProgress(order, run, sandbox, progress, beside)
+            if objectives:
+                search_capacity(under_way)
+            else:
+                carry_out(under_way)
+    except KeyboardInterrupt:
+        output.note(
+            plural(
+                "The run was stopped. {count} measurement is saved. Continue with: {program} --resume {folder}",
+                "The run was stopped. {count} measurements are saved. Continue with: {program} --resume {folder}",
+                count=len(run.cells),
+                program=PROGRAM,
+                folder=order.folder,
+            )
+        )
+        raise
