@@ -24,7 +24,7 @@ from analysis.capacity_model import (
     crossing,
     next_probe,
 )
-from analysis.cells import Key, grouped, number, reasons, runtimes, setting_key
+from analysis.cells import grouped, number, reasons, runtimes
 from analysis.choice import Choice, halved
 from analysis.formats import whole
 from analysis.gates import mixed
@@ -32,11 +32,11 @@ from analysis.others import others
 from analysis.significance import ALPHA
 from analysis.stats import CONFIDENCE
 from analysis.steps import steps
-from analysis.verdict import Word
 from core.cell import Cell, Value
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
+from record.comparison import Key, Word, setting_key
 from record.run import CellResult, Run
 
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from textwrap import shorten
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from analysis.metrics import Figures, figures_of
 from analysis.stats import paired_ratio
-from core.cell import Value
 from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.runtime import NATIVE, RuntimeName
+from record.comparison import Key, Setting, setting_key
 from record.plan import SavedRow
 from record.run import CellResult, Run
 
@@ -22,12 +22,10 @@ REASON_CHARACTERS = 200
 EXCEPTION = re.compile(
     r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt)\b"
 )  # the line of a traceback that says what was raised
-OVER_ALL = "all"
 NO_REASON = message("no reason given")
 
 Item = TypeVar("Item")
 Same = TypeVar("Same", bound=Hashable)
-Key = tuple[str, str]  # identifies a setting: the system, and the parameters as JSON text
 State = Literal["ok", "failed", "invalid", "not measured"]
 STATES: Mapping[State, Message] = {
     "ok": message("ok"),
@@ -39,29 +37,6 @@ TROUBLES = {
     "failed": plural("{bad} of {count} block failed: {reason}", "{bad} of {count} blocks failed: {reason}", count=0),
     "invalid": plural("{bad} of {count} block invalid: {reason}", "{bad} of {count} blocks invalid: {reason}", count=0),
 }
-
-
-def setting_key(system: str, params: Mapping[str, Value]) -> Key:
-    """Return the key of a setting: table rows that differ only in the runtime or service have the same key."""
-    return system, json.dumps(params, sort_keys=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A system and one combination of parameter values."""
-
-    system: str
-    params: Mapping[str, Any]
-
-    @property
-    def is_over_all(self) -> bool:
-        """Whether this is not one setting, but all settings together."""
-        return self.system == OVER_ALL
-
-    @property
-    def key(self) -> Key:
-        """The key that identifies the setting: its system and its parameters."""
-        return setting_key(self.system, self.params)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from analysis.cells import Key, Setting, grouped, of_cells
+from analysis.cells import grouped, of_cells
 from analysis.connections import connection_notes, delay_by_tcp
 from analysis.details import factors, tails
 from analysis.gates import (
@@ -29,10 +29,10 @@ from analysis.significance import DEPENDENT, SHARES, Looks, dependence, depends
 from analysis.stats import FEWEST_FOR_INTERVAL
 from analysis.steps import NAMES, OF_VALUES, confounds, several_causes
 from analysis.topologies import shape_confounds
-from analysis.verdict import Verdict, judge_family
+from analysis.verdict import judge_family
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural
-from record.decode import decoded
+from record.comparison import AllFactors, JudgedRatio, Key, SavedComparison, Setting, Verdict
 from record.run import CellResult, Run
 
 BEST = "best"
@@ -51,44 +51,12 @@ NOT_JUDGED = {  # by the family of a comparison: why there is no verdict on its 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Setting, Verdict):
-    """A comparison of two arms (runtimes or services) as result.json has it: the verdict, its evidence and its limits.
+class Comparison(SavedComparison):
+    """A comparison of two arms (runtimes or services) as result.json has it, with its words.
 
-    system:       the system, or 'all' for a comparison over all settings
-    blocks:       the number of blocks that have both arms
-    noise_floor:  how far the A/A interval of the same setting reaches from 1, as a share; None without an A/A arm
-    confounds:    differences between the two builds, or between hosts, other than the step's cause
-    notes:        what limits the figures, such as saturated clients
-    saturation:   share of their available cores that the clients used, median over the cells; None if unknown
-    cores_in_use: share of all cores that the numerator's services and clients used, median over its cells
-    disturbed:    share of the cells in which the machine was not quiet; None without cells
-    others:       share of the cores that other processes used while clients were timed; None if unknown
-    is_beside_others: whether other processes were busy in so many blocks that the verdict must say so
-    settings:     {system, params} of the settings that a comparison over all settings covers: those that passed their
-        gates, or all if none did; for a comparison of best settings, the denominator's and the numerator's setting
-    between_services: whether the arms are services that already ran, not runtimes
-    factors, tails: the factors of the ratio, and the compared latency percentiles; see analysis.details
-    dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
-    trace:        the names of the cells that were compared, the denominator's first; result.json does not have them
+    trace: the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
-    numerator: str
-    denominator: str
-    step: str
-    blocks: int = 0
-    noise_floor: float | None = None
-    confounds: list[Message] = field(default_factory=list)
-    notes: list[Message] = field(default_factory=list)
-    saturation: float | None = None
-    cores_in_use: float | None = None
-    disturbed: float | None = None
-    others: float | None = None
-    is_beside_others: bool = False
-    settings: list[dict[str, Any]] = field(default_factory=list)
-    between_services: bool = False
-    factors: dict[str, Any] = field(default_factory=dict)
-    tails: dict[str, Any] = field(default_factory=dict)
-    dependence: float | None = None
     trace: str = field(default="", compare=False)
 
     @property
@@ -99,14 +67,14 @@ class Comparison(Setting, Verdict):
     @property
     def is_at_rate(self) -> bool:
         """Whether requests came at a fixed rate (RATE), so that latency is compared instead of throughput."""
-        return any(map(is_open, [self.params, *(setting["params"] for setting in self.settings)]))
+        return any(map(is_open, [self.params, *(setting.params for setting in self.settings)]))
 
     @property
     def judged(self) -> list[Verdict]:
         """The verdicts on what the comparison is about: throughput, or at a fixed rate the latency percentiles."""
         if self.verdict != "unjudged" or not self.tails:
             return [self]
-        return [Verdict(**self.tails[name], why=self.why) for name in AT_RATE_TAILS if name in self.tails]
+        return [Verdict(**vars(self.tails[name]), why=self.why) for name in AT_RATE_TAILS if name in self.tails]
 
     @property
     def word(self) -> Message:
@@ -125,7 +93,7 @@ class Comparison(Setting, Verdict):
     @property
     def change(self) -> tuple[str, Value, Value]:
         """The swept parameter whose values are compared, with the denominator's value and the numerator's value."""
-        before, after = (setting["params"] for setting in self.settings)
+        before, after = (setting.params for setting in self.settings)
         name = next(name for name in (*PARAMETERS, *after) if name in after and before[name] != after[name])
         return name, before[name], after[name]
 
@@ -145,15 +113,6 @@ class Comparison(Setting, Verdict):
         joint = listed(self.confounds)
         confound = message("the two measurements also differ in other ways: {confounds}", confounds=joint)
         return [*([confound] if self.confounds else []), *self.notes]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields of the comparison as JSON for result.json."""
-        return {name: value for name, value in super().to_json().items() if name != "trace"}
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
-        """Decode a comparison that to_json() encoded. Raises Misfit if keys are missing."""
-        return decoded(stored, cls, all_known=False)
 
 
 def compare(run: Run) -> list[Comparison]:
@@ -240,7 +199,7 @@ def _verdicts(family: Mapping[int, Pair], **method: Any) -> dict[int, Verdict]:
 
 def _tails(
     families: Mapping[str, Sequence[tuple[int, Pair]]], verdicts: Mapping[int, Verdict], share: float, **method: Any
-) -> dict[int, dict[str, Any]]:
+) -> dict[int, dict[str, JudgedRatio]]:
     """Return the compared latency percentiles of each pair, by the place of the pair.
 
     A/A pairs are a family of their own. A percentile in which an A/A pair differs is invalid in all other pairs. All
@@ -255,12 +214,12 @@ def _tails(
     passed_on = share * all(verdicts[place].verdict in DIFFERENT for place, _ in families.get("judged", ()))
     same = tails(timed[True], **method)
     found = tails(timed[False], share=SHARES["tails"] + passed_on, **method)
-    noisy = {name for of_pair in same.values() for name, tail in of_pair.items() if tail["verdict"] in DIFFERENT}
+    noisy = {name for of_pair in same.values() for name, tail in of_pair.items() if tail.verdict in DIFFERENT}
     for place, of_pair in found.items():
         is_withheld = verdicts[place].verdict == "invalid" or bool(verdicts[place].obstacle.code)
         for name, tail in of_pair.items():
             if is_withheld or name in noisy:
-                tail["verdict"] = "invalid"
+                of_pair[name] = replace(tail, verdict="invalid")
     return same | found
 
 
@@ -297,7 +256,7 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
 
 
 def _comparison(
-    run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Key, float], of_tails: Mapping[str, Any]
+    run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Key, float], of_tails: Mapping[str, JudgedRatio]
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
@@ -324,11 +283,11 @@ def _comparison(
         others=beside.share if beside else None,
         is_beside_others=is_beside,
         settings=[
-            {"system": setting[0], "params": parameters(setting)}
+            Setting(system=setting[0], params=parameters(setting))
             for setting in pair.sides or [single.setting for single in pair.over]
         ],
         between_services=bool(addresses(run)),
-        factors=factors(pair) if verdict.ratio is not None else {},
+        factors=factors(pair) if verdict.ratio is not None else AllFactors(),
         tails=dict(of_tails),
         dependence=dependence(pair.ratios),
         trace=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),

@@ -1,11 +1,12 @@
 """When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
-from analysis.comparisons import DECIDED, SHORT, Comparison, compare
+from analysis.comparisons import DECIDED, SHORT, Comparison, answering, compare
 from analysis.significance import SHARES, fewest_blocks_anytime
-from analysis.verdict import Verdict, slower_beyond
+from analysis.verdict import MOST_DOZENS, slower_beyond
+from record.comparison import Verdict
 from record.plan import Until
 from record.run import Run
 
@@ -77,3 +78,14 @@ def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
     """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
     is_decided = judged.verdict in DECIDED
     return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))
+
+
+def more_blocks(compared: Iterable[Comparison]) -> list[int]:
+    """Return the numbers of additional blocks that comparisons need for a verdict, except those that measure noise."""
+    return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"]
+
+
+def blocks_to_add(compared: Sequence[Comparison]) -> int:
+    """Return how many blocks to measure next, for all verdicts that need at most MOST_DOZENS; 0 if there are none."""
+    undecided = (one for one in answering(compared) if one.verdict == "inconclusive" and one.ratio)
+    return max((more for more in more_blocks(undecided) if more <= MOST_DOZENS), default=0)

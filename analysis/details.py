@@ -11,46 +11,47 @@ from analysis.metrics import METRICS
 from analysis.pairs import Pair
 from analysis.stats import Estimate, Floats, effect
 from analysis.verdict import judge_family
+from record.comparison import AllFactors, Factors, JudgedRatio, RatioInterval
 from record.run import CellResult
 
 PERCENTILES = {metric.percentile: metric.read for metric in METRICS.values() if metric.percentile}
-OF_TAIL = ("ratio", "low", "high", "p", "verdict")
 SIDES = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}
 FEWEST_SLICES = 4
 
 
-def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[str, float | None]:
-    """Convert an estimate of a logarithm to one of the value itself, with its interval, as JSON.
+def _interval(seen: Estimate, moved: float) -> RatioInterval:
+    """Convert an estimate of a logarithm to one of the value itself, with its interval.
 
     moved: added to its value; the interval is widened to hold the sum
     """
     value = seen.value + moved
     low, high = (exp(end) if isfinite(end) else None for end in (min(seen.low, value), max(seen.high, value)))
-    return {name: exp(value), "low": low, "high": high}
+    return RatioInterval(ratio=exp(value), low=low, high=high)
 
 
 # ---- factors -------------------------------------------------------------------------------------------------------
 
 
-def factors(pair: Pair) -> dict[str, Any]:
+def factors(pair: Pair) -> AllFactors:
     """Split the throughput ratio into two factors: the cores in use, and the CPU time per request.
 
     The factors are given for all processes, and for only the services and only the clients.
     cores_used:      ratio of the cores in use
     cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time
-    Each is {ratio, low, high}. The result is empty if any cell does not report its CPU time.
+    The result is empty if any cell does not report its CPU time.
     """
-    made: dict[str, Any] = {}
+    made: dict[str, Factors] = {}
     for side, kinds in SIDES.items():
         cpu = pair.log_ratios(partial(_cpu_ns, kinds))
         if cpu.keys() != pair.ratios.keys():
-            return {}
+            return AllFactors()
         cores = {block: ratio - cpu[block] for block, ratio in pair.ratios.items()}
-        seen = {"cores_used": effect([*cores.values()]), "cpu_per_request": effect([*cpu.values()])}
-        rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen.values())
+        seen = effect([*cores.values()]), effect([*cpu.values()])
+        rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen)
         # two medians need not add up to the median of the sum, so each factor takes half of the rest
-        made[side] = {name: _interval(estimate, moved=rest / 2) for name, estimate in seen.items()}
-    return {**made.pop("both"), **made}
+        cores_used, cpu_per_request = (_interval(estimate, rest / 2) for estimate in seen)
+        made[side] = Factors(cores_used=cores_used, cpu_per_request=cpu_per_request)
+    return AllFactors(**made["both"], service=made["service"], client=made["client"])
 
 
 def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
@@ -62,10 +63,10 @@ def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
 # ---- latency and noise ---------------------------------------------------------------------------------------------
 
 
-def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
+def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, JudgedRatio]]:
     """Compare the latency percentiles of the two runtimes or services in each pair.
 
-    Returns {percentile: {ratio, low, high, p, verdict}} for each pair that has any. A ratio above 1 means less latency.
+    Returns {percentile: JudgedRatio} for each pair that has any. A ratio above 1 means less latency.
     The p values are corrected for all percentiles of all pairs together. A percentile is missing if the cells have too
     few requests (analysis.metrics.FEWEST).
     method: the arguments margin, anytime and seed of judge_family()
@@ -76,9 +77,12 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
         for name, read in PERCENTILES.items()
         if not pair.gate and (logs := pair.log_ratios(read))
     }
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, dict[str, JudgedRatio]] = {}
     for (place, name), verdict in judge_family(ratios, **method).items():
-        found.setdefault(place, {})[name] = {key: getattr(verdict, key) for key in OF_TAIL}
+        tail = JudgedRatio(
+            ratio=verdict.ratio, low=verdict.low, high=verdict.high, p=verdict.p, verdict=verdict.verdict
+        )
+        found.setdefault(place, {})[name] = tail
     return found
 
 

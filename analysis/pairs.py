@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from analysis.cells import OVER_ALL, grouped, request_ns, runtimes, setting_key
 from analysis.cells import Cells as CellIndex
+from analysis.cells import grouped, request_ns, runtimes
 from analysis.gates import gate, mixed, state_gate
 from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, load
@@ -20,6 +20,7 @@ from analysis.steps import Step, steps
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from core.sweeps import Sweep, sweeps, swept_names, varying_names
+from record.comparison import OVER_ALL, setting_key
 from record.run import CellResult, Run
 
 SIDES = ("denominator", "numerator")

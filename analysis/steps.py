@@ -4,12 +4,12 @@ import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeFacts, RuntimeName
+from record.comparison import StepName
 
-StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
 OF_VALUES = ("value", "interaction")  # comparisons of the values of a swept parameter, not of runtimes
 INSTALLERS = {"pip", "setuptools", "wheel"}  # packages that an environment has only if uv did not make it
 FLAGS: Mapping[str, Arg] = {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, isinf, log1p
 from statistics import NormalDist
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from analysis.significance import (
     ALPHA,
@@ -30,19 +30,11 @@ from analysis.stats import (
     unpaired_total,
 )
 from core.messages import NOTHING, Message, message, plural
+from record.comparison import Verdict, Word
 from record.plan import SavedPlan
 
 Key = TypeVar("Key", bound=Hashable)
-Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
 
-WORDS: Mapping[str, Message] = {
-    "faster": message("faster"),
-    "slower": message("slower"),
-    "equivalent": message("equivalent"),
-    "inconclusive": message("inconclusive"),
-    "invalid": message("invalid"),
-    "unjudged": message("no verdict planned"),
-}
 MARGIN = SavedPlan.margin
 POWER = 0.8
 MOST_BLOCKS = 1000
@@ -79,44 +71,6 @@ class Evidence:
         """Return whether the whole interval of an estimate lies within the margin; True if there is no estimate."""
         reach = log1p(self.margin)
         return of is None or (of.count >= FEWEST_FOR_INTERVAL and -reach <= of.low and of.high <= reach)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """The result of one comparison. Its fields are keys of a comparison in result.json.
-
-    ratio:     throughput of the numerator divided by that of the denominator; above 1, the numerator is faster
-    low, high: the 95 % interval; minimum and maximum for 3 to 5 blocks, None for fewer
-    p:         two-sided, adjusted for the family
-    why:       the reason of the verdict, with the number of missing blocks, or the gate that failed
-    obstacle:  the part of *why* that prevents a verdict: the gate, or what interval or p lack; else empty
-    blocks_needed: estimated total number of blocks for a verdict; None if there is a verdict or no number would do
-    The first four numbers are None if nothing was measured or a gate failed.
-    """
-
-    ratio: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    verdict: Word
-    why: Message
-    obstacle: Message = NOTHING
-    blocks_needed: int | None = None
-
-    @property
-    def word(self) -> Message:
-        """The verdict as text."""
-        return WORDS[self.verdict]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields of the verdict as JSON for result.json."""
-        return {name: _json(value) for name, value in vars(self).items()}
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_json(item) for item in value]
-    return value.to_json() if isinstance(value, Message) else value
 
 
 def judge(evidence: Evidence) -> Verdict:

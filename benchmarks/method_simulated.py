@@ -25,9 +25,10 @@ from analysis.significance import (
     sign_flip_p,
 )
 from analysis.stats import Floats, log_ratios, totals, unpaired_effect
-from analysis.verdict import Verdict, judge_family, judge_runs, slower_beyond
+from analysis.verdict import judge_family, judge_runs, slower_beyond
 from benchmarks.bench import options, print_table
 from config.orders import block_order
+from record.comparison import Verdict
 
 BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)

@@ -14,7 +14,7 @@ from analysis.formats import percent
 from analysis.stats import unpaired_effect
 from benchmarks.bench import options, print_table
 from reports.document.model import estimate
-from reports.topics.lost_time import LOCKS, causes
+from reports.sections.lost_time import LOCKS, causes
 from reports.view import View
 from tests.why.planted import PLANTED, first, named, profiled
 

@@ -37,13 +37,12 @@ def write(folder: Path, run: Run) -> Written:
 
     A file that cannot be made is named on standard error. The other files are written.
     """
-    from reports.topics.headline import main_headline
+    from reports.parts.headline import main_headline
     from reports.view import View
     from reports.write import PartsLost, write_all
 
     view = View(run, titles(run))
-    every = (*view.comparisons, *view.of_values, *view.between_bests)
-    run.comparisons = [comparison.to_json() for comparison in every]
+    run.comparisons = [*view.comparisons, *view.of_values, *view.between_bests]
     run.headline = main_headline(view.comparisons, view.names)
     reasons: Sequence[Message] = ()
     try:
@@ -73,10 +72,10 @@ def _print(written: Written) -> None:
     from rich.cells import cell_len
 
     from reports.document.model import Section
+    from reports.parts.answer import with_page
     from reports.render.console import terminal
     from reports.render.terminal import print_section
-    from reports.topics import sections
-    from reports.topics.answer import with_page
+    from reports.sections import sections
 
     console = terminal()
     shown = {section.key: section for section in sections(written.view)}

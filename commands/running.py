@@ -141,7 +141,7 @@ def _report_slower(written: Written, share: float) -> int:
     """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
     from analysis.decisions import from_first_to_last, regressions
     from analysis.formats import whole_percent
-    from reports.topics.headline import headline
+    from reports.parts.headline import headline
 
     compared = from_first_to_last(written.view.comparisons)
     slower, unclear = regressions(compared, share)

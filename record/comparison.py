@@ -1,14 +1,58 @@
-"""Declare the keys of the comparisons in result.json (see record.child)."""
+"""The comparisons in result.json: a setting, the verdict on two of its arms, and its evidence and limits."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
-from core.messages import Message
+from core.cell import Value
+from core.messages import NOTHING, Message, message
 from record.child import Count, Known, Parameters
 
-Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
+Key = tuple[str, str]  # identifies a setting: the system, and the parameters as JSON text
+Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
+StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
+
+OVER_ALL = "all"
+WORDS: Mapping[str, Message] = {
+    "faster": message("faster"),
+    "slower": message("slower"),
+    "equivalent": message("equivalent"),
+    "inconclusive": message("inconclusive"),
+    "invalid": message("invalid"),
+    "unjudged": message("no verdict planned"),
+}
 
 
-class RatioInterval(TypedDict, total=False):
+def setting_key(system: str, params: Mapping[str, Value]) -> Key:
+    """Return the key of a setting: table rows that differ only in the runtime or service have the same key."""
+    return system, json.dumps(params, sort_keys=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A system and one combination of parameter values.
+
+    system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
+        `best` with the work for a step between best settings
+    """
+
+    system: str
+    params: Parameters
+
+    @property
+    def is_over_all(self) -> bool:
+        """Whether this is not one setting, but all settings together."""
+        return self.system == OVER_ALL
+
+    @property
+    def key(self) -> Key:
+        """The key that identifies the setting: its system and its parameters."""
+        return setting_key(self.system, self.params)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioInterval:
     """A ratio and its 95 % interval; null for a value that could not be computed.
 
     ratio: throughput (`answered` / `wall_ns`) of the numerator over the throughput of the denominator; above 1 the
@@ -16,9 +60,9 @@ class RatioInterval(TypedDict, total=False):
     low, high: 95 % interval of the ratio; with 3 to 5 blocks the least and greatest ratio of a block; with fewer `null`
     """
 
-    ratio: Known
-    low: Known
-    high: Known
+    ratio: Known = None
+    low: Known = None
+    high: Known = None
 
 
 class Factors(TypedDict, total=False):
@@ -35,25 +79,43 @@ class AllFactors(Factors, total=False):
     client: Factors
 
 
-class Tail(RatioInterval, total=False):
-    """The ratio of a latency percentile between two runtimes or services."""
+@dataclass(frozen=True, kw_only=True)
+class JudgedRatio(RatioInterval):
+    """A ratio with a verdict.
 
-    p: Known
-    verdict: Verdict
+    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons of the
+        run except A/A ([decision 013](decisions/013-family.md))
+    verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
+    """
+
+    p: Known = None
+    verdict: Word
+
+    @property
+    def word(self) -> Message:
+        """The verdict as text."""
+        return WORDS[self.verdict]
 
 
-class ComparedSetting(TypedDict):
-    """A setting that a comparison covers: a system and its parameters."""
+@dataclass(frozen=True, kw_only=True)
+class Verdict(JudgedRatio):
+    """The result of one comparison.
 
-    system: str
-    params: Parameters
+    why: one sentence: the reason for the verdict, the blocks still needed, or the gate that failed
+    obstacle: the part of `why` that prevents a verdict; empty if there is a verdict
+    blocks_needed: estimated number of blocks in total that a verdict needs; `null` if there is a verdict, or if more
+        than 1000 blocks are needed
+    """
+
+    why: Message
+    obstacle: Message = NOTHING
+    blocks_needed: Count | None = None
 
 
-class SavedComparison(RatioInterval, total=False):
+@dataclass(frozen=True, kw_only=True)
+class SavedComparison(Setting, Verdict):
     """A comparison of two runtimes or services, as analysis.comparisons computes it.
 
-    system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
-        `best` with the work for a step between best settings
     numerator, denominator: the two arms: runtimes, or services that already run. For such services `system` is the
         `name` of all of them together
     step: the difference between the arms: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to
@@ -61,10 +123,6 @@ class SavedComparison(RatioInterval, total=False):
         runtime to the best of another), `value` (from the first value of a swept parameter to another under
         one runtime), `interaction` (how the step from the first runtime to the last changes from the first value to
         the last)
-    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons of the
-        run except A/A ([decision 013](decisions/013-family.md))
-    verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
-    why: one sentence: the reason for the verdict, the blocks still needed, or the gate that failed
     blocks: number of blocks that have both arms; for `best` the odd blocks, because the even blocks choose the settings
     noise_floor: how far from 1 the A/A interval of the same setting reaches, as a share; `null` without a valid A/A of
         6 blocks
@@ -72,9 +130,6 @@ class SavedComparison(RatioInterval, total=False):
         texts
     notes: limits of the figures, such as saturated clients: a list of texts
     between_services: whether the arms are services that already ran, not runtimes
-    obstacle: the part of `why` that prevents a verdict; empty if there is a verdict
-    blocks_needed: estimated number of blocks in total that a verdict needs; `null` if there is a verdict, or if more
-        than 1000 blocks are needed
     saturation: share of the cores available to the clients that they used, median over the cells; `null` if not known
     cores_in_use: share of all cores that services and clients of the numerator used together, median over the cells;
         `null` if not known
@@ -92,27 +147,20 @@ class SavedComparison(RatioInterval, total=False):
     dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks
     """
 
-    system: str
-    params: Parameters
     numerator: str
     denominator: str
-    step: Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
-    p: Known
-    verdict: Verdict
-    why: Message
-    blocks: Count
-    noise_floor: Known
-    confounds: list[Message]
-    notes: list[Message]
-    obstacle: Message
-    blocks_needed: Count | None
-    saturation: Known
-    cores_in_use: Known
-    disturbed: Known
-    others: Known
-    is_beside_others: bool
-    settings: list[ComparedSetting]
-    between_services: bool
-    factors: AllFactors
-    tails: dict[str, Tail]
-    dependence: Known
+    step: StepName
+    blocks: Count = 0
+    noise_floor: Known = None
+    confounds: list[Message] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
+    saturation: Known = None
+    cores_in_use: Known = None
+    disturbed: Known = None
+    others: Known = None
+    is_beside_others: bool = False
+    settings: list[Setting] = field(default_factory=list)
+    between_services: bool = False
+    factors: AllFactors = field(default_factory=AllFactors)
+    tails: dict[str, JudgedRatio] = field(default_factory=dict)
+    dependence: Known = None

@@ -12,6 +12,7 @@ from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeFacts, RuntimeName
 from record.cell_parts import AnswersByTime, CellHost, OtherProcesses, Slow
 from record.child import ClientResult, Count, Number, Parameters, ServiceResult, Summary, Turns
+from record.comparison import SavedComparison
 from record.plan import Machine, SavedPlan
 
 FILE_NAME = "result.json"
@@ -168,7 +169,7 @@ class Run:
     finished_at: str = ""
     spent_ns: dict[str, Count] = field(default_factory=dict)
     cells: list[CellResult] = field(default_factory=list)
-    comparisons: list[dict[str, Any]] = field(default_factory=list)
+    comparisons: list[SavedComparison] = field(default_factory=list)
     headline: Message = NOTHING
     profiles: list[dict[str, Any]] = field(default_factory=list)
     fingerprints: dict[str, Any] = field(default_factory=dict)

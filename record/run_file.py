@@ -32,7 +32,6 @@ CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 _PARTS: dict[str, Any] = {
-    "comparisons": list[SavedComparison],
     "profiles": list[Profile],
     "fingerprints": Fingerprints,
 }
@@ -63,11 +62,14 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return *value*, which has types of this package, messages and JSON values, as JSON values alone."""
+    """Return *value*, which has types of this package, messages and JSON values, as JSON values alone.
+
+    A dataclass's fields that are left out of comparisons are left out here, too.
+    """
     if isinstance(value, Message):
         return value.to_json()
     if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.compare}
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     return [*map(plain, value)] if isinstance(value, list | tuple) else value
@@ -132,7 +134,7 @@ def keep_comparisons(where: Path, run: Run) -> None:
     kept = {
         "run_id": run.run_id,
         "cells": len(run.cells),
-        "comparisons": run.comparisons,
+        "comparisons": plain(run.comparisons),
         "headline": plain(run.headline),
     }
     _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
@@ -144,9 +146,9 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
         text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
-            decoded(kept["comparisons"], list[SavedComparison])
-            run.headline = decoded(kept["headline"], Message)
-            run.comparisons = kept["comparisons"]
+            headline = decoded(kept["headline"], Message)
+            run.comparisons = decoded(kept["comparisons"], list[SavedComparison])
+            run.headline = headline
     return run
 
 

@@ -1,11 +1,11 @@
-"""The report of a run as a document: the sections of all topics for which the run has data."""
+"""The report of a run as a document: all sections for which the run has data."""
 
 from collections.abc import Iterable
 
 from core.messages import Message, message, verbatim
 from reports.document.model import Document, Figure, Section
-from reports.topics import sections
-from reports.topics.machine import size_line
+from reports.sections import sections
+from reports.sections.machine import size_line
 from reports.view import View
 
 

@@ -66,9 +66,10 @@ REPORTS = {
     "document": "",
     "view": "",
     "render": "document",
-    "topics": "command_lines document view",
-    "report": "document view topics",
-    "compare": "document view topics",
+    "parts": "command_lines document view",
+    "sections": "command_lines document parts view",
+    "report": "document sections view",
+    "compare": "document parts view",
     "exports": "document view render compare",
     "terminal": "document render",
     "write": "document view render report exports",
@@ -162,6 +163,11 @@ def test_the_packages_of_reports_stand_in_order_and_import_only_those_below_them
     files = (REPOSITORY / "reports").glob("*.py")
     packages = (path.parent for path in (REPOSITORY / "reports").glob("*/__init__.py"))
     assert below == {path.stem for path in (*files, *packages)} - {"__init__"}
+
+
+def test_no_section_of_a_report_imports_another() -> None:
+    for path, source in sources("reports/sections").items():
+        assert "reports.sections" not in source or path.endswith("__init__.py"), path
 
 
 def test_every_package_of_the_repository_is_in_the_table() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from analysis.contests import contests
 from core.messages import message
 from reports.document.model import Section
-from reports.topics import contest as shared
+from reports.parts import contest as shared
 from reports.view import View
 
 PLACE = 12

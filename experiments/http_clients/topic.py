@@ -11,7 +11,7 @@ from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import HELD, RELEASED, UNDECLARED, serialisation
 from reports.document.model import ABSENT, Axis, Curve, Figure, Panel, Section, Span, estimate, traced
 from reports.document.shapes import col
-from reports.topics import contest as shared
+from reports.parts import contest as shared
 from reports.view import View
 
 PLACE = 12

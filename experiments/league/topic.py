@@ -10,7 +10,7 @@ from analysis.significance import ALPHA, SHARES, Looks, holm
 from analysis.stats import log_ratios
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import Section
-from reports.topics import contest as shared
+from reports.parts import contest as shared
 from reports.view import View
 
 PLACE = 12

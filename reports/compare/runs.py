@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from analysis.cells import Row, grouped, groups, request_ns
 from analysis.comparisons import Comparison, robust
@@ -15,12 +15,13 @@ from analysis.pairs import free_times_ns
 from analysis.stats import FEWEST_FOR_INTERVAL
 from analysis.verdict import MARGIN, judge_runs
 from core.errors import BadInput
-from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
+from core.messages import AND, NOTHING, SEMICOLON, Json, Message, chained, listed, message, plural, verbatim
 from record.run import CellResult
+from record.run_file import plain
 from reports.compare.members import DIFFERENT, LEAST, NONE, Member, differences, obstacles, runs_section
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
-from reports.topics.comparisons import forest
+from reports.parts.comparison_table import forest
 
 TITLE = message("Comparison")
 OTHER = message("the other run")
@@ -73,14 +74,14 @@ class ComparedCell:
         times = _of_both(self.pair, _times_ns)
         return [median(of_run) if of_run else None for of_run in times]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the comparison in the form of result.json, with the name of the measured runtime.
 
         The key `arm` has the name under which the runtime or service is compared.
         """
         row = self.pair.rows[0]
         arm = {"runtime": row.cells[0].runtime, "arm": row.runtime}
-        return self.comparison.to_json() | arm
+        return {**plain(self.comparison), **arm}
 
 
 @dataclass(frozen=True, kw_only=True)

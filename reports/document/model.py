@@ -1,6 +1,6 @@
 """The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
-All renderers (terminal, Markdown, HTML) take these types and know no topic. Measured values name the cells that they
+All renderers (terminal, Markdown, HTML) take these types and know no section. Measured values name the cells that they
 come from, as groups (of_cells in analysis/cells.py).
 """
 

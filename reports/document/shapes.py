@@ -1,4 +1,4 @@
-"""Build tables and line charts for the topics of a report. These functions have no side effects."""
+"""Build tables and line charts for the sections of a report. These functions have no side effects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from analysis.cells import Row
 from analysis.formats import Form, Scale, whole
+from analysis.lock_profiles import Profile
 from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.stats import Estimate
 from core.messages import Message, message
@@ -192,3 +193,15 @@ def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> C
 def tip(name: str | Message, value: str) -> Message:
     """Return the tooltip of a mark: 'name: value'."""
     return message("{name}: {value}", name=name, value=value)
+
+
+ROOM = 1.02
+BARS = message(
+    "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single blocks. {better}",
+    better=THROUGHPUT.better,
+)  # fmt: skip
+
+
+def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:
+    """Return the innermost of *frames* as text, or *otherwise* if there are no frames."""
+    return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

@@ -18,7 +18,7 @@ from core.messages import verbatim
 from core.objective import Objective
 from core.user_service import Command, UserService
 from lab.places import REPOSITORY
-from reports.topics.capacity import section
+from reports.sections.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, searched, steep
 from tests.analysis.simulated_searches import Searches

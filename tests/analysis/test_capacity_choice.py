@@ -11,7 +11,7 @@ from analysis.capacity import PROBES_OF_ROUND, capacities, choices_of_arms, rati
 from benchmarks.capacity import capacity_of, late_mmc
 from core.languages import ENGLISH
 from record.run import Run
-from reports.topics.capacity import section
+from reports.sections.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, answered, unsearched
 from tests.reports.contestants import lines_of

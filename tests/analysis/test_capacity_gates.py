@@ -13,8 +13,8 @@ from core.languages import ENGLISH
 from core.messages import message
 from record.cell_parts import OtherProcesses
 from record.run import CellResult
-from reports.topics import validity
-from reports.topics.capacity import section
+from reports.sections import validity
+from reports.sections.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, Late, searched, steep
 from tests.reports.contestants import lines_of

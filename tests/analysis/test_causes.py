@@ -9,7 +9,7 @@ from analysis.causes import bound_of_lock
 from core.messages import verbatim
 from record.plan import Machine
 from record.run import Run
-from reports.topics import lost_time
+from reports.sections import lost_time
 from reports.view import View
 from tests.docs.pages import DOCS
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -11,7 +11,7 @@ from analysis.significance import SHARES
 from core.cell import parameter
 from core.messages import verbatim
 from record.run import Run
-from reports.topics.best import section
+from reports.sections.best import section
 from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
@@ -50,7 +50,7 @@ def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
     assert (step.step, step.denominator, step.numerator, step.blocks) == ("best", "3.14", "3.14t", 12)
     assert [step.ratio, step.p] == pytest.approx([1.5, 2 / 2**12 / SHARES["best"]])
     assert step.verdict == "faster"
-    assert [(side["system"], side["params"]["DISPATCH"]) for side in step.settings] == [("4", "leader"), ("4", "owned")]
+    assert [(side.system, side.params["DISPATCH"]) for side in step.settings] == [("4", "leader"), ("4", "owned")]
 
 
 def test_even_blocks_pick_and_odd_blocks_judge() -> None:

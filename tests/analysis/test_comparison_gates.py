@@ -10,10 +10,10 @@ import pytest
 from analysis.comparisons import UNCOUNTED, Comparison, compare
 from analysis.decisions import from_first_to_last, is_decided, regressions, widest
 from analysis.gates import background, idle_cores
-from analysis.verdict import Word
 from core.messages import message
+from record.comparison import Word
 from record.run import CellResult, Status
-from reports.topics.validity import section
+from reports.sections.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import compared, in_blocks, only, steady
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, set_plan

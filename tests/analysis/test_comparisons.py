@@ -7,13 +7,15 @@ from math import expm1, log
 
 import pytest
 
-from analysis.cells import OVER_ALL
 from analysis.comparisons import AT_RATE, Comparison, compare
 from analysis.decisions import is_decided, regressions
 from analysis.significance import SHARES
 from analysis.stats import effect
+from record.comparison import OVER_ALL, SavedComparison
+from record.decode import decoded
 from record.run import CellResult
-from reports.topics.headline import headline, opposed_p99
+from record.run_file import plain
+from reports.parts.headline import headline, opposed_p99
 from tests.analysis.timed_cells import BLOCKS, compared, in_blocks, only, steady
 from tests.reports.sample import MS, cell_of, measured, run_of
 
@@ -98,10 +100,10 @@ def test_a_comparison_is_kept_with_its_messages_and_reads_the_same_afterwards() 
     run.runtimes["3.14"] = replace(run.runtimes["3.14"], compiler="Clang 18")
     (one,) = compare(run)
     assert [*map(str, one.confounds)] == ["compiler: GCC 13.2.0 versus Clang 18"]
-    kept = one.to_json()
+    kept = plain(one)
     json.dumps(kept, allow_nan=False)
     assert (kept["ratio"], kept["why"]["text"]) == (one.ratio, str(one.why))
-    read = Comparison.from_json({**kept, "of_a_later_version": 1})
+    read = Comparison(**vars(decoded(kept, SavedComparison)))
     assert (str(read.why), [*map(str, read.limits)]) == (str(one.why), [*map(str, one.limits)])
 
 
@@ -120,14 +122,14 @@ def answered(
 
 
 def tail_verdicts(one: Comparison) -> dict[str, str]:
-    return {name: tail["verdict"] for name, tail in one.tails.items()}
+    return {name: tail.verdict for name, tail in one.tails.items()}
 
 
 def test_the_median_may_be_better_and_the_tail_worse_where_throughput_is_alike() -> None:
     """Half the median latency and three times the tail, in as much time: of every 50 requests one is slow."""
     one = only(answered("3.11") + answered("3.14", USUAL // 2, 3 * TAIL))
     assert one.verdict == "equivalent"
-    assert [one.tails[name]["ratio"] for name in ("p50", "p99")] == pytest.approx([2, 1 / 3], rel=0.01)
+    assert [one.tails[name].ratio for name in ("p50", "p99")] == pytest.approx([2, 1 / 3], rel=0.01)
     assert tail_verdicts(one) == {"p50": "faster", "p99": "slower"}
 
 

@@ -11,7 +11,7 @@ from analysis.connections import connection_notes
 from core.request_plan import Request, RequestPlan
 from core.user_service import Command, UserService
 from record.run import CellResult, Run
-from reports.topics import results
+from reports.sections import results
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
 

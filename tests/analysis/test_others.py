@@ -10,8 +10,8 @@ from analysis.comparisons import Comparison
 from analysis.others import others
 from record.cell_parts import OtherProcesses
 from record.run import CellResult
-from reports.topics.headline import headline
-from reports.topics.validity import section
+from reports.parts.headline import headline
+from reports.sections.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks, only
 from tests.reports.sample import cell_of, measured, run_of

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.cells import OVER_ALL
 from analysis.comparisons import Comparison, compare
 from analysis.decisions import is_decided
 from analysis.steps import OF_VALUES
+from record.comparison import OVER_ALL
 from record.run import CellResult, Run
-from reports.topics import values
+from reports.sections import values
 from reports.view import View
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of, set_plan
@@ -51,7 +51,7 @@ def test_each_value_is_compared_with_the_first_under_each_runtime() -> None:
     }
     assert {label: one.verdict for label, one in found.items()} == {label: word for label, (_, word) in ratios.items()}
     assert [one.ratio for one in found.values()] == pytest.approx([ratio for ratio, _ in ratios.values()])
-    assert [setting["params"]["PAYLOAD_BYTES"] for setting in [*found.values()][1].settings] == [1, 10]
+    assert [setting.params["PAYLOAD_BYTES"] for setting in [*found.values()][1].settings] == [1, 10]
 
 
 def test_all_comparisons_of_a_sweep_are_one_family_with_those_of_the_runtimes() -> None:

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from analysis.significance import Looks
 from analysis.stats import Estimate
-from analysis.verdict import Evidence, Verdict, blocks_needed, judge, judge_family
+from analysis.verdict import Evidence, blocks_needed, judge, judge_family
 from core.messages import NOTHING, message
+from record.comparison import Verdict
+from record.run_file import plain
 
 
 def seen(low: float, ratio: float, high: float, *, count: int = 20) -> Estimate:
@@ -100,7 +102,7 @@ def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> No
 def test_one_block_has_a_ratio_and_no_interval_and_survives_strict_json() -> None:
     verdict = judge_family({"a": {4: 0.0}})["a"]
     assert (verdict.ratio, verdict.low, verdict.high) == (1.0, None, None)
-    json.dumps(verdict.to_json(), allow_nan=False)
+    json.dumps(plain(verdict), allow_nan=False)
 
 
 @settings(max_examples=30)

@@ -13,6 +13,7 @@ from record.run import FILE_NAME, CellResult
 from record.run_file import RunFile, load
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import TEXTS, is_json
+from tests.reports.sample import FASTER
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
@@ -113,5 +114,5 @@ def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
 
 
 def test_a_number_that_json_does_not_have_is_saved_as_null(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(replace(WHOLE, cells=[], comparisons=[{"low": float("-inf"), "high": 1.5}]))
-    assert load(tmp_path).comparisons == [{"low": None, "high": 1.5}]
+    RunFile(tmp_path).save(replace(WHOLE, cells=[], comparisons=[replace(FASTER, low=float("-inf"), high=1.5)]))
+    assert load(tmp_path).comparisons == [replace(FASTER, low=None, high=1.5)]

@@ -3,8 +3,8 @@
 import pytest
 
 from analysis.cells import Cells
+from analysis.pauses import COLLECTION, pauses
 from lab.run.runtimes import Runtime
-from reports.topics.pauses import COLLECTION, pauses
 from tests.contract.own_services import Measured
 from tests.contract.runs import NEEDS_LINUX
 from tests.contract.serving import check_ok

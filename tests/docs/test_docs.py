@@ -12,8 +12,7 @@ import pytest
 
 from analysis.gates import MOST_DISTURBED
 from analysis.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
-from analysis.steps import StepName
-from analysis.verdict import MARGIN, Word
+from analysis.verdict import MARGIN
 from commands.output import THRESHOLD_MISSED
 from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
@@ -24,8 +23,9 @@ from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.run.contract import CLIENT_MUST, SERVICE_MUST
 from record.child import ClientLine, ServiceLine
+from record.comparison import StepName, Word
 from record.run import Status
-from reports.topics import best, comparisons, costs, limit, memory, values
+from reports.sections import best, comparisons, costs, limit, memory, values
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows
 from tests.reports.reading import every_chapter

@@ -67,7 +67,7 @@ def flags(scenario: Scenario, client: str, order: str, is_short: bool, folder: P
 def read(run: Run) -> Seen:
     """Read what a report shows of a run. Raises GilscopeError with the reason if a service was not measured."""
     rows, bad = View(run).rows, run.failed_cells
-    compared = next((one for one in run.comparisons if one["step"] != "aa" and one["ratio"]), None)
+    compared = next((one for one in run.comparisons if one.step != "aa" and one.ratio), None)
     figures = [row.figures for row in rows if row.figures]
     if compared is None or len(figures) < len(rows):
         reason = str(bad[0].reason) if bad else "there is no comparison"
@@ -75,12 +75,12 @@ def read(run: Run) -> Seen:
             return Seen(ratio=nan, low=None, high=None, verdict="invalid", why=reason)
         raise GilscopeError("{reason}", reason=reason)
     return Seen(
-        **{name: compared[name] for name in ("ratio", "low", "high", "verdict")},
-        why=compared["why"]["text"],
+        **{name: getattr(compared, name) for name in ("ratio", "low", "high", "verdict")},
+        why=str(compared.why),
         rates=[one["requests_per_s"] for one in figures],
         percentiles=[[_in_ms(one[name]) for name in ("p99_ns", "p999_ns")] for one in figures],
         is_warned=any(length for _, length, _ in starts(rows)),
-        is_beside_others=compared["is_beside_others"],
+        is_beside_others=compared.is_beside_others,
         took_turns=bool(run.cells[0].turns),
     )
 

@@ -20,7 +20,7 @@ from core.messages import message, plural, verbatim
 from record.plan import Machine
 from record.run import FILE_NAME, CellResult, Run
 from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, plain, to_json
-from tests.reports.sample import cell_of, measured, run_of
+from tests.reports.sample import FASTER, cell_of, measured, run_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
@@ -152,7 +152,7 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
         ),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
         ({"profiles": [{**PROFILE, "sentence": LAUGHS}]}, "profiles[0].sentence.msgid is '{a}"),
-        ({"comparisons": [{"system": "1", "notes": [LAUGHS]}]}, "a message of less than 65536 characters"),
+        ({"comparisons": [{**plain(FASTER), "notes": [LAUGHS]}]}, "a message of less than 65536 characters"),
         ({"missing": {"3.11": LAUGHS}}, "missing.3.11.msgid is '{a}"),
         ({"run_id": "another"}, "the head does not match its checksum"),
     ],
@@ -203,7 +203,7 @@ def test_a_cell_with_a_right_checksum_is_checked_all_the_same(tmp_path: Path) ->
 def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:
     RunFile(tmp_path).save(run(cell()))
     before = (tmp_path / FILE_NAME).read_bytes()
-    compared = run(cell(), comparisons=[{"verdict": "faster"}])
+    compared = run(cell(), comparisons=[FASTER])
     keep_comparisons(tmp_path / FILE_NAME, compared)
     assert (tmp_path / FILE_NAME).read_bytes() == before
     assert load(tmp_path) == compared
@@ -211,8 +211,7 @@ def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Pa
 
 def test_comparisons_of_fewer_cells_of_another_run_or_damaged_ones_do_not_count(tmp_path: Path) -> None:
     RunFile(tmp_path).save(run(cell(1), cell(2)))
-    faster: Any = [{"verdict": "faster"}]
-    for other in (run(cell(1), comparisons=faster), run(cell(1), cell(2), run_id="another", comparisons=faster)):
+    for other in (run(cell(1), comparisons=[FASTER]), run(cell(1), cell(2), run_id="another", comparisons=[FASTER])):
         keep_comparisons(tmp_path, other)
         assert load(tmp_path).comparisons == []
     for text in ("", "[]", "[" * 100_000, '{"run_id":', "\udcff"):

@@ -9,7 +9,7 @@ from core.languages import ENGLISH
 from core.messages import verbatim
 from record.run import CellResult, Run
 from reports.document.model import Figure, Section, Table
-from reports.topics import topics
+from reports.sections import modules
 from reports.view import View
 from tests.reports.sample import histogram_of, run_of, set_plan
 from tests.reports.sweeps import served
@@ -46,7 +46,7 @@ def blocks_of(
 def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:
     """What the topic of the run's experiment says of it."""
     made: list[Section] = [
-        topic.section(View(run, titles)) for topic in topics() if getattr(topic, "VIEW", "") == run.plan.view
+        topic.section(View(run, titles)) for topic in modules() if getattr(topic, "VIEW", "") == run.plan.view
     ]
     (section,) = made
     return section

@@ -8,6 +8,7 @@ from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import verbatim
 from core.runtime import Flags, RuntimeFacts
+from record.comparison import SavedComparison
 from record.decode import decoded
 from record.plan import Machine, SavedPlan
 from record.run import CellResult, Run, Status
@@ -34,6 +35,9 @@ _SEED_ROWS: tuple[tuple[str, Mapping[str, Value]], ...] = (
         ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": sockets})
         for sockets in (1, 5, 10)
     ),
+)
+FASTER = SavedComparison(
+    system="1", params={}, denominator="3.11", numerator="3.14t", step="other", verdict="faster", why=verbatim("why")
 )
 
 

@@ -25,7 +25,7 @@ from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
 from record.run_file import load
-from reports.topics.machine import contribution_table
+from reports.sections.machine import contribution_table
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 

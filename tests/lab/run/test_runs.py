@@ -14,6 +14,7 @@ from lab.run.runs import commit, expect_no_foreign_files, run_lock
 from record.run_file import keep_comparisons, load
 from tests.commands.saved import saved
 from tests.contract.runs import wait_for_ends
+from tests.reports.sample import FASTER
 from tests.started import Started, started
 
 HOLD = """
@@ -92,7 +93,7 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
         while saver.process.poll() is None:
             run = load(tmp_path)
             counts.append(len(run.cells))
-            run.comparisons = [{"verdict": "faster"}]
+            run.comparisons = [FASTER]
             keep_comparisons(tmp_path, run)
     assert counts == sorted(counts)
     assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 82)

@@ -11,9 +11,9 @@ from analysis.comparisons import compare
 from core.languages import ENGLISH
 from record.run import FILE_NAME, Run
 from record.run_file import RunFile
+from reports.parts.headline import main_headline
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, SavedRun, print_list, saved_runs
-from reports.topics.headline import main_headline
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import cell_of, faulty, run_of, set_plan
 

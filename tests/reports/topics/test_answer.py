@@ -9,8 +9,8 @@ from core.secret import Secret
 from core.user_service import Command, UserService
 from record.run import CellResult, Run
 from reports.document.model import Table
-from reports.topics.answer import answer
-from reports.topics.verdict import section
+from reports.parts.answer import answer
+from reports.sections.verdict import section
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks
 from tests.reports.sample import RUNTIMES, cell_of, faulty, run_of, set_plan

@@ -8,7 +8,7 @@ from config.load import load_experiment
 from core.cell import Value
 from core.user_service import Command, UserService
 from record.run import CellResult, Run
-from reports.topics.best import section
+from reports.sections.best import section
 from reports.view import View
 from tests.reports.contestants import lines_of
 from tests.reports.sample import run_of, set_plan

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.gates import saturation
 from record.run import CellResult
-from reports.topics.costs import MORE, TIMES
+from reports.sections.costs import MORE, TIMES
 from tests.reports.sample import MS, cell_of, measured
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})

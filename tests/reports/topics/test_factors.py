@@ -1,12 +1,13 @@
 """What a ratio is made of: known factors, and what is not known."""
 
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import pytest
 
 from record.run import Run
-from reports.topics.factors import section
+from reports.sections.factors import FACTORS, section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
@@ -29,7 +30,8 @@ def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_sam
     run.cells = [replace(cell, wall_ns=cell.wall_ns + 70 * MS * cell.block**2 % 911) for cell in run.cells]
     (lock,) = (comparison for comparison in View(run).compared if comparison.step == "lock")
     for factors in (lock.factors, lock.factors["service"], lock.factors["client"]):
-        assert factors["cores_used"]["ratio"] * factors["cpu_per_request"]["ratio"] == pytest.approx(lock.ratio)
+        ratios = [factors[name].ratio or 0.0 for name in FACTORS]
+        assert prod(ratios) == pytest.approx(lock.ratio)
 
 
 def test_without_cpu_time_there_are_no_factors() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.topics.latency import curve, percentiles
+from reports.sections.latency import curve, percentiles
 from tests.reports.sample import histogram_of
 
 

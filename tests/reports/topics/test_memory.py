@@ -7,7 +7,7 @@ import pytest
 
 from analysis.formats import KIB, MIB
 from record.run import Run
-from reports.topics.memory import growths, section
+from reports.sections.memory import growths, section
 from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from record.run import CellResult, Run
-from reports.topics.pauses import section
+from reports.sections.pauses import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 

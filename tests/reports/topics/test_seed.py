@@ -1,6 +1,6 @@
 """A run's times beside the seed's. The seed's figures are in the golden outputs."""
 
-from reports.topics.seed import section
+from reports.sections.seed import section
 from reports.view import View
 from tests.reports.contestants import lines_of
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of

@@ -8,7 +8,7 @@ from analysis.cells import Cells
 from analysis.contests import contests, rate_share
 from core.messages import verbatim
 from record.run import Status
-from reports.topics.contest import doubts
+from reports.parts.contest import doubts
 from reports.view import View
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 

@@ -9,8 +9,8 @@ import pytest
 from analysis.comparisons import compare
 from core.request_plan import RequestPlan
 from record.run import CellResult, Run
-from reports.topics.answer import answer
-from reports.topics.targets import section
+from reports.parts.answer import answer
+from reports.sections.targets import section
 from reports.view import View
 from tests.reports.contestants import blocks_of, contest_run, lines_of
 from tests.reports.sample import set_plan

@@ -9,7 +9,8 @@ import pytest
 from core.languages import ENGLISH
 from core.runtime import Flags
 from reports.document.model import Table
-from reports.topics import answer, gaps, results, validity
+from reports.parts import answer, gaps
+from reports.sections import results, validity
 from reports.view import View
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import MS, cell_of, measured, run_of, set_plan

@@ -16,12 +16,13 @@ from core.messages import NOTHING, message
 from core.program import ROOT
 from core.request_plan import Request, RequestPlan
 from core.user_service import App, Command, UserService
+from record.comparison import JudgedRatio
 from record.run_file import RunFile, load
 from reports.command_lines import command_line, resume_command
 from reports.document.model import Document, Section, arm, plain_table
+from reports.parts.headline import gains, headline, main_headline
 from reports.render.html import page
-from reports.topics.capacity import verdict_text
-from reports.topics.headline import gains, headline, main_headline
+from reports.sections.capacity import verdict_text
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks, steady
 from tests.reports.sample import run_of, set_plan
@@ -31,7 +32,7 @@ BELOW = message(
     "p is {p} after correction for {count} comparisons, which is above {alpha}", p=0.054, count=6, alpha=0.05
 )
 BUSY: dict[str, Any] = {"": {"share": 0.5, "cores": 2, "window_ns": 10**9, "busiest": {"make": 0.5}, "neighbours": {}}}
-SLOWER_P99 = {"p99": {"ratio": 0.71, "low": 0.61, "high": 0.8, "p": 0.01, "verdict": "slower", "blocks_needed": None}}
+SLOWER_P99 = {"p99": JudgedRatio(ratio=0.71, verdict="slower")}
 ITEMS = UserService(
     name="own",
     start=App(command="{python} -m gunicorn web:app", app="web:app", server="gunicorn", interface="wsgi"),

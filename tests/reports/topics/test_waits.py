@@ -5,7 +5,7 @@ from typing import Any
 from core.messages import message
 from record.run import Run
 from reports.document.model import Section
-from reports.topics.waits import section
+from reports.sections.waits import section
 from reports.view import View
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of

@@ -12,11 +12,11 @@ from analysis.formats import microseconds, ratio, tenths, whole
 from analysis.metrics import METRICS, Metric, requests_per_s
 from analysis.others import on_busy
 from analysis.settings import about, parameter_values, topology
-from analysis.verdict import WORDS
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from record.comparison import WORDS
 from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
 from reports.document.shapes import Col, Spot, arm_col, col, line, metric_col, table, with_unit
-from reports.topics.best import BEST_MARK, Line, chosen_words, setting_table
+from reports.parts.setting_table import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 11

@@ -1,12 +1,10 @@
 """The best of several settings under each runtime: a table of settings by runtime, and a sentence for each runtime."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from operator import itemgetter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.cells import Key, Row, of_rows
+from analysis.cells import Row, of_rows
 from analysis.cells import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
 from analysis.comparisons import Comparison, doubt
@@ -17,15 +15,16 @@ from analysis.stats import Estimate, paired_ratio
 from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import Datum, Section, Table, estimate, number, traced, words
+from record.comparison import Key
+from reports.document.model import Section, estimate, number, traced, words
 from reports.document.shapes import Col, col, table
-from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
+from reports.parts.comparison_table import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
+from reports.parts.setting_table import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 42
 TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
-BEST_MARK = "* "  # before the figure of the best setting of a runtime
 SETTINGS = message(
     "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other blocks than those "
     "shown"
@@ -37,7 +36,6 @@ HOW = message(
     "verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the result. p values are "
     "adjusted for the number of comparisons of best settings."
 )
-Line = tuple[Message, dict[str, Datum]]  # a setting, and its figure under each runtime
 
 # The columns of the table that compares the best settings of two runtimes.
 STEPS: tuple[Col[Comparison], ...] = (
@@ -68,23 +66,6 @@ def section(view: View) -> Section:
 
 
 # ---- the table of settings by runtime --------------------------------------------------------------------------------
-
-
-def setting_table(name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any) -> Table:
-    """Return a table with a line for each setting and a column for each runtime."""
-    arms = dict.fromkeys(arm for _, lines in groups for _, data in lines for arm in data)
-    columns: list[Col[Line]] = [col("Setting", itemgetter(0))]
-    columns += [col(verbatim(arm), partial(_datum, arm), whole) for arm in arms]
-    return table(name, columns, groups, **more)
-
-
-def _datum(arm: str, line: Line) -> Datum | None:
-    return line[1].get(arm)
-
-
-def chosen_words(best: Message | str, choice: Choice[Any]) -> Message:
-    """Return a clause on which setting was chosen, and from how many."""
-    return message("{setting} was chosen from {count} settings", setting=best, count=len(choice.candidates))
 
 
 class Work:

@@ -13,7 +13,7 @@ from analysis.formats import seconds
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
-from reports.topics.comparisons import RATIO, VERDICT, ratio_datum
+from reports.parts.comparison_table import RATIO, VERDICT, ratio_datum
 from reports.view import View
 
 PLACE = 51

@@ -9,12 +9,13 @@ from typing import Any
 
 from analysis.cells import grouped
 from analysis.comparisons import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
+from analysis.decisions import blocks_to_add
 from analysis.formats import duration, latency_scale, ratio, whole_percent
 from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from analysis.metrics import pooled
 from analysis.others import on_busy
 from analysis.pairs import SIDES
-from analysis.verdict import WORDS, amount
+from analysis.verdict import amount
 from core.messages import (
     NOTHING,
     SENTENCES,
@@ -29,9 +30,10 @@ from core.request_plan import Request
 from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
-from reports.topics import values
-from reports.topics.comparisons import blocks_to_add, lacks_verdict
-from reports.topics.headline import (
+from reports.parts import sweeps
+from reports.parts.comparison_table import lacks_verdict
+from reports.parts.gaps import missing_runtimes
+from reports.parts.headline import (
     by_setting,
     gains,
     main_headline,
@@ -41,7 +43,6 @@ from reports.topics.headline import (
     ratio_text,
     tails_text,
 )
-from reports.topics.results import missing_runtimes
 from reports.view import View
 
 MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
@@ -67,7 +68,7 @@ def answer(view: View) -> list[Message | Table]:
 
     with_page() adds the path of the report's HTML page.
     """
-    compared, of_values = measured_steps(view), values.answer(view)
+    compared, of_values = measured_steps(view), sweeps.answer(view)
     if not compared:
         return of_values or [ONLY_ONE]
     said = main_headline(view.compared, view.headings)
@@ -178,7 +179,7 @@ def made_of(one: Comparison) -> Message:
     """
     if not one.factors:
         return NOTHING
-    cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
+    cpu, cores = (one.factors[name].ratio or 1.0 for name in ("cpu_per_request", "cores_used"))
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
     return message(
         "{runtime} uses {spent} and {ratio}x as many CPU cores.", runtime=one.numerator, spent=spent, ratio=ratio(cores)
@@ -201,7 +202,7 @@ def _latency(one: Comparison, view: View) -> Message:
         before, after = (scale.form(value or 0) for value in known)
         said = message("{name} {before} → {after} {unit}", name=name, before=before, after=after, unit=scale.name)
         if name in one.tails:
-            word = on_busy(WORDS[one.tails[name]["verdict"]], one.others)
+            word = on_busy(one.tails[name].word, one.others)
             said = message("{said} ({word})", said=said, word=word)
         elif any(name in pooled(row.good) for row in rows):
             said = message("{said} (pooled over the blocks)", said=said)

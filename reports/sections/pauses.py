@@ -1,141 +1,22 @@
 """The section "Pauses" of a report: garbage collections of the services, and the causes of slow requests."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import isfinite
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from analysis.cells import Row, setting_key
 from analysis.formats import milliseconds, percent, scaled, tenths, whole_percent
-from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
+from analysis.pauses import CAUSES, COLLECTION, ArmPauses, change_of_share, pauses
+from analysis.stats import Estimate
 from core.messages import Message, message
-from record import child as record
-from record.run import CellResult
+from record.comparison import setting_key
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 22
 MOST_OVERWRITTEN = 0.01
-PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
-LEAST_FINDING = 0.05  # smallest share of the slow requests' time that gets a sentence
-COLLECTION = "collection"
-CAUSES = {  # shares of the slow requests' time, by name in result.json
-    COLLECTION: message("the time of slow requests in which their service collected garbage"),
-    "service": message("the time of slow requests in which threads of the service waited for a free core"),
-    "client": message("the time of slow requests in which threads of the client waited for a free core"),
-    "steal": message("the time of slow requests in which the virtual machine's host took away cores (CPU steal)"),
-}
 points = scaled("{:+.0%}")  # a difference of shares, in percentage points
-
-
-class SlowShare(NamedTuple):
-    """The share of the slow requests' time that one cause explains in each block.
-
-    usual: the share that is expected for requests at random times
-    """
-
-    slow: Floats
-    usual: Floats
-
-    @property
-    def estimate(self) -> Estimate:
-        """Return the estimated share, with its interval limited to 0..1."""
-        of = effect(self.slow)
-        return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
-
-    @property
-    def excess(self) -> Estimate:
-        """Return by how much the cause's share of the slow requests' time exceeds its share of all time."""
-        return effect(self.slow - self.usual)
-
-    @property
-    def is_finding(self) -> bool:
-        """Return whether the share of the slow requests' time is significantly larger than at random times.
-
-        Fewer than 6 blocks give a range and no finding.
-        """
-        return not self.excess.is_range and self.excess.low >= LEAST_FINDING
-
-
-class ArmPauses(NamedTuple):
-    """The garbage collections of one setting's services under one runtime, and the causes of slow requests.
-
-    per_s: collections of all services per second, median over the blocks
-    share: share of a process's time in collections, median over the blocks
-    longest_ns: the longest collection of all blocks
-    unkept: share of the collections whose times were overwritten
-    percentile: slow requests are slower than this percentile; "" if slow requests are not known in every block
-    shares: by a name of CAUSES; only shares that are known in all blocks
-    """
-
-    row: Row
-    blocks: Sequence[int]
-    per_s: float
-    share: float
-    longest_ns: int
-    unkept: float
-    percentile: str
-    shares: Mapping[str, SlowShare]
-
-    @property
-    def findings(self) -> set[str]:
-        """Return the names of the causes that significantly delay slow requests."""
-        return {name for name, share in self.shares.items() if share.is_finding}
-
-
-def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
-    """Return the garbage collections and slow requests of each result row. *rows* differ only in the runtime.
-
-    Rows whose services recorded no collections are left out.
-    """
-    known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
-    every = [cell.slow for _, cells in known for cell in cells]
-    common = (name for name in PERCENTILES if all(name in slow and slow[name]["requests"] for slow in every))
-    percentile = next(common, "")
-    return [_pauses(row, cells, percentile) for row, cells in known]
-
-
-def _is_known(cell: CellResult) -> bool:
-    return bool(cell.wall_ns and cell.services and all("pauses" in service for service in cell.services))
-
-
-def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
-    figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
-    # Each array is indexed by cell and service.
-    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)
-    wall_ns = [cell.wall_ns for cell in cells]
-    return ArmPauses(
-        row=row,
-        blocks=[cell.block for cell in cells],
-        per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
-        share=float(np.median(spent_ns.sum(axis=1) / wall_ns / processes.sum(axis=1))),
-        longest_ns=int(longest_ns.max()),
-        unkept=float(unkept.sum() / max(1, collections.sum())),
-        percentile=PERCENTILES.get(percentile, ""),
-        shares=_shares([cell.slow[percentile] for cell in cells]) if percentile else {},
-    )
-
-
-def _figures(of: record.PauseCounts) -> list[int]:
-    return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
-
-
-def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
-    """Return the shares of slow requests by cause, for causes that are known in all blocks.
-
-    blocks: the slow requests of each block, as in result.json
-    """
-    known = [
-        {name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()} for slow in blocks
-    ]
-    return {
-        name: SlowShare(*np.array([shares[name] for shares in known]).T)
-        for name in CAUSES
-        if all(name in shares for shares in known)
-    }
 
 
 def section(view: View) -> Section:
@@ -184,7 +65,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
         if not before or not after or comparison.step == "aa":
             continue
         for name, what in CAUSES.items():
-            by = _difference(before, after, name) if name in before.findings | after.findings else None
+            by = change_of_share(before, after, name) if name in before.findings | after.findings else None
             if by and (by.low > 0 or by.high < 0):
                 sentence = message(
                     "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}, in "
@@ -197,19 +78,6 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
                     interval=bounds(by.low, by.high, points),
                 )
                 yield traced(sentence, comparison.trace)
-
-
-def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return the change, from one runtime to another, in the share of slow requests with the cause *name*.
-
-    None if there are too few blocks (rounds of measurement).
-    """
-    earlier, later = (
-        dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
-        for each in (before, after)
-    )
-    differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
-    return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None
 
 
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:

@@ -22,7 +22,7 @@ from core.messages import (
     message,
 )
 from reports.document.model import ABSENT
-from reports.topics.comparisons import ratio_datum
+from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
 CAUSES = {  # what each step changes
@@ -169,7 +169,7 @@ def _but(one: Comparison) -> Message:
     p99 = opposed_p99(one)
     if not p99:
         return NOTHING
-    is_worse, is_lower = one.tails["p99"]["verdict"] == "slower", (one.ratio or 1.0) < 1
+    is_worse, is_lower = one.tails["p99"].verdict == "slower", (one.ratio or 1.0) < 1
     return message(", and {p99}", p99=p99) if is_worse == is_lower else message(", but {p99}", p99=p99)
 
 
@@ -189,7 +189,7 @@ def tails_text(one: Comparison) -> Message:
 
 def _subject(one: Comparison, names: Mapping[str, str]) -> Message:
     """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
-    systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
+    systems, count = {setting.system for setting in one.settings} or {one.system}, len(one.settings)
     if count <= 1:
         return system_name(next(iter(systems)), names)
     if len(systems) == count:
@@ -203,13 +203,14 @@ def _tail_words(one: Comparison, name: str) -> Message:
     name: a key of the comparison's tails
     """
     tail = one.tails[name]
-    return replace(TAIL_WORDS[tail["verdict"]], args={"name": name, "share": whole_percent(abs(1 / tail["ratio"] - 1))})
+    change = abs(1 / tail.ratio - 1) if tail.ratio else 0.0
+    return replace(TAIL_WORDS[tail.verdict], args={"name": name, "share": whole_percent(change)})
 
 
 def opposed_p99(one: Comparison) -> Message:
     """Return a clause if only p99 latency is worse, or if p99 is better although throughput is worse; else NOTHING."""
-    word = one.tails.get("p99", {}).get("verdict")
-    if word not in DIFFERENT or (word == "slower") == (one.verdict == "slower"):
+    p99 = one.tails.get("p99")
+    if not p99 or p99.verdict not in DIFFERENT or (p99.verdict == "slower") == (one.verdict == "slower"):
         return NOTHING
     return _tail_words(one, "p99")
 

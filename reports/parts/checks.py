@@ -1,10 +1,10 @@
-"""The section "Validity" of a report: the checks of a run, and the basis of its verdicts."""
+"""The checks of a run: each with its state, its finding, and the cells that the finding comes from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from analysis.builds import build_flags
-from analysis.cells import Row, of_cells, of_rows, runtimes, together
-from analysis.comparisons import Comparison, confounds_of, looks_at
+from analysis.cells import Row, of_cells, of_rows, together
+from analysis.comparisons import Comparison, confounds_of
 from analysis.formats import percent
 from analysis.gates import (
     MOST_DISTURBED,
@@ -20,67 +20,27 @@ from analysis.gates import (
     unread,
 )
 from analysis.hosts import cores_of
-from analysis.inside import (
-    MOST_IDLE,
-    idle_share,
-    starts,
-)
+from analysis.inside import MOST_IDLE, idle_share, starts
 from analysis.settings import about
 from analysis.significance import DEPENDENT, ENOUGH, depends, independence_is_known
-from analysis.steps import not_separated, steps
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
-from core.method import FEWEST_TO_PIN, SAME, placement
 from core.runtime import NATIVE, RuntimeFacts
 from core.system import CLIENT, SERVICE
 from record.run import NOT_TRIED, CellResult, Run
-from reports.document.model import Datum, Section, plain_table, traced, words
-from reports.topics.gaps import missing_section
+from reports.document.model import Datum, words
 from reports.view import View
 
-PLACE = 60
-OF_SEARCHES = True
-TITLE = message("Validity")
 PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
-STATES = {
-    PASSED: message("✓ passed"),
-    WARNING: message("! warning"),
-    FAILED: message("× failed"),
-    UNKNOWN: message("? not known"),
-}
 NOT_RECORDED = message("not recorded in any measurement")
 NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total")
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
-
-
 Check = tuple[str, Message, str]  # state, finding, and the names of the cells that the finding comes from
 
 
-def section(view: View) -> Section:
-    """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
-    heads = (message("Check"), NOTHING, message("Finding"))
-    lines = [
-        (name, words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells)))
-        for name, (state, seen, cells) in _checked(view).items()
-    ]
-    cells = of_cells(view.run.cells)
-    parts: tuple[Section, ...] = ()
-    if not view.plan.objectives:
-        sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
-        rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = rest, missing_section(view)
-    return Section(
-        "validity",
-        TITLE,
-        tables=(plain_table(TITLE, heads, lines, kind="checks"),),
-        parts=parts,
-        folded=True,
-    )
-
-
-def _checked(view: View) -> dict[Message, Check]:
+def checked(view: View) -> dict[Message, Check]:
     """Return the result of each check that applies to the run, by the name of the check."""
     checks = {name: check for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices}
     if view.plan.objectives:
@@ -90,7 +50,7 @@ def _checked(view: View) -> dict[Message, Check]:
 
 def checks_line(view: View) -> Datum:
     """Return a summary of all checks in one line, with the names of the checks that did not pass."""
-    states = {name: state for name, (state, *_) in _checked(view).items()}
+    states = {name: state for name, (state, *_) in checked(view).items()}
     bad = [name for worse in (FAILED, WARNING) for name, state in states.items() if state == worse]
     named = [*states.values()]
     passed, unknown = named.count(PASSED), named.count(UNKNOWN)
@@ -106,9 +66,6 @@ def checks_line(view: View) -> Datum:
             passed=passed, all=len(named), unknown=unknown, names=listed(bad, SEMICOLON),
         )  # fmt: skip
     return words(line, state=f"state {states[bad[0]] if bad else PASSED}")
-
-
-# ---- checks --------------------------------------------------------------------------------------------------------
 
 
 def _result(seen: Message, bad: object, cells: str, unknown: Message = NOTHING, worst: str = WARNING) -> Check:
@@ -361,31 +318,3 @@ CHECKS = {
     message("The noise floor is low (A/A: the same runtime twice)"): _check_noise,
 }
 OF_PROBES = (_check_cells, _check_code, _check_gil, _check_quiet)
-
-
-# ---- in words ------------------------------------------------------------------------------------------------------
-
-
-def verdict_basis(view: View) -> Iterator[Message]:
-    """Yield sentences on the measurement behind the verdicts: the number of blocks, clients and pinning."""
-    run, plan, cores = view.run, view.plan, view.machine.available_cores
-    if looks_at(run).is_anytime:
-        yield message(
-            "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
-            "the results were checked after every block. Intervals are not corrected, so they are slightly too narrow."
-        )
-    if (client := plan.method.client_runtime) == SAME:
-        yield message(
-            "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "
-            "to keep the clients' runtime the same."
-        )
-    else:
-        yield message("Clients run under {runtime} in every measurement, so only the service changes.", runtime=client)
-    is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
-    if cores >= FEWEST_TO_PIN and not is_pinned:
-        yield message(
-            "Services and clients were not pinned to cores, although the machine has {cores} cores: {advice}.",
-            cores=cores,
-            advice=placement(cores),
-        )
-    yield from not_separated(steps(runtimes(run), {}, run.runtimes))

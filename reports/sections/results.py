@@ -10,18 +10,14 @@ from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
 from analysis.open_loop import loop_words
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
-from reports.document.shapes import bar_strip, metric_head, most_throughput, of_row
-from reports.topics.contest import absent_sentences
-from reports.topics.machine import method_words
+from reports.document.shapes import BARS, ROOM, bar_strip, metric_head, most_throughput, of_row
+from reports.parts.contest import absent_sentences
+from reports.parts.gaps import missing_runtimes
+from reports.parts.method_words import method_words
 from reports.view import View
 
 PLACE = 40
 TITLE = message("Results")
-ROOM = 1.02
-BARS = message(
-    "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single blocks. {better}",
-    better=THROUGHPUT.better,
-)  # fmt: skip
 BARS_BRIEF = message("Bars show requests/s. {better}", better=THROUGHPUT.better)
 POOLED = message("Percentiles with * are of the requests of all blocks together.")
 MOST_TROUBLES = 4
@@ -154,14 +150,6 @@ def _unmeasured(view: View) -> list[Message]:
         count=count,
     )
     return [lacking] * bool(count)
-
-
-def missing_runtimes(view: View) -> tuple[Message, ...]:
-    """Return a sentence for each runtime of the plan that is not on this machine, with the reason."""
-    return tuple(
-        message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
-        for runtime, reason in view.run.missing.items()
-    )
 
 
 def table_notes(view: View) -> tuple[Message, ...]:

@@ -1,24 +1,22 @@
-"""Show all comparisons of runtimes in one forest plot, with a table of the reasons for their verdicts."""
+"""The table of comparisons with a forest plot, and its columns and sentences."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from analysis.cells import grouped
-from analysis.comparisons import Comparison, answering
-from analysis.formats import Form, percent, probability, ratio
+from analysis.comparisons import Comparison
+from analysis.formats import ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
-from analysis.verdict import MOST_DOZENS, WORDS
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Datum, Section, Strip, Table, number, words
+from record.comparison import WORDS, RatioInterval
+from reports.document.model import Datum, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.view import View
 
-PLACE = 41
 Item = TypeVar("Item")
-
 BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor
 MOST_TICKS = 5
 TICKS = (  # a scale has the first of these that puts at most MOST_TICKS on it
@@ -43,15 +41,6 @@ P, FLOOR = message("p"), message("Noise floor")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
 STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
 WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
-
-
-def section(view: View) -> Section:
-    """Return the report's section on comparisons: a forest plot, and a collapsed table of the reasons for verdicts."""
-    settings = of_settings(view.compared, view)
-    shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
-    return Section(  # the first screen has the only setting already
-        "comparisons", TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
-    )
 
 
 def _caption(compared: Sequence[Comparison]) -> Message:
@@ -147,22 +136,13 @@ def _sign_and_word(verdict: str) -> Message:
 
 def ratio_datum(comparison: Comparison, figure: str = "ratio") -> Datum:
     """Return the ratio of a comparison with its interval, or with the range over the blocks if there are few blocks."""
-    return detail_datum(vars(comparison), comparison, figure)
+    return interval_datum(comparison, comparison, figure)
 
 
-def detail_datum(
-    known: Mapping[str, Any],
-    comparison: Comparison,
-    figure: str = "",
-    name: str = "ratio",
-    form: Form = ratio,
-) -> Datum:
-    """Return one figure of a comparison, such as the throughput ratio, with its interval or range.
-
-    known: the figure under the key *name*, and the ends of its interval or range under the keys low and high
-    """
-    ends = {end: known.get(end) for end in ("low", "high")}
-    return number(known.get(name), form, comparison.trace, figure, is_range=comparison.is_range, **ends)
+def interval_datum(known: RatioInterval, comparison: Comparison, figure: str = "") -> Datum:
+    """Return a ratio that belongs to a comparison, such as that of a latency percentile, with its interval or range."""
+    ends = {"low": known.low, "high": known.high}
+    return number(known.ratio, ratio, comparison.trace, figure, is_range=comparison.is_range, **ends)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Datum:
@@ -179,32 +159,7 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
     return Datum(strip=strip, cells=comparison.trace)
 
 
-def more_blocks(compared: Iterable[Comparison]) -> list[int]:
-    """Return the numbers of additional blocks that comparisons need for a verdict, except those that measure noise."""
-    return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"]
-
-
-def blocks_to_add(compared: Sequence[Comparison]) -> int:
-    """Return how many blocks to measure next, for all verdicts that need at most MOST_DOZENS; 0 if there are none."""
-    undecided = (one for one in answering(compared) if one.verdict == "inconclusive" and one.ratio)
-    return max((more for more in more_blocks(undecided) if more <= MOST_DOZENS), default=0)
-
-
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
     """Group comparisons by the name of their setting. The group of comparisons over all settings comes first."""
     means_first = sorted(compared, key=lambda one: not one.is_over_all)
     return [*grouped(means_first, view.settings.name).items()]
-
-
-def _reasons(view: View) -> Table:
-    """Return a table with the reason, p value and noise floor of each comparison."""
-    floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
-    cols: list[Col[Comparison]] = [
-        col("Setting", view.settings.short),
-        col(STEP, "label", trace="trace"),
-        col(P, "p", probability, "p"),
-        col(FLOOR, "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
-        WHY_COL,
-    ]
-    name = message("Reason for the verdict, p value and noise floor of each comparison")
-    return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)

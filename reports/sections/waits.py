@@ -1,17 +1,14 @@
 """The section "Lines of code that wait": where a service's threads wait for locks, from `--profile python`."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from analysis.cells import grouped
 from analysis.formats import hundredths, whole, whole_percent
 from analysis.settings import setting_of
-from analysis.stats import Estimate, difference, share
+from analysis.waits import LOCK, Profile, WaitChange, WaitingLine, changes, place_of, settings, waits
 from core.messages import Message, listed, message, verbatim
-from core.runtime import RuntimeName
-from record.run import Run
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
@@ -19,8 +16,6 @@ from reports.view import View
 PLACE = 22
 MOST_SENTENCES = 5
 MOST_LINES = 12
-LEAST_SHARE = 0.02
-LOCK = "lock"
 STATES = {
     "run": message("running on a core"),
     "ready": message("runnable, no core"),
@@ -29,22 +24,7 @@ STATES = {
     "io": message("I/O wait"),
 }
 
-Profile = Mapping[str, Any]
 Named = Sequence[tuple[Message, Sequence[Profile]]]  # the profiles of each setting, by its name
-
-
-class WaitingLine(NamedTuple):
-    """A line of code at which threads wait for a lock, with the share of their working time that they wait there.
-
-    caller: the line of the user's own code that called the function
-    """
-
-    runtime: str
-    function: str
-    place: str
-    file: str
-    caller: str
-    share: Estimate
 
 
 def section(view: View) -> Section:
@@ -95,7 +75,7 @@ def _lines_table(named: Named, view: View) -> Table:
         [
             arm_col("runtime", view.looks),
             col("Function", "function"),
-            col("Line", lambda line: _place(line) or message("line unknown, because the wait ended too soon")),
+            col("Line", lambda line: place_of(line) or message("line unknown, because the wait ended too soon")),
             col("Called from", lambda line: str(line.get("caller", ""))),
             *map(_share_col, STATES),
         ],
@@ -108,83 +88,30 @@ def _share_col(state: str) -> Col[Profile]:
     return col(STATES[state], lambda item: float(item["states"].get(state, 0.0)), whole_percent)
 
 
-def settings(run: Run) -> list[list[Profile]]:
-    """Return the profiles of `--profile python` that name lines of code, grouped by setting, in the plan's order."""
-    found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
-    return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
-
-
-def waits(profile: Profile, profiles: Iterable[Profile]) -> list[WaitingLine]:
-    """Return the lines of code in *profile* that wait significantly for a lock, longest wait first.
-
-    profiles: all profiles whose lines are tested together
-    """
-    tests = sum(len(_waiting(each)) for each in profiles)
-    shown = (_waiting_line(profile, line, tests) for line in _waiting(profile))
-    return sorted((wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value)
-
-
-def _waiting(profile: Profile) -> list[Profile]:
-    return [line for line in profile["lines"] if line["file"] and LOCK in line.get("waits", ())]
-
-
-def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLine:
-    waiting = share(line["waits"][LOCK], profile["batches"], tests)
-    caller = line.get("caller", "")
-    return WaitingLine(profile["runtime"], line["function"], _place(line), line["file"], caller, waiting)
-
-
-def _place(line: Profile) -> str:
-    """Return a line of code as 'file:line', or the file alone if the line number is not known."""
-    return f"{line['file']}:{line['line']}" if line["line"] else str(line["file"])
-
-
 def _sentences(profiles: Sequence[Profile]) -> Iterator[Message]:
     """Yield sentences on lines of code that wait for locks: changes between runtimes, then the longest waits."""
-    found = _changes(profiles)[:MOST_SENTENCES]
-    named = {wait[:3] for wait, _ in found}
+    changed = changes(profiles)[:MOST_SENTENCES]
+    named = {change.wait[:3] for change in changed}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
     others = (wait for wait in most if wait[:3] not in named)
-    found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
-    if not found:
+    longest = grouped(others, attrgetter("function", "place")).values()
+    if not changed and not longest:
         yield message("No line of code waits significantly for a lock.")
-    yield from (sentence for _, sentence in found)
+    yield from map(_change_sentence, changed)
+    yield from map(_line_sentence, longest)
 
 
-def _changes(profiles: Sequence[Profile]) -> list[tuple[WaitingLine, Message]]:
-    """Return the lines of code that wait significantly more under one of two runtimes, largest difference first."""
-    pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
-    tests = sum(len(_waiting(profile)) for profile, _ in pairs)
-    found = []
-    for profile, other in pairs:
-        version, other_version = (RuntimeName(one["runtime"]).version for one in (profile, other))
-        for line in _waiting(profile):
-            other_waits = _same_line_waits(other, line, is_alike=version == other_version)
-            by = difference(line["waits"][LOCK], profile["batches"], other_waits, other["batches"], tests)
-            if by.low > LEAST_SHARE:
-                wait = _waiting_line(profile, line)
-                sentence = message(
-                    "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock at "
-                    "{line}. Under {other}, the share is {other_share}. Difference: {by}.",
-                    runtime=wait.runtime,
-                    line=_line_text(wait),
-                    share=whole_percent(wait.share.value),
-                    other=other["runtime"],
-                    other_share=whole_percent(sum(other_waits) / max(1, sum(other["batches"]))),
-                    by=estimate(by, whole_percent),
-                )
-                found.append((by.value, wait, sentence))
-    return [one[1:] for one in sorted(found, key=lambda one: -one[0])]
-
-
-def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
-    """Return how many samples of *profile* show the code line *line* waiting for a lock, by batch of samples.
-
-    is_alike: False if library versions may differ; lines of libraries are then matched by function
-    """
-    names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
-    same = [place["waits"][LOCK] for place in _waiting(profile) if all(place[name] == line[name] for name in names)]
-    return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])
+def _change_sentence(change: WaitChange) -> Message:
+    return message(
+        "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock at "
+        "{line}. Under {other}, the share is {other_share}. Difference: {by}.",
+        runtime=change.wait.runtime,
+        line=_line_text(change.wait),
+        share=whole_percent(change.wait.share.value),
+        other=change.other,
+        other_share=whole_percent(change.other_share),
+        by=estimate(change.by, whole_percent),
+    )
 
 
 def _line_sentence(same: Sequence[WaitingLine]) -> Message:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from analysis.decisions import blocks_to_add
 from core.messages import Message, message, plural
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from reports.command_lines import command_line, more_blocks_command, resume_command
 from reports.document.model import Section, plain_table, words
-from reports.topics.comparisons import blocks_to_add
-from reports.topics.contest import by_reason
+from reports.parts.contest import by_reason
 from reports.view import View
 
 MISSING = message("What was not measured")
@@ -60,3 +60,11 @@ def _installation(runtime: str, again: str) -> str:
     if name.jit_enabled:
         return f"{again} --interpreter {runtime}=PATH"
     return BUILD if runtime == NATIVE else f"uv python install {name.interpreter}"
+
+
+def missing_runtimes(view: View) -> tuple[Message, ...]:
+    """Return a sentence for each runtime of the plan that is not on this machine, with the reason."""
+    return tuple(
+        message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
+        for runtime, reason in view.run.missing.items()
+    )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from analysis.cells import Row, together
 from analysis.comparisons import Comparison, answering
+from analysis.decisions import more_blocks
 from analysis.gates import FAILED
 from analysis.metrics import THROUGHPUT
 from analysis.verdict import amount
@@ -16,13 +17,12 @@ from core.messages import (
     message,
 )
 from reports.document.model import Datum, Section, Table, traced
-from reports.document.shapes import Col, arm_col, bar_strip, col, metric_col, most_throughput, of_row, table
-from reports.topics import values
-from reports.topics.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
-from reports.topics.comparisons import forest, more_blocks
-from reports.topics.headline import by_setting, gains, main_comparison, main_headline
-from reports.topics.results import BARS, ROOM
-from reports.topics.validity import checks_line
+from reports.document.shapes import BARS, ROOM, Col, arm_col, bar_strip, col, metric_col, most_throughput, of_row, table
+from reports.parts import sweeps
+from reports.parts.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
+from reports.parts.checks import checks_line
+from reports.parts.comparison_table import forest
+from reports.parts.headline import by_setting, gains, main_comparison, main_headline
 from reports.view import View
 
 PLACE = 10
@@ -56,7 +56,7 @@ def _headlines(view: View) -> list[Message]:
     said = main_headline(view.compared, view.headings)
     if said:
         return sentences or [traced(said, main.trace if main else cells, "verdict")]
-    return sentences or values.headlines(view) or [ONLY_ONE]
+    return sentences or sweeps.headlines(view) or [ONLY_ONE]
 
 
 # ---- tables of the page ----------------------------------------------------------------------------------------------

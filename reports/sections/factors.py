@@ -1,16 +1,29 @@
 """Show the factors of each throughput ratio: cores used, and CPU time per request."""
 
+from collections.abc import Mapping
+from typing import Literal
+
 from analysis.comparisons import Comparison
 from analysis.formats import ratio
-from core.messages import message
+from core.messages import Message, message
+from record.comparison import Factors
 from reports.document.model import Datum, Section
 from reports.document.shapes import Col, col, table
-from reports.topics.comparisons import STEP_COL, detail_datum, ends_words, of_settings
+from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
 from reports.view import View
 
 PLACE = 20
-FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("Requests per CPU second")}
-SIDES = {"": message("services and clients"), "service": message("service"), "client": message("client")}
+Factor = Literal["cores_used", "cpu_per_request"]
+Side = Literal["", "service", "client"]
+FACTORS: Mapping[Factor, Message] = {
+    "cores_used": message("Cores used"),
+    "cpu_per_request": message("Requests per CPU second"),
+}
+SIDES: Mapping[Side, Message] = {
+    "": message("services and clients"),
+    "service": message("service"),
+    "client": message("client"),
+}
 
 
 def section(view: View) -> Section:
@@ -33,11 +46,11 @@ def section(view: View) -> Section:
     )
 
 
-def _factor_col(side: str, name: str) -> Col[Comparison]:
+def _factor_col(side: Side, name: Factor) -> Col[Comparison]:
     """Return the column with the ratio of cores used or of requests per CPU second, for services, clients or both."""
 
     def read(one: Comparison) -> Datum:
-        factors = one.factors[side] if side else one.factors
-        return detail_datum(factors[name], one, f"{name} {side}".strip())
+        factors: Factors = one.factors[side] if side else one.factors
+        return interval_datum(factors[name], one, f"{name} {side}".strip())
 
     return col(message("{factor}, {side}", factor=FACTORS[name], side=SIDES[side]), read, ratio)

@@ -13,7 +13,7 @@ from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import arm_col, col, table
-from reports.topics.contest import doubts
+from reports.parts.contest import doubts
 from reports.view import View
 
 PLACE = 70

@@ -1,14 +1,13 @@
 """Show the results of `--profile locks`: contended mutexes by object type and line, and stop-the-world pauses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
 
 from analysis.formats import hundredths, percent
+from analysis.lock_profiles import Profile, profiles_of, share_of_time, stops_per_request
 from core.messages import NOTHING, Message, message, verbatim
-from record.run import Run
 from reports.document.model import ABSENT, Section, Table
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document.shapes import Col, arm_col, col, frame_text, table
 from reports.view import View
 
 PLACE = 23
@@ -19,7 +18,6 @@ HOW = message(
     "code waits. The share of CPU time for reference counting is a lower bound, because most of the counting is "
     "inlined and cannot be measured."
 )
-Profile = Mapping[str, Any]
 
 
 def section(view: View) -> Section:
@@ -68,21 +66,6 @@ def _lines_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
     )
 
 
-def profiles_of(run: Run) -> list[Profile]:
-    """Return the lock profiles of a run that contain measured results."""
-    return [one for one in run.profiles if one.get("kind") == "locks" and "contended" in one]
-
-
-def stops_per_request(profile: Profile) -> float:
-    """Return the number of stop-the-world pauses per request."""
-    return float(profile["stops"] / max(1, profile["requests"]))
-
-
-def share_of_time(profile: Profile, name: str) -> float:
-    """Return the share of the total request time that a profile's field, such as waiting_ns, accounts for."""
-    return float(min(1.0, profile[name] / max(1, profile["in_flight_ns"])))
-
-
 def _lines(profile: Profile) -> list[Profile]:
     """Return the lines of code that wait for a lock or pause all threads, the longest times first."""
     waits = [{**line, "lock": Message.from_json(line["lock"])} for line in profile["contended"]]
@@ -94,8 +77,3 @@ def _lines(profile: Profile) -> list[Profile]:
 def _callers(stack: Sequence[Profile]) -> list[Profile]:
     """Return the frames of a stack that are in other files than its innermost frame."""
     return [frame for frame in stack if frame["file"] != stack[0]["file"]]
-
-
-def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:
-    """Return the innermost of *frames* as text, or *otherwise* if there are no frames."""
-    return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

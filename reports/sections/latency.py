@@ -11,12 +11,12 @@ from analysis.cells import Row
 from analysis.comparisons import DIFFERENT, Comparison
 from analysis.formats import microseconds, ratio, whole
 from analysis.open_loop import loop_words
-from analysis.verdict import WORDS
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
+from record.comparison import RatioInterval
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
-from reports.topics.comparisons import STEP_COL, detail_datum, ends_words, of_settings
+from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
 from reports.view import View
 
 PLACE = 30
@@ -47,7 +47,7 @@ def section(view: View) -> Section:
 def _noise(compared: Sequence[Comparison]) -> Iterator[Message]:
     """Yield a note for each A/A comparison that finds a difference in latency percentiles."""
     for one in compared:
-        differing = [shown for name, shown in TAILS.items() if one.tails.get(name, {}).get("verdict") in DIFFERENT]
+        differing = [TAILS[name] for name, tail in one.tails.items() if tail.verdict in DIFFERENT]
         if one.step == "aa" and differing:
             yield message(
                 "A/A: two measurements of {arm} differ in {percentiles}, so no comparison of this latency has a "
@@ -83,13 +83,14 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
     """
 
     def value(one: Comparison) -> Datum:
-        return detail_datum(one.tails.get(name, {}), one, f"tail {name}")
+        return interval_datum(one.tails.get(name, RatioInterval()), one, f"tail {name}")
 
     def verdict(one: Comparison) -> Datum:
-        word = one.tails.get(name, {}).get("verdict", "")
-        if not word or (one.step, word) == ("aa", "inconclusive"):
+        tail = one.tails.get(name)
+        if not tail or (one.step, tail.verdict) == ("aa", "inconclusive"):
             return words(NOTHING)
-        return words(WORDS[word], state=f"word {word}", hint=one.why if one.verdict == word == "invalid" else NOTHING)
+        hint = one.why if one.verdict == tail.verdict == "invalid" else NOTHING
+        return words(tail.word, state=f"word {tail.verdict}", hint=hint)
 
     return [col(verbatim(shown), value, ratio), col(message("{percentile}: verdict", percentile=shown), verdict)]
 

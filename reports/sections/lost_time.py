@@ -11,12 +11,12 @@ from typing import NamedTuple
 from analysis.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
 from analysis.causes import LOCKS as LOCK_TYPES
 from analysis.formats import milliseconds, percent, tenths
+from analysis.lock_profiles import profiles_of, share_of_time, stops_per_request
+from analysis.pauses import COLLECTION, pauses
+from analysis.waits import Profile, settings, waits
 from core.messages import NOTHING, SENTENCES, Message, chained, message
 from reports.document.model import Section
-from reports.document.shapes import Col, col, table
-from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
-from reports.topics.pauses import COLLECTION, pauses
-from reports.topics.waits import Profile, settings, waits
+from reports.document.shapes import Col, col, frame_text, table
 from reports.view import View
 
 PLACE = 24

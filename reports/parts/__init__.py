@@ -1,0 +1,1 @@
+"""Parts that several sections of a report share: tables, columns and sentences."""

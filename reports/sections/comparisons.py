@@ -1,0 +1,34 @@
+"""Show all comparisons of runtimes in one forest plot, with a table of the reasons for their verdicts."""
+
+from analysis.comparisons import Comparison
+from analysis.formats import percent, probability
+from core.messages import NOTHING, message
+from reports.document.model import Section, Table
+from reports.document.shapes import Col, col, table
+from reports.parts.comparison_table import FLOOR, STEP, STEP_COL, TITLE, WHY_COL, P, forest, of_settings
+from reports.view import View
+
+PLACE = 41
+
+
+def section(view: View) -> Section:
+    """Return the report's section on comparisons: a forest plot, and a collapsed table of the reasons for verdicts."""
+    settings = of_settings(view.compared, view)
+    shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
+    return Section(  # the first screen has the only setting already
+        "comparisons", TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
+    )
+
+
+def _reasons(view: View) -> Table:
+    """Return a table with the reason, p value and noise floor of each comparison."""
+    floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
+    cols: list[Col[Comparison]] = [
+        col("Setting", view.settings.short),
+        col(STEP, "label", trace="trace"),
+        col(P, "p", probability, "p"),
+        col(FLOOR, "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
+        WHY_COL,
+    ]
+    name = message("Reason for the verdict, p value and noise floor of each comparison")
+    return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)

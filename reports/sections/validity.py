@@ -1,0 +1,70 @@
+"""The section "Validity" of a report: the checks of a run, and the basis of its verdicts."""
+
+from collections.abc import Iterator
+
+from analysis.cells import of_cells, runtimes
+from analysis.comparisons import looks_at
+from analysis.steps import not_separated, steps
+from core.messages import NOTHING, Message, message
+from core.method import FEWEST_TO_PIN, SAME, placement
+from reports.document.model import Section, plain_table, traced, words
+from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
+from reports.parts.gaps import missing_section
+from reports.view import View
+
+PLACE = 60
+OF_SEARCHES = True
+TITLE = message("Validity")
+STATES = {
+    PASSED: message("✓ passed"),
+    WARNING: message("! warning"),
+    FAILED: message("× failed"),
+    UNKNOWN: message("? not known"),
+}
+
+
+def section(view: View) -> Section:
+    """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
+    heads = (message("Check"), NOTHING, message("Finding"))
+    lines = [
+        (name, words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells)))
+        for name, (state, seen, cells) in checked(view).items()
+    ]
+    cells = of_cells(view.run.cells)
+    parts: tuple[Section, ...] = ()
+    if not view.plan.objectives:
+        sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
+        rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
+        parts = rest, missing_section(view)
+    return Section(
+        "validity",
+        TITLE,
+        tables=(plain_table(TITLE, heads, lines, kind="checks"),),
+        parts=parts,
+        folded=True,
+    )
+
+
+def verdict_basis(view: View) -> Iterator[Message]:
+    """Yield sentences on the measurement behind the verdicts: the number of blocks, clients and pinning."""
+    run, plan, cores = view.run, view.plan, view.machine.available_cores
+    if looks_at(run).is_anytime:
+        yield message(
+            "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
+            "the results were checked after every block. Intervals are not corrected, so they are slightly too narrow."
+        )
+    if (client := plan.method.client_runtime) == SAME:
+        yield message(
+            "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "
+            "to keep the clients' runtime the same."
+        )
+    else:
+        yield message("Clients run under {runtime} in every measurement, so only the service changes.", runtime=client)
+    is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
+    if cores >= FEWEST_TO_PIN and not is_pinned:
+        yield message(
+            "Services and clients were not pinned to cores, although the machine has {cores} cores: {advice}.",
+            cores=cores,
+            advice=placement(cores),
+        )
+    yield from not_separated(steps(runtimes(run), {}, run.runtimes))
