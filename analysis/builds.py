@@ -1,7 +1,6 @@
 """Describe the builds of interpreters and the versions of programs that a run recorded, and how builds differ."""
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any
 
 from analysis.cells import grouped
@@ -27,8 +26,8 @@ def build_flags(flags: Flags) -> Message:
     """Return the build flags as text: 'PGO, no LTO, static libpython'; empty if unknown, as for native programs."""
     if any(getattr(flags, name) is None for name in WITHOUT):
         return NOTHING
-    words = (label if getattr(flags, name) else WITHOUT.get(name) for name, label in FLAGS.items())
-    return listed(filter(None, words))
+    on = {name: label for name, label in FLAGS.items() if getattr(flags, name)}
+    return listed((WITHOUT | on)[name] for name in FLAGS if name in WITHOUT or name in on)
 
 
 def build_facts(facts: RuntimeFacts) -> dict[Message, Message]:
@@ -43,13 +42,20 @@ def known(facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Messa
 
     labels: the label of each fact's key
     """
-    return {label: verbatim(str(facts[key])) if facts.get(key) else absent for key, label in labels.items()}
+
+    def value(key: str) -> Message:
+        return verbatim(str(facts[key])) if facts.get(key) else absent
+
+    return {label: value(key) for key, label in labels.items()}
 
 
 def by_label(facts: Mapping[str, Facts]) -> dict[Message, dict[str, Message]]:
     """Return {label: {name: value}} from {name: {label: value}}."""
-    labels = dict.fromkeys(chain(*facts.values()))
-    return {label: {name: known[label] for name, known in facts.items() if label in known} for label in labels}
+    found: dict[Message, dict[str, Message]] = {}
+    for name, known_facts in facts.items():
+        for label, value in known_facts.items():
+            found.setdefault(label, {})[name] = value
+    return found
 
 
 def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:

@@ -56,8 +56,12 @@ def gain_words(gain: float | None, most: float = inf) -> Message:
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
     """Return the table row of the system, parameters and runtime that were profiled; None if they were not measured."""
-    arm = profile["system"], profile["params"], profile["runtime"]
+    arm = _arm_of(profile)
     return next((row for row in rows if (row.system, row.params, row.runtime) == arm), None)
+
+
+def _arm_of(profile: Mapping[str, Any]) -> tuple[Any, ...]:
+    return profile["system"], profile.get("params"), profile["runtime"]
 
 
 def bound_of_lock(
@@ -74,7 +78,6 @@ def bound_of_lock(
     if not RuntimeName(profile["runtime"]).gil_enabled:
         if not LOCKS.issuperset(owners):
             return None
-        arm = ("system", "params", "runtime")
-        alike = [one for one in run.profiles if all(one.get(key) == profile[key] for key in arm)]
+        alike = [one for one in run.profiles if _arm_of(one) == _arm_of(profile)]
         burnt = next((one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one), None)
     return bound(row_of(rows, profile), run, share, burnt)

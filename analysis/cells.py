@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from textwrap import shorten
 from typing import Literal, TypeVar
@@ -78,12 +79,10 @@ class Row(Setting, SavedRow):
     @property
     def trouble(self) -> Message:
         """The number of blocks that are not ok, with the first reason of each kind; empty if all are ok."""
+        by_status, count = grouped(self.cells, attrgetter("status")), len(self.cells)
+        kinds = [(words, by_status[status]) for status, words in TROUBLES.items() if status in by_status]
         return listed(
-            (
-                replace(words, args={"count": len(self.cells), "bad": len(bad), "reason": reasons(bad)[0]})
-                for status, words in TROUBLES.items()
-                if (bad := [cell for cell in self.cells if cell.status == status])
-            ),
+            (replace(words, args={"count": count, "bad": len(bad), "reason": reasons(bad)[0]}) for words, bad in kinds),
             SEMICOLON,
         )
 
@@ -199,10 +198,10 @@ class Cells:
                 system=system,
                 params=json.loads(params),
                 rows=tuple(sorted(filter(attrgetter("good"), rows), key=lambda row: self.arms.index(row.runtime))),
-                bad=tuple(cell for row in rows for cell in row.bad),
+                bad=tuple(chain.from_iterable(map(attrgetter("bad"), rows))),
             )
             for (system, params), rows in found.items()
-            if any(row.good for row in rows)
+            if any(map(attrgetter("good"), rows))
         ]
 
 

@@ -282,10 +282,7 @@ def _comparison(
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
         others=beside.share if beside else None,
         is_beside_others=is_beside,
-        settings=[
-            Setting(system=setting[0], params=parameters(setting))
-            for setting in pair.sides or [single.setting for single in pair.over]
-        ],
+        settings=[Setting(system=key[0], params=parameters(key)) for key in pair.covered],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else AllFactors(),
         tails=dict(of_tails),

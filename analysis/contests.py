@@ -104,7 +104,8 @@ def _setting_names(rows: Sequence[Row]) -> list[str]:
     systems = grouped(rows, attrgetter("system"))
     choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
     own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""
-    return [name for name in varying(rows) if name != own_choice and all(name in row.params for row in rows)]
+    in_all = set.intersection(*(set(row.params) for row in rows)) if rows else set()
+    return [name for name in varying(rows) if name != own_choice and name in in_all]
 
 
 def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], common: Message) -> Message:

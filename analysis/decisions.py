@@ -29,18 +29,15 @@ def widest(run: Run) -> float:
     claims = _claims(run)
     family = [(one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"]
     fewest = fewest_blocks_anytime(max(1, len(family)) / SHARES["throughput"])
-    widths = [
-        (judged.high - judged.low) / judged.ratio
-        if judged.low is not None
-        and judged.high
-        and judged.ratio
-        and one.blocks >= fewest
-        and one.obstacle.code != SHORT
-        else inf
-        for one, judged in family
-        if not one.is_over_all
-    ]
+    widths = [_width(judged, one, fewest) for one, judged in family if not one.is_over_all]
     return max(widths, default=0.0) if claims else inf
+
+
+def _width(judged: Verdict, one: Comparison, fewest: int) -> float:
+    """Return the width of an interval as a share of its ratio; infinite if there is none, or too few blocks."""
+    if one.blocks < fewest or one.obstacle.code == SHORT or not judged.ratio:
+        return inf
+    return (judged.high - judged.low) / judged.ratio if judged.low is not None and judged.high else inf
 
 
 def is_decided(run: Run) -> bool:
@@ -69,8 +66,12 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
     share: 0.05 for 5 % more time; the whole interval must lie beyond it
     A comparison without a verdict counts as decided if its interval excludes so large a difference.
     """
-    slower = [one for one in comparisons if any(slower_beyond(judged, share) for judged in one.judged)]
-    unclear = [one for one in comparisons if any(_is_unclear(judged, one, share) for judged in one.judged)]
+    slower, unclear = [], []
+    for one in comparisons:
+        if any(slower_beyond(judged, share) for judged in one.judged):
+            slower.append(one)
+        if any(_is_unclear(judged, one, share) for judged in one.judged):
+            unclear.append(one)
     return slower, unclear
 
 

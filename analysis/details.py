@@ -25,8 +25,8 @@ def _interval(seen: Estimate, moved: float) -> RatioInterval:
     moved: added to its value; the interval is widened to hold the sum
     """
     value = seen.value + moved
-    low, high = (exp(end) if isfinite(end) else None for end in (min(seen.low, value), max(seen.high, value)))
-    return RatioInterval(ratio=exp(value), low=low, high=high)
+    ratio, low, high = exp(value), exp(min(seen.low, value)), exp(max(seen.high, value))
+    return RatioInterval(ratio=ratio, low=low, high=high) if isfinite(seen.half_width) else RatioInterval(ratio=ratio)
 
 
 # ---- factors -------------------------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ def gate(cells: Sequence[CellResult]) -> Message:
 
 def failed_gate(cells: Sequence[CellResult]) -> Message:
     """Return why one of *cells* is invalid or failed; an empty message if all are ok."""
-    invalid, failed = ([cell for cell in cells if cell.status == status] for status in ("invalid", "failed"))
+    invalid = [cell for cell in cells if cell.status == "invalid"]
+    failed = [cell for cell in cells if cell.status == "failed"]
     if invalid:
         reason = reasons(invalid[:1])[0]
         return message("{arm} in block {block}: {reason}", arm=invalid[0].arm, block=invalid[0].block, reason=reason)

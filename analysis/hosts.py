@@ -47,7 +47,8 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     facts = by_label({name: known(vars(host), MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):
         builds = {name: host.builds.get(runtime, RuntimeFacts()) for name, host in hosts.items()}
-        installed = {name: verbatim(name) for name in sorted({*chain(*(build.installed for build in builds.values()))})}
+        packages = {*chain.from_iterable(build.installed for build in builds.values())}
+        installed = {name: verbatim(name) for name in sorted(packages)}
         of_hosts = by_label(
             {name: build_facts(build) | known(build.installed, installed, MISSING) for name, build in builds.items()}
         )

@@ -5,6 +5,8 @@ Other processes are those that do not belong to the run. On a virtual machine, s
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from statistics import fmean
 from typing import Literal
 
@@ -111,35 +113,35 @@ def on_busy(word: Message, share: float | None) -> Message:
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
     """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the services."""
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
-    return chained(
-        (
-            message(
-                "{name} used {share} of the machine's CPU time, which is {time_us} us per request.",
-                name=name,
-                share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)),
-                time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in good)),
-            )
-            for name in (good[0].beside if good else ())
-        ),
-        SENTENCES,
+    names = good[0].beside if good else ()
+    return chained((_beside_words(name, good, cores) for name in names), SENTENCES)
+
+
+def _beside_words(name: str, good: Sequence[CellResult], cores: int) -> Message:
+    return message(
+        "{name} used {share} of the machine's CPU time, which is {time_us} us per request.",
+        name=name,
+        share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)),
+        time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in good)),
     )
 
 
 def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:
-    return max(_mean(seen, [one["share"] for one in seen]) for seen in by_host.values())
+    return max(_mean(seen, map(itemgetter("share"), seen)) for seen in by_host.values())
 
 
 def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "neighbours"]) -> dict[str, float]:
     """Return the CPU share of each process, largest first, by its name or, with several hosts, 'host: name'."""
-    shares = {
-        f"{host}: {name}" if host else name: _mean(seen, [one[kind].get(name, 0.0) for one in seen])
-        for host, seen in by_host.items()
-        for name in dict.fromkeys(name for one in seen for name in one[kind])
-    }
+    shares = {}
+    for host, seen in by_host.items():
+        of_kind = [one[kind] for one in seen]
+        for name in dict.fromkeys(chain.from_iterable(of_kind)):
+            shown = f"{host}: {name}" if host else name
+            shares[shown] = _mean(seen, [known.get(name, 0.0) for known in of_kind])
     return dict(sorted(shares.items(), key=lambda one: -one[1]))
 
 
-def _mean(seen: Sequence[Seen], shares: Sequence[float]) -> float:
+def _mean(seen: Sequence[Seen], shares: Iterable[float]) -> float:
     """Return the mean of *shares*, each weighted by the number of cores and the length of its observation.
 
     seen: the observation to which each share belongs

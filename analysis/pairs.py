@@ -63,6 +63,11 @@ class Pair:
         return any(is_open(parameters(setting)) for one in self.singles for setting in (one.setting, *one.sides))
 
     @property
+    def covered(self) -> tuple[Setting, ...]:
+        """The settings of the two arms if these differ; otherwise the settings that this pair covers, if several."""
+        return self.sides or tuple(single.setting for single in self.over)
+
+    @property
     def singles(self) -> tuple["Pair", ...]:
         """This comparison split by setting: one comparison (pair) for each setting that it covers."""
         return self.over or (self,)
@@ -93,10 +98,8 @@ class Pair:
     @property
     def short_blocks(self) -> int:
         """The number of blocks that do not count, because of slices that were too short in one of the arms."""
-        counted, measured = (
-            set.intersection(*(set(cells) for cells in arms))
-            for arms in ([self._timed(cells) for cells in self.arms.values()], self.arms.values())
-        )
+        measured = set.intersection(*map(set, self.arms.values()))
+        counted = set.intersection(*(set(self._timed(cells)) for cells in self.arms.values()))
         return len(measured) - len(counted)
 
     @cached_property
@@ -141,9 +144,7 @@ class Pair:
         known: returns the value of each measurement by block, for those with a known value
         """
         passed = [single for single in self.singles if not (self.over and single.gate)]
-        return mean_over_cells(
-            of(*[known(single._timed(cells)) for cells in single.arms.values()]) for single in passed
-        )
+        return mean_over_cells(of(*map(known, map(single._timed, single.arms.values()))) for single in passed)
 
     def _timed(self, cells: Cells) -> Cells:
         """Return the cells with long enough slices. In the first blocks, long requests may not be known yet."""
@@ -206,13 +207,14 @@ def pairs(run: Run) -> list[Pair]:
     found = others + steps(runtimes(run), dict.fromkeys(again, services[0]) if services else again, run.runtimes)
     index = CellIndex(run)
     cells = _cells(run, index)
-    made = [
-        Pair(setting=setting, step=step, arms={side: arms.get(getattr(step, side), {}) for side in SIDES})
-        for setting, arms in cells.items()
-        for step in found
-        if (names := index.settings[setting].runtimes if setting in index.settings else None) is None
-        or {step.denominator, again.get(step.numerator, step.numerator)} <= {*names}  # native programs have no runtime
-    ]
+    made = []
+    for setting, by_arm in cells.items():
+        planned = index.settings[setting].runtimes if setting in index.settings else None
+        for step in found:
+            runtimes_needed = {step.denominator, again.get(step.numerator, step.numerator)}
+            if planned is None or runtimes_needed <= {*planned}:  # native programs have no runtime
+                both = {side: by_arm.get(getattr(step, side), {}) for side in SIDES}
+                made.append(Pair(setting=setting, step=step, arms=both))
     if run.plan.judged_steps:
         return made
     swept, is_all = ([], False) if run.plan.view else _sweeps(cells, index)

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isfinite
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +75,10 @@ class ArmPauses(NamedTuple):
     percentile: str
     shares: Mapping[str, SlowShare]
 
+    def by_block(self, name: str) -> dict[int, float]:
+        """Return the share of the slow requests' time that a cause explains, by block; empty if it is unknown."""
+        return dict(zip(self.blocks, self.shares[name].slow, strict=True)) if name in self.shares else {}
+
     @property
     def findings(self) -> set[str]:
         """Return the names of the causes that significantly delay slow requests."""
@@ -84,11 +90,14 @@ def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
 
     Rows whose services recorded no collections are left out.
     """
-    known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
-    every = [cell.slow for _, cells in known for cell in cells]
-    common = (name for name in PERCENTILES if all(name in slow and slow[name]["requests"] for slow in every))
-    percentile = next(common, "")
-    return [_pauses(row, cells, percentile) for row, cells in known]
+    known = [(row, [*filter(_is_known, row.good)]) for row in rows]
+    every = [cell for _, cells in known for cell in cells]
+    percentile = next((name for name in PERCENTILES if all(map(partial(_has_slow, name), every))), "")
+    return [_pauses(row, cells, percentile) for row, cells in known if cells]
+
+
+def _has_slow(percentile: str, cell: CellResult) -> bool:
+    return percentile in cell.slow and bool(cell.slow[percentile]["requests"])
 
 
 def _is_known(cell: CellResult) -> bool:
@@ -96,7 +105,7 @@ def _is_known(cell: CellResult) -> bool:
 
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
-    figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
+    figures = np.array([[*map(_figures, cell.services)] for cell in cells])
     # Each array is indexed by cell and service.
     collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)
     wall_ns = [cell.wall_ns for cell in cells]
@@ -112,7 +121,8 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
     )
 
 
-def _figures(of: record.PauseCounts) -> list[int]:
+def _figures(service: record.ServiceResult) -> list[int]:
+    of = service["pauses"]
     return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
 
 
@@ -121,14 +131,13 @@ def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
 
     blocks: the slow requests of each block, as in result.json
     """
-    known = [
-        {name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()} for slow in blocks
-    ]
-    return {
-        name: SlowShare(*np.array([shares[name] for shares in known]).T)
-        for name in CAUSES
-        if all(name in shares for shares in known)
-    }
+    causes = [slow.get("causes", {}) for slow in blocks]
+    shares = {}
+    for name in CAUSES:
+        of_name = [known.get(name) for known in causes]
+        if all(of_name):
+            shares[name] = SlowShare(*(np.array([*map(itemgetter(key), of_name)]) for key in ("share", "window")))
+    return shares
 
 
 def change_of_share(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
@@ -136,9 +145,6 @@ def change_of_share(before: ArmPauses, after: ArmPauses, name: str) -> Estimate 
 
     None if there are too few blocks (rounds of measurement).
     """
-    earlier, later = (
-        dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
-        for each in (before, after)
-    )
+    earlier, later = before.by_block(name), after.by_block(name)
     differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
     return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None

@@ -36,10 +36,11 @@ def parameter_names(settings: Iterable[HasParams]) -> list[str]:
 def varying(settings: Iterable[HasParams]) -> list[str]:
     """Return the names of the parameters that have several values in *settings*, in the order of their declaration."""
     every = list(settings)
-    values = {
-        name: {value_text(one.params[name]) for one in every if name in one.params} for name in parameter_names(every)
-    }
-    return [name for name, texts in values.items() if len(texts) > 1]
+    texts: dict[str, set[str]] = {}
+    for one in every:
+        for name, value in one.params.items():
+            texts.setdefault(name, set()).add(value_text(value))
+    return [name for name in parameter_names(every) if len(texts[name]) > 1]
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
@@ -119,10 +120,10 @@ class Settings:
         self._titles = titles
         self._names = names
         self._in_all = varying(rows)
-        self._varying = {  # DISPATCH always stands in the name, because it changes the design of the service
-            system: [name for name in self._in_all if name in {*varying(mine), "DISPATCH"}]
-            for system, mine in by_system(rows)
-        }
+        self._varying: dict[str, list[str]] = {}
+        for system, mine in by_system(rows):
+            telling = {*varying(mine), "DISPATCH"}  # DISPATCH always stands in the name: it changes the design
+            self._varying[system] = [name for name in self._in_all if name in telling]
         self._plan_titles = {row.key: row.title for row in rows}
 
     def number(self, system: str) -> Message:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp, inf, log
+from operator import itemgetter
 from statistics import fmean
 from typing import TypeAlias
 
@@ -71,7 +72,7 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
     """
     every = list(cells)
     common = sorted(set.intersection(*map(set, every))) if every else []
-    return {block: fmean(cell[block] for cell in every) for block in common}
+    return {block: fmean(map(itemgetter(block), every)) for block in common}
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
@@ -120,7 +121,8 @@ def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
     if not both:
         return {}
-    below, above = (fmean(times[block] for block in both) for times in (denominator_ns, numerator_ns))
+    below = fmean(map(denominator_ns.__getitem__, both))
+    above = fmean(map(numerator_ns.__getitem__, both))
     whole = log(below / above)
     return {block: whole + denominator_ns[block] / below - numerator_ns[block] / above for block in both}
 
@@ -214,8 +216,10 @@ def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[floa
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))
     middle, few = below.value - above.value, min(below.count, above.count)
-    sides = (below.value - below.low, above.high - above.value), (below.high - below.value, above.value - above.low)
-    under, over = (float(np.hypot(*side)) if few >= FEWEST_FOR_INTERVAL else inf for side in sides)
+    under = over = inf
+    if few >= FEWEST_FOR_INTERVAL:
+        under = float(np.hypot(below.value - below.low, above.high - above.value))
+        over = float(np.hypot(below.high - below.value, above.value - above.low))
     return Estimate(value=middle, low=middle - under, high=middle + over, count=few)
 
 

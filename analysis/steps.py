@@ -87,10 +87,10 @@ def _named(arms: Sequence[str], facts: Mapping[str, RuntimeFacts]) -> dict[Runti
     interpreted = [RuntimeName(arm) for arm in arms if arm != NATIVE]
     reported = {arm: facts[arm].version for arm in interpreted if arm in facts}
     of_version = {arm.version: version for arm, version in reported.items()}
-    named = {
-        arm if arm.patch else arm.of_release(reported.get(arm) or of_version.get(arm.version, "")): arm
-        for arm in interpreted
-    }
+    named = {}
+    for arm in interpreted:
+        release = reported.get(arm) or of_version.get(arm.version, "")
+        named[arm if arm.patch else arm.of_release(release)] = arm
 
     def order(name: RuntimeName) -> tuple[Any, ...]:
         return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
@@ -143,7 +143,8 @@ def _causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName,
 def several_causes(denominator: str, numerator: str) -> Message:
     """Return the causes of step `other` as text, as far as the names of the runtimes show them: 'build and GIL'."""
     names = RuntimeName(denominator), RuntimeName(numerator)
-    causes = [cause for cause in _causes(*names) if cause != "patch" or all(name.patch for name in names)]
+    are_releases = all(name.patch for name in names)
+    causes = [cause for cause in _causes(*names) if cause != "patch" or are_releases]
     return listed([NAMES[cause] for cause in causes], COMMA, AND) or NAMES["other"]
 
 
@@ -154,7 +155,7 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
             "{denominator} and {numerator} differ in several ways: {causes}. To measure the effect of each difference, "
             "add --runtime {runtimes}.",
             denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
-            causes=listed([NAMES[cause] for cause in step.causes], COMMA, AND),
+            causes=listed(map(NAMES.__getitem__, step.causes), COMMA, AND),
         )
         for step in found
         if step.name == "other"
@@ -204,7 +205,7 @@ def _build(arm: str, facts: RuntimeFacts) -> dict[Arg, Arg]:
     )
     return {
         message("compiler"): facts.compiler,
-        **{label: ON if getattr(facts.flags, flag) else OFF for flag, label in FLAGS.items()},
+        **{label: (OFF, ON)[bool(getattr(facts.flags, flag))] for flag, label in FLAGS.items()},
         VERSION: facts.version,
         message("incremental garbage collector (3.14.0 to 3.14.4)"): ON if collects else OFF,
     }

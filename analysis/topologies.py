@@ -20,11 +20,12 @@ def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
 
     None if they are unknown, or if they differ between *cells*, as with a service that starts a thread per connection.
     """
-    counted = [[one["threads"] for each in cell.services for one in each.get("workers", ())] for cell in cells]
     processes, threads = [], []
-    for of_cell in filter(None, counted):
-        processes.append(len(of_cell))
-        threads.append(median_low(of_cell))
+    for cell in cells:
+        of_cell = [worker["threads"] for service in cell.services for worker in service.get("workers", ())]
+        if of_cell:
+            processes.append(len(of_cell))
+            threads.append(median_low(of_cell))
     if not threads or differ((min(processes), min(threads)), (max(processes), max(threads))):
         return None
     return median_low(processes), median_low(threads)

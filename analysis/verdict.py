@@ -262,10 +262,15 @@ def judge_runs(
                 effect=unpaired_effect(below, above),
                 total=unpaired_total(below, above),
                 p=unpaired_p(below, above),
-                p_outside=max(unpaired_p(*arms) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer),
+                p_outside=max(_one_sided_p(*arms) for arms in longer),
                 margin=margin,
             )
     return _verdicts([*comparisons], seen, gates, fewest_blocks_unpaired)
+
+
+def _one_sided_p(below: Sequence[float], above: Sequence[float]) -> float:
+    """Return p of the hypothesis that the times *below* are not longer; 1 if they are not longer in the runs."""
+    return unpaired_p(below, above) / 2 if unpaired_effect(below, above).value > 0 else 1.0
 
 
 def _verdicts(
@@ -288,10 +293,9 @@ def _verdicts(
     }
     why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=NO_BLOCK, fewest=fewest)
     empty = Verdict(verdict="inconclusive", why=why, obstacle=NO_BLOCK, blocks_needed=fewest)
-    return {
-        key: Verdict(verdict="invalid", why=gate, obstacle=gate) if (gate := gates.get(key)) else judged.get(key, empty)
-        for key in keys
-    }
+    withheld = {key: Verdict(verdict="invalid", why=gate, obstacle=gate) for key, gate in gates.items() if gate}
+    known = {**judged, **withheld}
+    return {key: known.get(key, empty) for key in keys}
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from analysis.cells import grouped
@@ -90,5 +91,6 @@ def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list
     is_alike: False if library versions may differ; lines of libraries are then matched by function
     """
     names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
-    same = [place["waits"][LOCK] for place in _waiting(profile) if all(place[name] == line[name] for name in names)]
+    place_of_line = itemgetter(*names)
+    same = [other["waits"][LOCK] for other in _waiting(profile) if place_of_line(other) == place_of_line(line)]
     return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])

@@ -1,6 +1,6 @@
 """Derive from a saved run the facts that reports show, and cache them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from analysis.capacity import Capacity, capacities, choices_of_arms, faulty_cells
@@ -44,6 +44,10 @@ class View:
     def named_groups(self) -> list[tuple[Message, list[Row]]]:
         """Return the groups of result rows, each with the name of its setting."""
         return [(self.settings.name(rows[0]), rows) for rows in self.groups]
+
+    def groups_with(self, value: Callable[[Row], object]) -> list[tuple[Message, list[Row]]]:
+        """Return the named groups of the result rows for which *value* is neither empty nor 0."""
+        return [(name, [*filter(value, rows)]) for name, rows in self.named_groups]
 
     @cached_property
     def all_comparisons(self) -> list[Comparison]:

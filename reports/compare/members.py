@@ -128,7 +128,8 @@ def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:
             "The number of named runs is {count}, but compare needs {least} to {most} runs. Name more or fewer runs.",
             count=len(views), least=LEAST, most=MOST,
         )  # fmt: skip
-    titles_of, names = (ChainMap(*(getattr(view, of) for view in views)) for of in ("titles", "names"))
+    titles_of = ChainMap(*(dict(view.titles) for view in views))
+    names = ChainMap(*(view.names for view in views))
     settings = Settings([row for view in views for row in view.rows], titles_of, names)
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 

@@ -72,7 +72,7 @@ class ComparedCell:
     def medians_ns(self) -> list[float | None]:
         """The median time per request in ns, of each of the two runs; None for a run without a valid block."""
         times = _of_both(self.pair, _times_ns)
-        return [median(of_run) if of_run else None for of_run in times]
+        return [*map(_median, times)]
 
     def to_json(self) -> Json:
         """Return the comparison in the form of result.json, with the name of the measured runtime.
@@ -167,6 +167,10 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         name = _cell_names([a], base.settings.where)
         cells.append(ComparedCell(pair=pair, name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
+
+
+def _median(times_ns: Sequence[float]) -> float | None:
+    return median(times_ns) if times_ns else None
 
 
 def _of_both(pair: RowPair, times: Callable[[Row], Mapping[int, float]]) -> tuple[list[float], list[float]]:

@@ -365,6 +365,10 @@ def arm(name: str, look: int | None, cells: str = "") -> Datum:
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 
+def _as_datum(item: Any) -> Datum:
+    return item if isinstance(item, Datum) else words(item)
+
+
 def plain_table(
     name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
 ) -> Table:
@@ -373,6 +377,6 @@ def plain_table(
     lines: words or data
     numbers: heads of columns of numbers, which come last
     """
-    made = [[item if isinstance(item, Datum) else words(item) for item in line] for line in lines]
+    made = [[*map(_as_datum, line)] for line in lines]
     columns = [*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers)]
     return Table(name=name, columns=columns, groups=[(NOTHING, made)], **more)

@@ -158,7 +158,11 @@ def table(
     groups: (head, items) of each
     more: other fields of Table
     """
-    made = [(head, [[one.datum(item) for one in cols] for item in items]) for head, items in groups]
+
+    def line(item: Item) -> tuple[Datum, ...]:
+        return tuple(one.datum(item) for one in cols)
+
+    made = [(head, [*map(line, items)]) for head, items in groups]
     return Table(name=name, columns=[one.column for one in cols], groups=made, **more)
 
 

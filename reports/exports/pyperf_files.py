@@ -81,8 +81,9 @@ def _benchmark(row: Row) -> dict[str, Any]:
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata as pyperf accepts it: texts are on one line, and empty or unknown values are left out."""
-    lines = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in metadata.items()}
-    return {name: value for name, value in lines.items() if value not in (None, "")}
+    known = {name: value for name, value in metadata.items() if value is not None}
+    texts = {name: " ".join(value.split()) for name, value in known.items() if isinstance(value, str)}
+    return {name: value for name, value in (known | texts).items() if value != ""}
 
 
 def _name(row: Row) -> str:

@@ -10,7 +10,7 @@ from analysis.cells import Row
 from analysis.metrics import METRICS, ROW_METRICS
 from analysis.settings import parameter_names, value_text
 from core.languages import Language, printable
-from record.run import Run
+from record.run import CellResult, Run
 from record.run_file import to_json
 from reports.document.model import Document
 from reports.render.markdown import markdown as rendered
@@ -24,17 +24,17 @@ def as_json(view: View) -> dict[str, Any]:
 
     record.run_file.load can read the result like result.json.
     """
-    rows = [
-        {
-            "system": row.system,
-            "runtime": row.runtime,
-            "params": dict(row.params),
-            "status": row.state,
-            "figures": {key: {"value": value, "unit": ROW_METRICS[key].raw_unit} for key, value in row.columns.items()},
-        }
-        for row in view.rows
-    ]
-    return {**to_json(view.run), "figures": rows}
+    return {**to_json(view.run), "figures": [*map(_row_as_json, view.rows)]}
+
+
+def _row_as_json(row: Row) -> dict[str, Any]:
+    return {
+        "system": row.system,
+        "runtime": row.runtime,
+        "params": dict(row.params),
+        "status": row.state,
+        "figures": {key: {"value": value, "unit": ROW_METRICS[key].raw_unit} for key, value in row.columns.items()},
+    }
 
 
 def text_files(view: View, document: Document, language: Language) -> Texts:
@@ -68,40 +68,42 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
     NUM_MAX_CONNS is also None if there is no limit.
     """
     names = parameter_names(run.cells)
-    return [
-        {
-            **{name: getattr(cell, name) for name in _IDENTITY},
-            "client_runtime": cell.client_runtime or cell.runtime,
-            "status": cell.status,
-            "reason": " ".join(str(cell.reason).split()),
-            **{name: cell.params.get(name) for name in names},
-            **{metric.key: metric.read(cell) for metric in METRICS.values()},
-        }
-        for cell in run.cells
-    ]
+    return [_cell_line(cell, names) for cell in run.cells]
+
+
+def _cell_line(cell: CellResult, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        **{name: getattr(cell, name) for name in _IDENTITY},
+        "client_runtime": cell.client_runtime or cell.runtime,
+        "status": cell.status,
+        "reason": " ".join(str(cell.reason).split()),
+        **{name: cell.params.get(name) for name in names},
+        **{metric.key: metric.read(cell) for metric in METRICS.values()},
+    }
 
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:
     """Return the content of table.csv: one line per row of the results table, with all parameters."""
     names = parameter_names(all_rows)
-    return _sheet(
-        {
-            "system": row.system,
-            "title": row.title,
-            "runtime": row.runtime,
-            "status": row.state,
-            **_params(row.params, names),
-            **{key: row.columns.get(key) for key in ROW_METRICS},
-            "blocks_not_ok": len(row.bad),
-            "blocks_planned": row.planned,
-            "trouble": str(row.trouble),
-        }
-        for row in all_rows
-    )
+    return _sheet(_row_line(row, names) for row in all_rows)
+
+
+def _row_line(row: Row, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "system": row.system,
+        "title": row.title,
+        "runtime": row.runtime,
+        "status": row.state,
+        **_params(row.params, names),
+        **{key: row.columns.get(key) for key in ROW_METRICS},
+        "blocks_not_ok": len(row.bad),
+        "blocks_planned": row.planned,
+        "trouble": str(row.trouble),
+    }
 
 
 def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    return {name: value_text(params[name]) if name in params else "" for name in names}
+    return {**dict.fromkeys(names, ""), **{name: value_text(params[name]) for name in names if name in params}}
 
 
 def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:

@@ -1,6 +1,7 @@
 """The checks of a run: each with its state, its finding, and the cells that the finding comes from."""
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from analysis.builds import build_flags
 from analysis.cells import Row, of_cells, of_rows, together
@@ -140,7 +141,7 @@ def _check_gil(view: View) -> Check:
 
 
 def _check_time(view: View) -> Check:
-    timed = [row for row in _compared_rows(view) if any(cell.clients for cell in row.good)]
+    timed = [row for row in _compared_rows(view) if any(map(attrgetter("clients"), row.good))]
     short = [row for row in timed if blocks_to_time(row.good)]
     seen = message(
         "{short} of {all} pairs of setting and runtime were timed for less than 2 s", short=len(short), all=len(timed)

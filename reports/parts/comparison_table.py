@@ -124,8 +124,11 @@ def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
     ends = [end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)]
     low = max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND)
     high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
-    shown = [[value for value in values if low <= value <= high] for values in TICKS]
-    ticks = next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
+    ticks: list[float] = []
+    for values in TICKS:
+        ticks = [value for value in values if low <= value <= high]
+        if len(ticks) <= MOST_TICKS:
+            break
     return Strip(low=low, high=high, is_log=True, ticks=[(value, f"{value:g}") for value in ticks])
 
 

@@ -124,10 +124,10 @@ def published(name: Message, text: str, **more: Any) -> Table:
     more: other fields of Table
     """
     (first, *heads), *lines = (re.split(" {2,}", line) for line in text.strip().splitlines())
-    columns = [
-        col(head, itemgetter(place), str if lines[0][place][0].isdigit() else None)
-        for place, head in enumerate([Message(msgid=first), *map(verbatim, heads)])
-    ]
+    columns = []
+    for place, head in enumerate([Message(msgid=first), *map(verbatim, heads)]):
+        is_number = lines[0][place][0].isdigit()
+        columns.append(col(head, itemgetter(place), str if is_number else None))
     return table(name, columns, [(NOTHING, lines)], **more)
 
 
@@ -151,19 +151,16 @@ def absent_sentences(view: View) -> list[Message]:
 
 def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
     """Return the systems that were not measured as text by reason: 'Netty (Java); uvloop under 3.11, 3.14t'."""
-    reasons = grouped(absences, attrgetter("reason")).items()
-    return {
-        reason: listed(
-            (_under(system, [one.runtime for one in same], view)
-             for system, same in grouped(alike, attrgetter("system")).items()),
-            SEMICOLON,
-        )
-        for reason, alike in reasons
-    }  # fmt: skip
+    found = {}
+    for reason, alike in grouped(absences, attrgetter("reason")).items():
+        by_system = grouped(alike, attrgetter("system"))
+        found[reason] = listed((_under(system, same, view) for system, same in by_system.items()), SEMICOLON)
+    return found
 
 
-def _under(system: str, runtimes: Sequence[str], view: View) -> Message:
-    """Return the title of a system and its runtimes as text. A native program has no runtime."""
+def _under(system: str, absent: Sequence[Absent], view: View) -> Message:
+    """Return the title of a system and the runtimes that it lacks as text. A native program has no runtime."""
+    runtimes = [one.runtime for one in absent]
     title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
     under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
     return title if runtimes == [NATIVE] else under

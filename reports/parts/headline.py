@@ -1,6 +1,6 @@
 """The headline of a run: the sentence that states the result of its main comparison."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -243,15 +243,7 @@ def gains(view: View) -> list[Message]:
     sentences = []
     for count in dict.fromkeys((1, view.machine.available_cores)):
         some = [one for one in judged if one.params.get("NUM_API_SERVICES") == count]
-        named = [
-            (one.verdict, message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one)))
-            for one in some
-        ]
-        clauses = [
-            replace(template, args={"systems": listed(systems, COMMA, AND)})
-            for verdict, template in EFFECTS.items()
-            if (systems := [name for word, name in named if word == verdict])
-        ]
+        clauses = [*_effects(some, view)]
         if clauses and len({one.system for one in some}) == len(some):
             args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
             if step != "lock":
@@ -260,3 +252,15 @@ def gains(view: View) -> list[Message]:
             is_busy = any((one.others or 0.0) > MOST_BUSY for one in some)
             sentences.append(message("On a busy machine: {said}", said=said) if is_busy else said)
     return sentences
+
+
+def _effects(some: Sequence[Comparison], view: View) -> Iterator[Message]:
+    """Yield a clause for each verdict on *some* comparisons, with the systems that have it and their ratios."""
+    for verdict, template in EFFECTS.items():
+        systems = [
+            message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
+            for one in some
+            if one.verdict == verdict
+        ]
+        if systems:
+            yield replace(template, args={"systems": listed(systems, COMMA, AND)})

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from core.languages import Language, Printable
 from core.messages import Message
@@ -20,7 +21,7 @@ def markdown(document: Document, language: Language) -> str:
     language = Printable(language)
     parts = [f"# {_escaped(language.text(document.title))}"]
     parts += [_escaped(language.text(line)) for line in document.about if line]
-    shown = (section for section in document.sections if not any(table.filters for table in section.tables))
+    shown = (section for section in document.sections if not any(map(attrgetter("filters"), section.tables)))
     parts += [text for section in shown for text in _section(section, language, 2)]
     parts += [_escaped(language.text(document.foot))] if document.foot else []
     return "\n\n".join(parts) + "\n"
@@ -71,19 +72,21 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
     kept: the indices of the shown columns
     """
     texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
-    last = max(texts)
-    texts = {next((index for index in kept if index >= place), last): text for place, text in texts.items()}
-    return [texts.get(index, "") for index in kept]
+    moved, last = {}, max(texts)
+    for place, text in texts.items():
+        moved[next((index for index in kept if index >= place), last)] = text
+    return [moved.get(index, "") for index in kept]
 
 
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
     """Return a Markdown table whose columns are also aligned in its source."""
-    rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
+    rows = [[*map(_in_line, line)] for line in (heads, *lines)]
     columns = []
     for right, (head, *texts) in zip(numeric, zip(*rows, strict=True), strict=True):
         width = max(3, *map(len, [head, *texts]))
         rule = "-" * (width - 1) + ":" if right else "-" * width
-        columns.append([text.rjust(width) if right else text.ljust(width) for text in (head, rule, *texts)])
+        align = str.rjust if right else str.ljust
+        columns.append([align(text, width) for text in (head, rule, *texts)])
     return "\n".join(f"| {' | '.join(row)} |" for row in zip(*columns, strict=True))
 
 

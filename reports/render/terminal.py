@@ -74,9 +74,9 @@ def _print_lists(table: Table, console: Console, language: Language) -> None:
 def _print_grid(table: Table, layout: "_Layout", console: Console, language: Language) -> None:
     """Print the columns of a table that *layout* has."""
     shared = _shared_heads(table, layout.widths, layout.gap, language)
-    rooms: Columns = [(room, "center" if len(part) > 1 else "right") for _, part, room in shared]
+    rooms: Columns = [(room, ("right", "center")[len(part) > 1]) for _, part, room in shared]
     columns: Columns = [
-        (width, "right" if table.columns[index].is_number else "left") for index, width in layout.widths.items()
+        (width, ("left", "right")[table.columns[index].is_number]) for index, width in layout.widths.items()
     ]
     heads = [
         wrapped(_brief(table.columns[index], language), width).split("\n") for index, width in layout.widths.items()
@@ -119,11 +119,11 @@ def _layout(table: Table, width: int, language: Language) -> _Layout | None:
     """
     columns = table.columns
     indent = INDENT if any(head for head, _ in table.groups) else 0
-    needs = {
-        index: max(map(cell_len, [_brief(column, language), *(_text(line, index, language) for line in table.lines)]))
-        for index, column in enumerate(columns)
-        if not column.is_strip
-    }
+    needs = {}
+    for index, column in enumerate(columns):
+        if not column.is_strip:
+            texts = [_brief(column, language), *(_text(line, index, language) for line in table.lines)]
+            needs[index] = max(map(cell_len, texts))
     shown, has_bars = list(needs), any(_strip(line) for line in table.lines)
     widths, left = needs, 0
     while True:
@@ -181,11 +181,12 @@ def _shared_heads(
     table: Table, widths: Mapping[int, int], gap: int, language: Language
 ) -> list[tuple[str, list[int], int]]:
     """Return each title that neighbouring columns share, the indices of these columns, and their joint width."""
-    parts = [(over, list(part)) for over, part in groupby(widths, lambda index: table.columns[index].over)]
-    return [
-        (on_one_line(language.text(over)), part, sum(widths[index] for index in part) + gap * (len(part) - 1))
-        for over, part in parts
-    ]
+    found = []
+    for over, indices in groupby(widths, lambda index: table.columns[index].over):
+        part = [*indices]
+        width = sum(map(widths.__getitem__, part)) + gap * (len(part) - 1)
+        found.append((on_one_line(language.text(over)), part, width))
+    return found
 
 
 def _brief(column: Column, language: Language) -> str:

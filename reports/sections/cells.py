@@ -22,7 +22,7 @@ def section(view: View) -> Section:
     """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
     names = varying(view.rows)
     cells = view.run.cells
-    shown = [metric for metric in LABELLED if any(metric.read(cell) is not None for cell in cells)]
+    shown = [metric for metric in LABELLED if {*map(metric.read, cells)} - {None}]
     cols = [
         col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
         col("System", "system"),

@@ -6,6 +6,7 @@ The costs of a request for services and clients are what the operating system an
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import attrgetter
 
 from analysis.cells import Row
 from analysis.formats import tenths
@@ -66,7 +67,7 @@ def section(view: View) -> Section:
     more = table(
         message("Waiting for a core and context switches"),
         [arm, *map(_col, MORE)],
-        [(head, [row for row in rows if row.good]) for head, rows in view.named_groups],
+        view.groups_with(attrgetter("good")),
         folded=True,
         caption=message(
             "Core wait is the time in which threads were ready to run but had no core, in us per request. Switches are "
@@ -88,8 +89,11 @@ def _col(cost: Cost) -> Col[Row]:
 
 def _times(arm: Col[Row], view: View) -> Table:
     """Return a table with a stacked bar of the time per request for each runtime. Each setting has its own scale."""
-    timed = [(head, [row for row in rows if row.figures]) for head, rows in view.named_groups]
-    longest = {id(row): max(sum(_parts(each).values()) for each in rows) or 1.0 for _, rows in timed for row in rows}
+    timed = view.groups_with(attrgetter("figures"))
+    longest: dict[int, float] = {}
+    for _, rows in timed:
+        most = max((sum(_parts(row).values()) for row in rows), default=0.0)
+        longest |= dict.fromkeys(map(id, rows), most or 1.0)
 
     def bar(row: Row) -> Datum:
         parts = _parts(row)

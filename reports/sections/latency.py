@@ -6,6 +6,7 @@ The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a shar
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, log10
+from operator import attrgetter
 
 from analysis.cells import Row
 from analysis.comparisons import DIFFERENT, Comparison
@@ -32,7 +33,7 @@ Points = Sequence[tuple[float, float]]
 
 def section(view: View) -> Section:
     """Return the report's section on latency percentiles. It is empty if too few requests were timed."""
-    curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
+    curves = {id(row): [*filter(_is_shown, curve(row.latency))] for row in view.rows}
     if not any(curves.values()):
         return Section("latency", TITLE)
     return Section(
@@ -103,6 +104,10 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
     ticks = [(place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest]
     across = Axis(message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
     up = Axis(message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
+    panels = []
+    for rows in view.groups:
+        drawn = [_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]]
+        panels.append(Panel(title=view.settings.short(rows[0]), across=across, up=up, curves=drawn))
     return Figure(
         "latency",
         TITLE,
@@ -111,17 +116,13 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
             "99.9 % are equally far apart. A curve ends at the percentile that only 10 requests exceeded. Marks "
             "show the percentiles 50, 90, 99 and so on. Lower latency is better."
         ),
-        panels=[
-            Panel(
-                title=view.settings.short(rows[0]),
-                across=across,
-                up=up,
-                curves=[_curve(row, curves[id(row)], view) for row in rows if curves[id(row)]],
-            )
-            for rows in view.groups
-        ],
+        panels=panels,
         table=_table(view),
     )
+
+
+def _is_shown(point: tuple[float, float]) -> bool:
+    return point[0] >= LEFT_EDGE
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
@@ -135,7 +136,6 @@ def _curve(row: Row, points: Points, view: View) -> Curve:
 
 def _table(view: View) -> Table:
     """Return a table of the latency percentiles of each result row."""
-    groups = ((head, [row for row in rows if row.latency.count]) for head, rows in view.named_groups)
     return table(
         message("latency [us]"),
         [
@@ -143,7 +143,7 @@ def _table(view: View) -> Table:
             *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
             col("Requests", "latency.count", whole, "latency count"),
         ],
-        groups,
+        view.groups_with(attrgetter("latency.count")),
     )
 
 

@@ -1,8 +1,9 @@
 """The section "Machine and runtimes" of a report: machine, hosts, runtimes, plan, command and parameters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from analysis.builds import build_flags
 from analysis.cells import Row
@@ -167,24 +168,26 @@ def contribution_table(run: Run) -> Table:
 
 
 def _contribution(name: str, cells: Sequence[CellResult]) -> tuple[Fact, ...]:
-    services, clients = (
-        [[one for one in getattr(cell, side) if one.get("host") == name] for cell in cells]
-        for side in ("services", "clients")
-    )
+    services = [_of_host(name, cell.services) for cell in cells]
+    clients = [_of_host(name, cell.clients) for cell in cells]
+    hosts = [cell.hosts[name] for cell in cells if name in cell.hosts]
     answered = sum(one.get("answered", 0) for one in chain(*clients))
     share = answered / max(1, sum(cell.answered for cell in cells))
     spent_ns = cpu_ns([*chain(*services, *clients)])
-    times_ns = (
-        max((host[key] for cell in cells if key in (host := cell.hosts.get(name, {}))), default=None)
-        for key in ("late_ns", "error_ns")
-    )
+    late_ns = max((host["late_ns"] for host in hosts if "late_ns" in host), default=None)
+    error_ns = max((host["error_ns"] for host in hosts if "error_ns" in host), default=None)
     return (
         name,
         *(str(max(map(len, processes)) or ABSENT) for processes in (services, clients)),
         *((f"{answered:,}", f"{share:.1%}") if any(clients) else (ABSENT, ABSENT)),
         ABSENT if spent_ns is None else message("{seconds:.2f} s", seconds=spent_ns / 1e9),
-        *map(_microseconds, times_ns),
+        _microseconds(late_ns),
+        _microseconds(error_ns),
     )
+
+
+def _of_host(name: str, results: Iterable[Any]) -> list[Any]:
+    return [one for one in results if one.get("host") == name]
 
 
 def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:
@@ -198,17 +201,12 @@ def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:
         message("Packages"),
     )
     builds = {True: message("free-threaded"), False: message("default (with GIL)")}
-    lines = [
-        (
-            name,
-            facts.version or ABSENT,
-            builds[facts.gil_disabled_build] if facts.version else ABSENT,
-            facts.compiler or ABSENT,
-            build_flags(facts.flags) or ABSENT,
-            ", ".join(f"{package} {version}" for package, version in facts.installed.items()),
-        )
-        for name, facts in runtimes.items()
-    ]
+    lines: list[tuple[Fact, ...]] = []
+    for name, facts in runtimes.items():
+        build = builds[facts.gil_disabled_build] if facts.version else ABSENT
+        packages = ", ".join(f"{package} {version}" for package, version in facts.installed.items())
+        flags = build_flags(facts.flags) or ABSENT
+        lines.append((name, facts.version or ABSENT, build, facts.compiler or ABSENT, flags, packages))
     return plain_table(message("Runtimes"), heads, lines, kind="facts")
 
 
@@ -233,19 +231,16 @@ def _plan_table(view: View) -> Table:
 def _parameter_tables(view: View) -> tuple[Table, Table]:
     """Return two tables: parameters that differ between settings, and parameters with one value in all settings."""
     differing = varying(view.rows)
-    settings = [
-        (
-            row.title or view.settings.head(row.system),
-            *(_value_text(row.params[name], name) if name in row.params else ABSENT for name in differing),
-        )
-        for row, *_ in view.groups
-        if differing
-    ]
-    same = [
-        (name, _value_text(_values(view.rows, name)[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
-        for name in parameter_names(view.rows)
-        if name not in differing
-    ]
+    settings: list[tuple[Fact, ...]] = []
+    for row, *_ in view.groups if differing else ():
+        values = dict.fromkeys(differing, ABSENT)
+        values |= {name: _value_text(value, name) for name, value in row.params.items() if name in differing}
+        settings.append((row.title or view.settings.head(row.system), *values.values()))
+    same: list[tuple[Fact, ...]] = []
+    for name in parameter_names(view.rows):
+        if name not in differing:
+            meaning = PARAMETERS[name].help if name in PARAMETERS else NOTHING
+            same.append((name, _value_text(_values(view.rows, name)[0], name), meaning))
     title, heads = message("Parameters that differ between settings"), (message("Setting"),)
     return (
         plain_table(title, heads, settings, map(verbatim, differing), kind="settings", titled=True),

@@ -57,13 +57,19 @@ def _side_bytes(row: Row, side: str) -> float:
     return median([*filter(None, sizes)] or [0])
 
 
+def _services_bytes(row: Row) -> float:
+    return _side_bytes(row, "services")
+
+
 def _size_table(view: View) -> Table:
     """Return a table of the memory that services and clients use, with a line per setting and runtime."""
-    groups = [(head, [row for row in rows if _side_bytes(row, "services")]) for head, rows in view.named_groups]
-    longest = {id(row): max(_side_bytes(each, "services") for each in rows) for _, rows in groups for row in rows}
+    groups = view.groups_with(_services_bytes)
+    longest: dict[int, float] = {}
+    for _, rows in groups:
+        longest |= dict.fromkeys(map(id, rows), max(map(_services_bytes, rows), default=0.0))
 
     def bar(row: Row) -> Datum:
-        length, look = _side_bytes(row, "services"), view.looks[row.runtime]
+        length, look = _services_bytes(row), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=row.trace)
 
@@ -72,7 +78,7 @@ def _size_table(view: View) -> Table:
         [
             arm_col("runtime", view.looks),
             col(NOTHING, bar, is_strip=True),
-            col("Services [MiB]", lambda row: _side_bytes(row, "services"), mib, "memory services"),
+            col("Services [MiB]", _services_bytes, mib, "memory services"),
             col("Clients [MiB]", lambda row: _side_bytes(row, "clients") or None, mib, "memory clients"),
         ],
         groups,
@@ -188,21 +194,19 @@ def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
     counts = [count for growth in mine for count in growth.ends]
     room = 0.04 * (max(counts) - min(counts))
     heads = (message("memory with the fewest clients [MiB]"), message("memory with the most clients [MiB]"))
+    across = Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room)
+    up = Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most)
+    panels = []
+    for label, of_setting in grouped(mine, attrgetter("label")).items():
+        curves = [_curve(growth, view) for growth in of_setting]
+        panels.append(Panel(title=label, across=across, up=up, curves=curves))
     return Figure(
         key="memory-services",
         title=message("Memory of all services by number of clients"),
         caption=message(
             "Marks show single measurements. The line is fitted to all marks, and the table shows the line's slope."
         ),
-        panels=tuple(
-            Panel(
-                title=label,
-                across=Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room),
-                up=Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most),
-                curves=tuple(_curve(growth, view) for growth in of_setting),
-            )
-            for label, of_setting in grouped(mine, attrgetter("label")).items()
-        ),
+        panels=panels,
         table=table(
             message("Memory of services"),
             [

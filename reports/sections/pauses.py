@@ -36,10 +36,10 @@ def section(view: View) -> Section:
 
 
 def _causes_sentence(each: ArmPauses, view: View) -> Message:
-    known = [(name, each.shares.get(name)) for name in CAUSES]
-    shares: dict[str, Any] = {
-        name: estimate(share.estimate, whole_percent) if share else message("unknown") for name, share in known
-    }
+    usual = dict.fromkeys(CAUSES, "-")
+    usual |= {name: whole_percent(float(np.median(share.usual))) for name, share in each.shares.items()}
+    shares: dict[str, Any] = dict.fromkeys(CAUSES, message("unknown"))
+    shares |= {name: estimate(share.estimate, whole_percent) for name, share in each.shares.items()}
     return traced(
         message(
             "{runtime}, {setting}: causes of delay for requests slower than {percentile}, as shares of their time. "
@@ -49,7 +49,7 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
             runtime=each.row.runtime,
             setting=view.settings.name(each.row),
             percentile=each.percentile,
-            usual=", ".join(whole_percent(float(np.median(share.usual))) if share else "-" for _, share in known),
+            usual=", ".join(usual.values()),
             **shares,
         ),
         each.row.trace,

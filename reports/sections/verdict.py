@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 
 from analysis.cells import Row, together
 from analysis.comparisons import Comparison, answering
@@ -104,7 +105,7 @@ def _open_sentences(view: View) -> Iterator[Message]:
         if not is_in_headline:
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
-        reasons = (traced(why, together(one.trace for one in about)) for why, about in whys.items())
+        reasons = (traced(why, together(map(attrgetter("trace"), about))) for why, about in whys.items())
         yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     needed = [one for one in undecided if one.blocks_needed and one.ratio]
     if more := more_blocks(needed):

@@ -66,10 +66,12 @@ def _states_table(named: Named, view: View) -> Table:
 
 
 def _lines_table(named: Named, view: View) -> Table:
-    waiting: list[tuple[Message, list[Profile]]] = [
-        (head, [{**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]])
-        for head, mine in named
-    ]
+    waiting: list[tuple[Message, list[Profile]]] = []
+    for head, mine in named:
+        lines: list[Profile] = [
+            {**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]
+        ]
+        waiting.append((head, lines))
     return table(
         message("Lines of code by time spent waiting"),
         [

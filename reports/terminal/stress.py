@@ -248,8 +248,8 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
         "hang": message("Stacks of the threads when a request timed out"),
     }
     for one in seen:
-        traces = [each.crashes if one.kind == "crash" else each.stacks for each in one.rounds]
-        texts = next(filter(None, traces), ())
+        of_round = attrgetter("crashes" if one.kind == "crash" else "stacks")
+        texts = next(filter(None, map(of_round, one.rounds)), ())
         if texts and one.kind in titles:
             yield Section(
                 key=f"{one.kind}-trace",
