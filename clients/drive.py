@@ -9,10 +9,9 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from clients.call_tally import CallTally, OwnTally
+from clients.call_tally import ANSWER_LIMIT_S, CallTally, OwnProtocol, OwnTally
 from clients.callers import cached_caller
 from clients.channel import CallFailed, StreamChannel
-from clients.own_protocol import ANSWER_LIMIT_S, OwnProtocol
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
 from clients.tally import shared, time_at_edges
 from clients.workers import GIVE_UP_AFTER, numbers
