@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
@@ -88,7 +88,8 @@ def _from_text(text: str) -> Value:
 
 
 def _declared(kind: type, default: Value, meaning: str, *choices: str, **more: Any) -> Any:
-    return field(default=default, metadata={"kind": kind, "help": Message(msgid=meaning), "choices": choices, **more})
+    declared = {"kind": kind, "default": default, "help": Message(msgid=meaning), "choices": choices, **more}
+    return field(default=default, metadata=declared)
 
 
 _whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str))
@@ -237,9 +238,9 @@ class Cell:
 
 
 PARAMETERS: dict[str, Parameter] = {
-    declared.name.upper(): Parameter(name=declared.name.upper(), default=declared.default, **declared.metadata)
+    declared.name.upper(): Parameter(name=declared.name.upper(), **declared.metadata)
     for declared in fields(Cell)
-    if declared.metadata and declared.default is not MISSING
+    if declared.metadata
 }
 
 

@@ -178,11 +178,8 @@ class RuntimeName(str):
         """Return environment variables that switch a process's GIL and JIT to the state in this runtime's name."""
         if self.native:
             return {}
-        return {
-            switch.variable: value
-            for name, switch in SWITCHES.items()
-            if (value := "1" if name in self.suffixes else switch.unset)
-        }
+        unset = {switch.variable: switch.unset for switch in SWITCHES.values() if switch.unset}
+        return {**unset, **{SWITCHES[name].variable: "1" for name in self.suffixes}}
 
     @property
     def promises(self) -> dict[str, bool]:
