@@ -79,7 +79,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
             "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
         )
     expect_keys(what, content, by_key(HOST_KEYS))
-    host = Host(name=name, **{"address": "", **parsed(HOST_KEYS, content, folder)})
+    host = Host(name=name, **parsed(HOST_KEYS, content, folder))
     if not host.address:
         raise BadInput(
             "{host} has no address. Add the IPv4 address for the measured traffic, such as address: 10.0.0.2.",

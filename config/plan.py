@@ -360,7 +360,7 @@ def values_used_by(system: System, values: Values) -> Values:
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:
     """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises BadInput."""
     declared = parameter(name)
-    items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
-    if not items:
+    items = given.split(",") if isinstance(given, str) else given
+    if items == []:
         raise BadInput("{name} is an empty list; it must be {accepted}.", name=name, accepted=declared.accepted)
-    return tuple(dict.fromkeys(declared.parse(item.strip() if isinstance(item, str) else item) for item in items))
+    return tuple(dict.fromkeys(map(declared.parse, items if isinstance(items, list) else [items])))

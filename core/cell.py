@@ -61,6 +61,7 @@ class Parameter:
 
     def parse(self, given: Any) -> Value:
         """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises BadInput."""
+        given = given.strip() if isinstance(given, str) else given
         if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
             return None
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
@@ -81,7 +82,7 @@ class Parameter:
 
 
 def _from_text(text: str) -> Value:
-    word = text.strip().lower()
+    word = text.lower()
     if word in ("true", "false"):
         return word == "true"
     return int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else text

@@ -18,7 +18,7 @@ class Host:
     """
 
     name: str
-    address: str
+    address: str = ""
     via: str = VIA[0]
     ssh: str = ""
     identity_file: str = ""
