@@ -26,7 +26,6 @@ from core.method import ORCHESTRATOR, SAME
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
-from core.system import CLIENT
 from core.user_service import only_native
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
@@ -115,7 +114,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
             what=needed_for,
             client=client,
         )
-    wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
+    wanted = [system.native_client.name for system in plan.systems.values() if system.native_client]
     reasons = list(filter(None, map(programs.missing, dict.fromkeys(wanted))))
     if needed_for and reasons:
         raise BadInput(

@@ -25,7 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     if flags["json"]:
         print(json.dumps({name: plain(runtime.facts()) for name, runtime in runtimes.items()}, indent=2))
         return 0
-    for line in (*(line for name, one in runtimes.items() for line in _lines(name, one.facts())), *_others(runtimes)):
+    lines = [line for name, one in runtimes.items() for line in _lines(name, one.facts())]
+    for line in (*lines, *_others(runtimes)):
         output.print_line(line)
     return 0
 

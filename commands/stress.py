@@ -49,8 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_parameters()
     flags.add_service_flags(parser)
     parser.add_group("what to print, and where to save the result", OUT, JSON, QUIET)
-    given = parser.parse(arguments)
-    given = complete_from_project(given, output.note)
+    given = complete_from_project(parser.parse(arguments), output.note)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
     require_limits(asked.method)
     if asked.user_service and not given["plan"]:
