@@ -7,7 +7,7 @@ import zlib
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import accumulate, chain
 from math import gcd
@@ -110,7 +110,7 @@ class Request:
 
     def to_json(self) -> Json:
         """Return the request as JSON values and Secret objects. Omit expect_json if every body is accepted."""
-        stored = asdict(self)
+        stored = {**vars(self)}
         for name in ("first", "save"):
             if not stored[name]:
                 del stored[name]
@@ -166,7 +166,7 @@ class RequestPlan:
 
     def to_json(self) -> Json:
         """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""
-        return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
+        return {"requests": [request.to_json() for request in self.requests], "think_time_s": self.think_time_s}
 
     @classmethod
     def from_json(cls, stored: Json) -> "RequestPlan":

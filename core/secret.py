@@ -44,12 +44,6 @@ class Secret:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __copy__(self) -> "Secret":
-        return self
-
-    def __deepcopy__(self, memo: object) -> "Secret":
-        return self
-
     @property
     def key(self) -> tuple[str, str]:
         """Return the two texts that a file stores in place of the secret: the secret's name and its masked text."""
