@@ -3,9 +3,10 @@
 from functools import partial
 from typing import Literal
 
-from clients.native import ECHO, ECHO_READS
 from core.messages import Message, message
-from core.system import SIZES, Program, System
+from core.system import ECHO, SIZES, Program, System
+
+ECHO_READS = ("NUM_CONNECTIONS_PER_CLIENT", "MESSAGE_BYTES", "TRANSPORT", "NODELAY", "BUFFER_BYTES", "RATE")
 
 _in_python = partial(
     System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, supports_hosts=True, request_cpu_us=60

@@ -26,9 +26,8 @@ Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
 from functools import partial
 from typing import Any
 
-from clients.native import FRAMED
 from core.messages import Message, message
-from core.system import System
+from core.system import FRAMED, System
 
 GRANIAN_NEEDS_NO_GIL = message("Granian refuses to run on a free-threaded build whose GIL is on")
 
