@@ -76,11 +76,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     """Return default parameter values of a stress test. Omit parameters that a topology sets or a system ignores."""
-    return {
-        name: value
-        for name, value in DEFAULTS.items()
-        if all(name in row.system.parameters and name not in row.fixed for row in plan.rows)
-    }
+    free = {*DEFAULTS}
+    for row in plan.rows:
+        free &= {*row.system.parameters} - {*row.fixed}
+    return {name: value for name, value in DEFAULTS.items() if name in free}
 
 
 def with_two_arms(plan: Plan) -> Plan:

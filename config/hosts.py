@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, fields_of, matching, parsed
-from config.plan import Plan
+from config.plan import Plan, Values, values_used_by
 from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
@@ -140,10 +140,8 @@ def adapt_to_hosts(plan: Plan) -> Plan:
     for why, applies in _host_obstacles(plan).items():
         if applies:
             raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
-    rows = tuple(
-        replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
-        for row in plan.rows
-    )
+    tcp: Values = {"TRANSPORT": ("tcp",)}
+    rows = tuple(replace(row, values={**row.values, **values_used_by(row.system, tcp)}) for row in plan.rows)
     return replace(plan, rows=rows)
 
 

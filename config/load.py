@@ -141,7 +141,8 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
     if names == []:
         raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
-    systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
+    names = names if isinstance(names, list) else [names]
+    systems = [find_system(str(name), folder) for name in names]
     about = parsed(ROW, given, folder)
     rows = []
     for system in systems:

@@ -179,10 +179,9 @@ class Plan(PlanFields):
         arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
         if self.aa and self.compared:
             is_target = bool(self.user_service and self.user_service.targets)
-            again = self.compared[0 if is_target else -1]
-            arms += [
-                (f"{again} again", cell) for cell in cells if again == (cell.system if is_target else cell.runtime)
-            ]
+            field_name, place = ("system", 0) if is_target else ("runtime", -1)
+            again = self.compared[place]
+            arms += [(f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again]
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:
@@ -303,7 +302,7 @@ def _restore_systems(saved: SavedPlan) -> dict[str, System]:
 
 def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
     """Raise BadInput if a block has too many cells (measurements). Count the cells without building them."""
-    count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
+    count = sum(math.prod(map(len, row.values.values())) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
         raise BadInput(
             "The plan has {count} measurements per block; it must have at most {most}. Give fewer values of a "
