@@ -188,13 +188,12 @@ def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
-    releases = {name: name.binary for name in binaries if name.patch}
-    if absent := [name for name, binary in releases.items() if binary not in found]:
+    if absent := [name for name in binaries if name.patch and name.binary not in found]:
         for line in interpreters.install(absent):
             output.note(line)
         found = interpreters.find(binaries, given)
         for name in absent:
-            if releases[name] not in found:
+            if name.binary not in found:
                 raise BadInput(interpreters.missing(name))
     return usable(names, found, None if flags.get("quiet") else output.note)
 
