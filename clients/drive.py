@@ -9,10 +9,9 @@ from functools import partial
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from clients.call_tally import CallTally, OwnTally
+from clients.call_tally import ANSWER_LIMIT_S, CallTally, OwnProtocol, OwnTally
 from clients.callers import cached_caller
 from clients.channel import CallFailed, StreamChannel
-from clients.own_protocol import ANSWER_LIMIT_S, OwnProtocol
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
 from clients.tally import shared, time_at_edges
 from clients.workers import GIVE_UP_AFTER, numbers
@@ -93,7 +92,7 @@ class WorkerThreads:
     requests: number of requests of each task; None for as many as fit into slice_ns
     sliced: the slice of time, in whose lead only errors count; None if the requests count from the start
     uncounted: number of answers to requests of the lead, for each thread
-    done: for each thread, the tasks that it has done in a slice
+    done: for each thread, the counts of the tasks that it has done in a slice
     pace: requests per second of all tasks together, with a thread for each task
     run_queue_ns: for each thread that has ended, how long it was ready to run without a core
     """
@@ -118,7 +117,7 @@ class WorkerThreads:
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
         self.uncounted: list[int] = []
-        self.done: list[list[Task]] = []
+        self.done: list[list[CallTally]] = []
         self._released = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:
@@ -143,7 +142,7 @@ class WorkerThreads:
 
     def _work(self) -> None:
         self._released.wait()
-        until_ns, part, done = self._started_ns, self._part, list[Task]()
+        until_ns, part, done = self._started_ns, self._part, list[CallTally]()
         if self._begins_ns:
             wait_until(self._begins_ns.popleft())
         while taken := self._take(until_ns):
@@ -152,8 +151,8 @@ class WorkerThreads:
                 self._call(task, place, None, part.at_ns, until_ns)
                 self.uncounted.append(task.tally.end_lead(until_ns, part.until_ns))
             elif part:
-                task.tally.last_ns = done[-1].tally.last_ns
-            done.append(task)
+                task.tally.last_ns = done[-1].last_ns
+            done.append(task.tally)
             until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
             arrivals = self._call(task, place, self._requests, self._started_ns, until_ns)
             if arrivals:
@@ -242,7 +241,7 @@ class CallerClient:
         running = self._gather(None, part.length_ns / 1e9, part)
         wait_until(part.at_ns)
         result = self._counted(running, part.counts_from_ns, deadline_s)
-        at_edges = time_at_edges(part, [[task.tally for task in done] for done in running.done])
+        at_edges = time_at_edges(part, running.done)
         for task in self._tasks:
             task.tally.clear()
         counted = {"uncounted": sum(running.uncounted), "connections": self._threads}

@@ -197,7 +197,13 @@ class Tally:
 
         connect, lag, slow, slices and first_wrong are missing if they are empty.
         """
-        slow, slices = self.slowest.to_json(), self.slices.to_json()
+        optional = {
+            "connect": self.connect.count and self.connect.to_json(),
+            "lag": self.lag and self.lag.count and self.lag.to_json(),
+            "slow": self.slowest.to_json(),
+            "slices": self.slices.to_json(),
+            "first_wrong": self.first_wrong,
+        }
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
@@ -207,9 +213,5 @@ class Tally:
             "wrong": self.wrong,
             "errors": dict(self.errors),
             "latency": self.latency.to_json(),
-            **({"connect": self.connect.to_json()} if self.connect.count else {}),
-            **({"lag": self.lag.to_json()} if self.lag and self.lag.count else {}),
-            **({"slow": slow} if slow else {}),
-            **({"slices": slices} if slices else {}),
-            **({"first_wrong": self.first_wrong} if self.first_wrong else {}),
+            **{name: value for name, value in optional.items() if value},
         }

@@ -26,7 +26,6 @@ from core.method import ORCHESTRATOR, SAME
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
-from core.system import CLIENT
 from core.user_service import only_native
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
@@ -115,7 +114,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
             what=needed_for,
             client=client,
         )
-    wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
+    wanted = [system.native_client.name for system in plan.systems.values() if system.native_client]
     reasons = list(filter(None, map(programs.missing, dict.fromkeys(wanted))))
     if needed_for and reasons:
         raise BadInput(
@@ -189,13 +188,12 @@ def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
-    releases = {name: name.binary for name in binaries if name.patch}
-    if absent := [name for name, binary in releases.items() if binary not in found]:
+    if absent := [name for name in binaries if name.patch and name.binary not in found]:
         for line in interpreters.install(absent):
             output.note(line)
         found = interpreters.find(binaries, given)
         for name in absent:
-            if releases[name] not in found:
+            if name.binary not in found:
                 raise BadInput(interpreters.missing(name))
     return usable(names, found, None if flags.get("quiet") else output.note)
 

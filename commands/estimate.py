@@ -44,7 +44,7 @@ def run_time(plan: Plan, cores: int) -> Message:
             "A run would take about {time}, for {cells} in each of {blocks}.",
             cells=cells,
             blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
-            time=duration(plan_seconds(plan, cores)),
+            time=duration(plan.blocks * block_seconds(plan, cores)),
         )
     until = plan.until
     ends = {
@@ -142,8 +142,3 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
 def block_seconds(plan: Plan, cores: int) -> float:
     """Return the estimated time of one block (repetition) of *plan* in seconds."""
     return sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
-
-
-def plan_seconds(plan: Plan, cores: int) -> float:
-    """Return the estimated time of all blocks (repetitions) of *plan* in seconds, without the time for the report."""
-    return plan.blocks * block_seconds(plan, cores)

@@ -31,14 +31,15 @@ class Output:
         self._secrets: set[str] = set()
         self.redactor = Redactor(())
 
-    def hide(self, secrets: Iterable[str], *, only: bool = False) -> None:
-        """Print `...` in place of these secrets from now on, and of those that are hidden already unless *only*."""
-        self._secrets = {*secrets, *(() if only else self._secrets)}
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Print `...` in place of these secrets from now on, too."""
+        self._secrets.update(secrets)
         self.redactor = Redactor(self._secrets, CUT_FROM)
 
     def hide_arguments(self, arguments: Sequence[str]) -> None:
         """Print `...` in place of the secrets of a command line, and of no others."""
-        self.hide(secrets_in_arguments(arguments), only=True)
+        self._secrets.clear()
+        self.hide(secrets_in_arguments(arguments))
 
     def masked(self, arguments: Sequence[str]) -> list[str]:
         """Return a command line without secrets."""

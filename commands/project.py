@@ -192,7 +192,8 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
     switches = {switch.variable for switch in SWITCHES.values()}  # some builds do not start with them
     variables |= {name: revealed(text) for name, text in environment.items() if name not in switches}
     seen = inspect_application(flags["app"], python, _folder(flags), variables)
-    if not (flags["interface"] or seen.interface):
+    interface = flags["interface"] or seen.interface
+    if not interface:
         raise BadInput(
             "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
             "--service-command '{{python}} -m ... {{port}}'. Or name its interface with --interface.",
@@ -200,7 +201,6 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
             kind=seen.kind,
         )
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
-    interface = flags["interface"] or seen.interface
     note("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind)
     server = flags["server"]
     if not server:

@@ -25,7 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     if flags["json"]:
         print(json.dumps({name: plain(runtime.facts()) for name, runtime in runtimes.items()}, indent=2))
         return 0
-    for line in (*(line for name, one in runtimes.items() for line in _lines(name, one.facts())), *_others(runtimes)):
+    lines = [line for name, one in runtimes.items() for line in _lines(name, one.facts())]
+    for line in (*lines, *_others(runtimes)):
         output.print_line(line)
     return 0
 
@@ -48,7 +49,8 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
     """Yield lines about the installed interpreters that none of the chosen *runtimes* uses."""
     used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
     there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
-    others = {other.executable: other for other in there if other.executable not in {one.executable for one in used}}
+    paths = {one.executable for one in used}
+    others = {other.executable: other for other in there if other.executable not in paths}
     if others:
         yield message("\nAlso installed (choose one with --runtime NAME, or with --interpreter NAME=PATH):")
     for path, other in others.items():

@@ -49,8 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_parameters()
     flags.add_service_flags(parser)
     parser.add_group("what to print, and where to save the result", OUT, JSON, QUIET)
-    given = parser.parse(arguments)
-    given = complete_from_project(given, output.note)
+    given = complete_from_project(parser.parse(arguments), output.note)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
     require_limits(asked.method)
     if asked.user_service and not given["plan"]:
@@ -77,11 +76,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     """Return default parameter values of a stress test. Omit parameters that a topology sets or a system ignores."""
-    return {
-        name: value
-        for name, value in DEFAULTS.items()
-        if all(name in row.system.parameters and name not in row.fixed for row in plan.rows)
-    }
+    free = {*DEFAULTS}
+    for row in plan.rows:
+        free &= {*row.system.parameters} - {*row.fixed}
+    return {name: value for name, value in DEFAULTS.items() if name in free}
 
 
 def with_two_arms(plan: Plan) -> Plan:

@@ -8,7 +8,7 @@ from typing import Any
 
 from config.options import Given, Option, by_key, expect_keys, parse_length, parsed
 from core.beside import PLACE, Beside
-from core.messages import listed, message, verbatim
+from core.messages import listed, verbatim
 from core.secret import USERINFO
 
 URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
@@ -57,12 +57,11 @@ def _text(given: Given) -> str:
     """Return the given text. Raises BadInput if it contains a secret, because result.json keeps the text."""
     text = given.text()
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
-        accepted = message(
+        raise replace(given, value="...").wrong(
             "a text without secrets such as passwords, because it is saved in result.json. For a password that each "
             "run generates, write {place}",
             place="{password}",
         )
-        raise replace(given, value="...").wrong(accepted)
     return text
 
 
@@ -126,9 +125,9 @@ ENTRY = (
 
 def _beside(given: Given) -> tuple[Beside, ...]:
     """Parse programs: names separated by commas, or a list of names and mappings. Raises BadInput."""
-    entries = given.value.split(",") if isinstance(given.value, str) else given.value
+    entries = given.value.split(",") if isinstance(given.value, str) else given.values
     found = {}
-    for entry in entries if isinstance(entries, list) else [entries]:
+    for entry in entries:
         content = {"name": entry.strip()} if isinstance(entry, str) else entry
         expect_keys(verbatim(given.name), content, by_key(ENTRY))
         values: dict[str, Any] = parsed(ENTRY, content, given.folder)
@@ -136,10 +135,9 @@ def _beside(given: Given) -> tuple[Beside, ...]:
             variables = {**known.environment, **values.get("environment", {})}
             values = {**vars(known), **values, "name": known.name, "environment": variables}
         if not {"name", "command"} <= values.keys():
-            accepted = message(
+            raise replace(given, value=values.get("name")).wrong(
                 "one of {names}. For any other program, give a name and a command in a plan", names=KNOWN
             )
-            raise replace(given, value=values.get("name")).wrong(accepted)
         found[values["name"]] = Beside(**values)
     return tuple(found.values())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, fields_of, matching, parsed
-from config.plan import Plan
+from config.plan import Plan, Values, values_used_by
 from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
@@ -79,7 +79,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
             "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
         )
     expect_keys(what, content, by_key(HOST_KEYS))
-    host = Host(name=name, **{"address": "", **parsed(HOST_KEYS, content, folder)})
+    host = Host(name=name, **parsed(HOST_KEYS, content, folder))
     if not host.address:
         raise BadInput(
             "{host} has no address. Add the IPv4 address for the measured traffic, such as address: 10.0.0.2.",
@@ -140,10 +140,8 @@ def adapt_to_hosts(plan: Plan) -> Plan:
     for why, applies in _host_obstacles(plan).items():
         if applies:
             raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
-    rows = tuple(
-        replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
-        for row in plan.rows
-    )
+    tcp: Values = {"TRANSPORT": ("tcp",)}
+    rows = tuple(replace(row, values={**row.values, **values_used_by(row.system, tcp)}) for row in plan.rows)
     return replace(plan, rows=rows)
 
 

@@ -27,7 +27,7 @@ KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 TOPOLOGY = (WORKERS, THREADS)
 BLOCKS = 12  # enough for a verdict on each of 72 comparisons (analysis.significance)
 CLOSED_LOOP_S = 2.0
-CONNECTIONS_OF_A_SEARCH = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 64}
+CONNECTIONS_OF_A_SEARCH: Values = {"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (64,)}
 
 
 def experiments() -> dict[str, Path]:
@@ -98,8 +98,7 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
         client = NATIVE
     rows = plan.rows
     if plan.user_service:
-        connections = {name: (value,) for name, value in CONNECTIONS_OF_A_SEARCH.items()}
-        rows = tuple(replace(row, values={**row.values, **connections}) for row in rows)
+        rows = tuple(replace(row, values={**row.values, **CONNECTIONS_OF_A_SEARCH}) for row in rows)
     plan = replace(plan, rows=rows, method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S))
     picks = len(rows) > 1 and all(row.fixed for row in rows)
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
@@ -142,7 +141,8 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
     if names == []:
         raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
-    systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
+    names = names if isinstance(names, list) else [names]
+    systems = [find_system(str(name), folder) for name in names]
     about = parsed(ROW, given, folder)
     rows = []
     for system in systems:

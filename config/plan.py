@@ -179,10 +179,9 @@ class Plan(PlanFields):
         arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
         if self.aa and self.compared:
             is_target = bool(self.user_service and self.user_service.targets)
-            again = self.compared[0 if is_target else -1]
-            arms += [
-                (f"{again} again", cell) for cell in cells if again == (cell.system if is_target else cell.runtime)
-            ]
+            field_name, place = ("system", 0) if is_target else ("runtime", -1)
+            again = self.compared[place]
+            arms += [(f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again]
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:
@@ -303,7 +302,7 @@ def _restore_systems(saved: SavedPlan) -> dict[str, System]:
 
 def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
     """Raise BadInput if a block has too many cells (measurements). Count the cells without building them."""
-    count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
+    count = sum(math.prod(map(len, row.values.values())) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
         raise BadInput(
             "The plan has {count} measurements per block; it must have at most {most}. Give fewer values of a "
@@ -360,7 +359,7 @@ def values_used_by(system: System, values: Values) -> Values:
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:
     """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises BadInput."""
     declared = parameter(name)
-    items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
-    if not items:
+    items = given.split(",") if isinstance(given, str) else given
+    if items == []:
         raise BadInput("{name} is an empty list; it must be {accepted}.", name=name, accepted=declared.accepted)
-    return tuple(dict.fromkeys(declared.parse(item.strip() if isinstance(item, str) else item) for item in items))
+    return tuple(dict.fromkeys(map(declared.parse, items if isinstance(items, list) else [items])))

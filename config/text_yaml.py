@@ -62,9 +62,10 @@ def _cause(error: Exception) -> str:
     """Return the problem and position of a YAML error, but not the lines, because they may contain secrets."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
-    parts = ((error.context, error.context_mark), (error.problem, error.problem_mark))
-    places = (f" in line {mark.line + 1}, column {mark.column + 1}" if mark else "" for _, mark in parts)
-    texts = (f"{what or ''}{place}".strip() for (what, _), place in zip(parts, places, strict=True))
+    texts = []
+    for what, mark in ((error.context, error.context_mark), (error.problem, error.problem_mark)):
+        place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        texts.append(f"{what or ''}{place}".strip())
     return ", ".join(filter(None, texts))
 
 
@@ -77,6 +78,6 @@ def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
 def yaml_lines(key: str, value: Any) -> list[str]:
     """Return the YAML lines of one key and its value."""
     text = yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000, indent=2)
-    return [
-        f"  {line}" if isinstance(value, list) and number else line for number, line in enumerate(text.splitlines())
-    ]
+    first, *others = text.splitlines()
+    indent = "  " if isinstance(value, list) else ""
+    return [first, *(indent + line for line in others)]

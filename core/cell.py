@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
@@ -61,6 +61,7 @@ class Parameter:
 
     def parse(self, given: Any) -> Value:
         """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises BadInput."""
+        given = given.strip() if isinstance(given, str) else given
         if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
             return None
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
@@ -81,14 +82,15 @@ class Parameter:
 
 
 def _from_text(text: str) -> Value:
-    word = text.strip().lower()
+    word = text.lower()
     if word in ("true", "false"):
         return word == "true"
     return int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else text
 
 
 def _declared(kind: type, default: Value, meaning: str, *choices: str, **more: Any) -> Any:
-    return field(default=default, metadata={"kind": kind, "help": Message(msgid=meaning), "choices": choices, **more})
+    declared = {"kind": kind, "default": default, "help": Message(msgid=meaning), "choices": choices, **more}
+    return field(default=default, metadata=declared)
 
 
 _whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str))
@@ -237,9 +239,9 @@ class Cell:
 
 
 PARAMETERS: dict[str, Parameter] = {
-    declared.name.upper(): Parameter(name=declared.name.upper(), default=declared.default, **declared.metadata)
+    declared.name.upper(): Parameter(name=declared.name.upper(), **declared.metadata)
     for declared in fields(Cell)
-    if declared.metadata and declared.default is not MISSING
+    if declared.metadata
 }
 
 

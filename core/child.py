@@ -38,8 +38,7 @@ def print_ready(addresses: list[str], runtime: Json | None = None) -> None:
     addresses: empty for a client
     runtime:   given if this child stands for another program; the default is the facts of this interpreter
     """
-    known = facts() if runtime is None else dict(runtime)
-    _print_line({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
+    _print_line({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": runtime or facts()})
 
 
 def print_result(result: Json) -> None:
@@ -135,8 +134,7 @@ class ParentWatch:
     def __init__(self) -> None:
         self._said = False
         self._words: SimpleQueue[str] = SimpleQueue()
-        self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._watch, name="parent watch", daemon=True).start()
 
     def print_result(self, result: Json) -> None:
         """Print the result of a measurement. This process keeps its connections and memory until its next command."""

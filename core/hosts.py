@@ -1,8 +1,7 @@
 """Describe the hosts of a run: how each host is reached, and whether it runs services or clients."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 VIA = ("ssh", "here")
 
@@ -19,7 +18,7 @@ class Host:
     """
 
     name: str
-    address: str
+    address: str = ""
     via: str = VIA[0]
     ssh: str = ""
     identity_file: str = ""
@@ -52,7 +51,3 @@ class Layout:
     def client_host(self, client_id: int) -> str:
         """Return the name of the host on which client *client_id* runs."""
         return self.clients_on[client_id % len(self.clients_on)]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the hosts in the form in which result.json stores them."""
-        return asdict(self)

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from core.errors import BadInput
 from core.messages import Json, Message, message
@@ -120,10 +119,8 @@ class Method:
     @classmethod
     def from_json(cls, stored: Json) -> "Method":
         """Decode the measuring method of a run, which to_json() encoded."""
-        known: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
-        }
-        return cls(**{**known, "warmup": Warmup(**known["warmup"])})
+        tuples = {name: tuple(stored[name]) for name in ("pin_services", "pin_clients", "neighbours")}
+        return cls(**{**stored, **tuples, "warmup": Warmup(**stored["warmup"])})
 
 
 def size_text(size_bytes: int) -> str:

@@ -7,7 +7,7 @@ import zlib
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import accumulate, chain
 from math import gcd
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from core.limits import MAX_BODY_BYTES, SWITCHING
 from core.messages import Json
-from core.secret import Secret, Text, revealed
+from core.secret import Secret, Text, as_printed, revealed
 
 COUNTER, USER, UUID, INT = "counter", "user", "random.uuid", "random.int"
 PLACE = re.compile(
@@ -110,7 +110,7 @@ class Request:
 
     def to_json(self) -> Json:
         """Return the request as JSON values and Secret objects. Omit expect_json if every body is accepted."""
-        stored = asdict(self)
+        stored = {**vars(self)}
         for name in ("first", "save"):
             if not stored[name]:
                 del stored[name]
@@ -139,11 +139,9 @@ class Request:
 
     def body_bytes(self) -> bytes:
         """Return the body as bytes. Raises OSError if body_file cannot be read."""
-        return (
-            Path(self.body_file).read_bytes()
-            if self.body_file
-            else revealed(self.body).encode(errors="surrogateescape")
-        )
+        if self.body_file:
+            return Path(self.body_file).read_bytes()
+        return revealed(self.body).encode(errors="surrogateescape")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +166,7 @@ class RequestPlan:
 
     def to_json(self) -> Json:
         """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""
-        return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
+        return {"requests": [request.to_json() for request in self.requests], "think_time_s": self.think_time_s}
 
     @classmethod
     def from_json(cls, stored: Json) -> "RequestPlan":
@@ -218,9 +216,7 @@ def _wrong_json(expected: Any, body: bytes, head: bytes) -> Wrong | None:
     except (ValueError, RecursionError):
         return Wrong(got=f"body {shown(body)}", expected="JSON")
     difference = _difference("", expected, actual)
-    return (
-        None if difference is None else Wrong(got=f"body {shown(body)}: {difference.got}", expected=difference.expected)
-    )
+    return difference and Wrong(got=f"body {shown(body)}: {difference.got}", expected=difference.expected)
 
 
 def _difference(where: str, expected: Any, actual: Any) -> Wrong | None:
@@ -249,7 +245,7 @@ def shown(body: bytes) -> str:
     unreadable = sum(letter == "\ufffd" or (letter < " " and not letter.isspace()) for letter in text)
     if unreadable > 2 + len(text) // MOST_UNREADABLE:
         return f"({len(body)} bytes that are not text)"
-    return _cut("".join(letter if letter.isprintable() else " " for letter in text)) or "(empty)"
+    return _cut(as_printed(text)) or "(empty)"
 
 
 def _cut(text: str) -> str:
@@ -282,7 +278,7 @@ def order(requests: Sequence[Request], seed: int, length: int) -> list[int]:
     Each round of the order has every request as often as its weight says, so shares are right in a short time, too. If
     one round is longer than *length*, the requests are drawn by weight.
     """
-    weights = [0 if request.first else request.weight for request in requests]
+    weights = [request.weight * (not request.first) for request in requests]
     random, sums = Random(seed), [*accumulate(weights)]
     least = gcd(*weights) or 1
     if sums[-1] // least > length:

@@ -3,7 +3,7 @@
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -178,11 +178,8 @@ class RuntimeName(str):
         """Return environment variables that switch a process's GIL and JIT to the state in this runtime's name."""
         if self.native:
             return {}
-        return {
-            switch.variable: value
-            for name, switch in SWITCHES.items()
-            if (value := "1" if name in self.suffixes else switch.unset)
-        }
+        unset = {switch.variable: switch.unset for switch in SWITCHES.values() if switch.unset}
+        return {**unset, **{SWITCHES[name].variable: "1" for name in self.suffixes}}
 
     @property
     def promises(self) -> dict[str, bool]:
@@ -251,27 +248,20 @@ class RuntimeFacts:
 
 def gil_enabled() -> bool:
     """Return whether this process has its GIL on now. Source: sys._is_gil_enabled (3.13 and later)."""
-    probe = getattr(sys, "_is_gil_enabled", None)
-    return True if probe is None else bool(probe())
-
-
-def jit_enabled() -> bool:
-    """Return whether this process compiles at run time. Source: sys._jit (3.14 and later)."""
-    jit = getattr(sys, "_jit", None)
-    return jit is not None and bool(jit.is_enabled())
-
-
-STATES: dict[str, Callable[[], bool]] = {"gil_enabled": gil_enabled, "jit_enabled": jit_enabled}
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def states() -> dict[str, bool]:
-    """Return the state of GIL and JIT in this process."""
-    return {name: state() for name, state in STATES.items()}
+    """Return the state of GIL and JIT in this process. Source of the JIT's: sys._jit (3.14 and later)."""
+    jit = getattr(sys, "_jit", None)
+    return {"gil_enabled": gil_enabled(), "jit_enabled": bool(jit and jit.is_enabled())}
 
 
 def ready_and_end(ready: Json, end: Json) -> Json:
     """Return a child's GIL and JIT states when it was ready and at its end, by key: gil_enabled_ready, ..."""
-    return {f"{name}_{when}": found[name] for when, found in (("ready", ready), ("end", end)) for name in STATES}
+    return {
+        f"{name}_{when}": value for when, found in (("ready", ready), ("end", end)) for name, value in found.items()
+    }
 
 
 def _runs_from_a_shared_library() -> bool:

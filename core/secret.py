@@ -14,7 +14,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
-from core.messages import Arg, Json, Message
+from core.messages import Json, Message
 
 HIDDEN = "..."
 
@@ -43,12 +43,6 @@ class Secret:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-    def __copy__(self) -> "Secret":
-        return self
-
-    def __deepcopy__(self, memo: object) -> "Secret":
-        return self
 
     @property
     def key(self) -> tuple[str, str]:
@@ -132,6 +126,15 @@ def _values_in(value: Any) -> Iterator[Any]:
         yield from _values_in(part)
 
 
+def as_printed(text: str) -> str:
+    """Return *text* with a space in place of each character that cannot be printed."""
+    return "".join(map(_printed, text))
+
+
+def _printed(character: str) -> str:
+    return character if character.isprintable() else " "
+
+
 SHORTEST = 4
 # User name and password of a URL. A password may contain @, and / ? # although a URL should not have them there.
 USERINFO = re.compile(r"(?<=//)(?:[^\s:/?#@\"'<>]{1,999}:[^\s\"'<>]{0,999}|[^\s/?#\"'<>]{1,999})(?=@)")
@@ -162,7 +165,7 @@ class Redactor:
 
     def message(self, message: Message) -> Message:
         """Return *message* with secrets removed from its arguments."""
-        args = {name: self._arg(arg) for name, arg in message.args.items()}
+        args = {name: self._clean(arg) for name, arg in message.args.items()}
         clean = replace(message, args=args, text="")
         with suppress(KeyError, ValueError, IndexError):
             if message.msgid and str(clean) is not None:
@@ -171,12 +174,12 @@ class Redactor:
 
     def json(self, value: Any) -> Any:
         """Return the JSON value *value* with secrets removed from its texts."""
-        return map_json(value, lambda part: self.text(part) if isinstance(part, str) else part)
+        return map_json(value, self._clean)
 
-    def _arg(self, arg: Arg) -> Arg:
-        if isinstance(arg, Message):
-            return self.message(arg)
-        return self.text(arg) if isinstance(arg, str) else arg
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, Message):
+            return self.message(value)
+        return self.text(value) if isinstance(value, str) else value
 
 
 def _without_cut(text: str, form: str) -> str:
@@ -198,8 +201,7 @@ def _without_cut(text: str, form: str) -> str:
 def _forms(secret: str) -> Iterator[str]:
     """Yield a secret and its parts, each plain, as printed, quoted for URLs, as JSON and as a Python literal."""
     for part in {secret, secret.strip(), *_parts(secret)}:
-        printed = "".join(letter if letter.isprintable() else " " for letter in part)
-        yield from (part, printed, unquote(part), unquote_plus(part), quote(part, errors="replace"))
+        yield from (part, as_printed(part), unquote(part), unquote_plus(part), quote(part, errors="replace"))
         yield from (quote(part, safe="", errors="replace"), json.dumps(part)[1:-1], repr(part)[1:-1])
 
 

@@ -131,8 +131,15 @@ class Program:
     host: str = ""  # the Python module that follows the child contract for it; "" if it does so itself
 
 
-# Calls services that speak HTTP, such as a user's
-NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
+def _load_generator(*protocol: str) -> Program:
+    """Return gilscope's load generator as a client that speaks *protocol*."""
+    return Program(name="loadgen", arguments=("--report", "child", "--protocol", *protocol))
+
+
+NATIVE_CLIENT = _load_generator("http")  # calls services that speak HTTP, such as a user's
+ONE_PATH = _load_generator("http", "--path", "/")
+FRAMED, FRESH = _load_generator("framed"), _load_generator("framed", "--fresh")
+ECHO = _load_generator("echo")
 
 
 @dataclass(frozen=True, kw_only=True)

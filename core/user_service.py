@@ -1,7 +1,7 @@
 """A user's service in a plan: a command that starts it, an application on a server, or the address where it runs."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, ClassVar
 
@@ -148,7 +148,7 @@ class UserService:
 
     def to_json(self) -> Json:
         """Return the service in the form in which result.json stores it, without secrets."""
-        start = {"targets": [*map(asdict, self.start)]} if isinstance(self.start, tuple) else asdict(self.start)
+        start = {"targets": [*map(vars, self.start)]} if isinstance(self.start, tuple) else vars(self.start)
         own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
         stored: dict[str, Any] = for_file(own)
         return stored

@@ -1,8 +1,7 @@
 """Declare system 1: a service with a single socket, and a new connection for every request."""
 
-from clients.native import FRESH
 from core.messages import message
-from core.system import Program, System
+from core.system import FRESH, Program, System
 
 SYSTEM = System(
     number="1",

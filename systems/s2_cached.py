@@ -1,8 +1,7 @@
 """Declare system 2: a service with a single socket and a cache of connections, which clients may reuse."""
 
-from clients.native import FRAMED
 from core.messages import message
-from core.system import Program, System
+from core.system import FRAMED, Program, System
 
 SYSTEM = System(
     number="2",

@@ -1,8 +1,7 @@
 """Declare system 4: a service with several sockets, one cache of connections and one pool of workers."""
 
-from clients.native import FRAMED
 from core.messages import message
-from core.system import Program, System
+from core.system import FRAMED, Program, System
 
 SYSTEM = System(
     number="4",

@@ -120,6 +120,7 @@ class Tls:
     """The TLS settings of a client's connections.
 
     ca: a file of trusted certificates, or "" for those of the system
+    quiet: the error of reading if a TLS record without application data came
     """
 
     def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
@@ -129,7 +130,7 @@ class Tls:
         """
         import ssl
 
-        self._quiet = ssl.SSLWantReadError
+        self.quiet = ssl.SSLWantReadError
         try:
             self._context = ssl.create_default_context(cafile=settings["ca"] or None)
         except OSError as error:
@@ -153,10 +154,6 @@ class Tls:
             secured.close()
             raise CallFailed(TLS_FAILED, f"the service did not choose {self._protocol} by ALPN")
         return secured
-
-    def is_quiet(self, error: OSError) -> bool:
-        """Return whether *error* only means that a TLS record without application data was read."""
-        return isinstance(error, self._quiet)
 
 
 class HttpConnection:
@@ -206,8 +203,10 @@ class HttpConnection:
         self._sock.settimeout(0)
         try:
             self._sock.recv(1)
-        except OSError as error:
-            return not self._tls.is_quiet(error)  # session tickets come unasked
+        except self._tls.quiet:  # session tickets come unasked
+            return False
+        except OSError:
+            return True
         finally:
             self._sock.settimeout(self._deadline_s)
         return True

@@ -26,7 +26,6 @@ from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.messages import message
 from core.runtime import NATIVE
 from core.secret import HIDDEN, Redactor, Text
 from core.user_service import HTTP, HTTP2, HTTPS
@@ -55,12 +54,11 @@ def _directory(given: Given) -> str:
 
 def _command(given: Given) -> Text:
     if VARIABLE.search(given.text()):
-        accepted = message(
+        raise given.wrong(
             "a command without {variable}, because every user of this machine can see command "
             "lines; pass secrets with --env",
             variable="{env:NAME}",
         )
-        raise given.wrong(accepted)
     return hidden(replace(given, name="--service-command"), mask_userinfo)
 
 
@@ -100,11 +98,11 @@ def _targets(given: Given) -> dict[str, Text]:
     """Parse the services that already run, from {name: URL}, and fill in {env:NAME} in the URLs. Raises BadInput."""
     if not isinstance(given.value, dict) or not given.value:
         raise given.wrong("a mapping such as {example}", example="{old: 'http://127.0.0.1:8000/'}")
-    names = {name: _service_name(Given(value=name, name="name")) for name in given.value}
-    return {
-        names[name]: hidden(Given(value=str(url), name=f"--target or --arm {name}"), mask_url)
-        for name, url in given.value.items()
-    }
+    urls = {}
+    for name, url in given.value.items():
+        service = _service_name(Given(value=name, name="name"))
+        urls[service] = hidden(Given(value=str(url), name=f"--target or --arm {name}"), mask_url)
+    return urls
 
 
 TARGET = Option(

@@ -101,12 +101,11 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
         is_one = isinstance(where, str) and where.isprintable() and len(source) == 1
         is_right = is_one and {"json": where[:1] == "/", "header": True, "regex": _is_pattern(where)}.get(kind, False)
         if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
-            accepted = message(
+            raise replace(given, name=f"save: {name}", value=source).wrong(
                 "a name that you choose, followed by the place in the answer from which the value is saved: "
                 "{examples}. A regular expression must not use look-around or back-references",
                 examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
             )
-            raise replace(given, name=f"save: {name}", value=source).wrong(accepted)
     return sources
 
 

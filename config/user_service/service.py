@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from core.cell import Value
 from core.errors import BadInput
@@ -29,7 +28,7 @@ def systems(service: UserService) -> list[System]:
 
 
 def _system(service: UserService, start: Start, requests: Json) -> System:
-    told = {"name": service.name, "protocol": service.protocol, "prefix": "", **asdict(start), "requests": requests}
+    told = {"name": service.name, "protocol": service.protocol, "prefix": "", **vars(start), "requests": requests}
     if isinstance(start, Target):
         title = told["url"] = str(start.url)
     else:

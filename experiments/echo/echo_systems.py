@@ -3,21 +3,14 @@
 from functools import partial
 from typing import Literal
 
-from clients.native import ECHO, ECHO_READS
 from core.messages import Message, message
-from core.system import SIZES, Program, System
+from core.system import ECHO, SIZES, Program, System
 
-_in_python = partial(
-    System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, supports_hosts=True, request_cpu_us=60
-)
-_program = partial(
-    System,
-    group="echo",
-    common=SIZES,
-    reads=(*ECHO_READS, "NUM_SERVER_THREADS"),
-    native_client=ECHO,
-    request_cpu_us=30,
-)
+ECHO_READS = ("NUM_CONNECTIONS_PER_CLIENT", "MESSAGE_BYTES", "TRANSPORT", "NODELAY", "BUFFER_BYTES", "RATE")
+
+_echo = partial(System, group="echo", common=SIZES, native_client=ECHO)
+_in_python = partial(_echo, reads=ECHO_READS, supports_hosts=True, request_cpu_us=60)
+_program = partial(_echo, reads=(*ECHO_READS, "NUM_SERVER_THREADS"), request_cpu_us=30)
 
 
 def _hosted(name: str, title: Message, builder: Literal["cmake", "maven"] = "cmake", folder: str = "") -> System:

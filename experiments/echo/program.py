@@ -26,8 +26,8 @@ from core.child import (
     print_result,
     read_cell,
 )
-from core.errors import BadInput, GilscopeError
-from core.messages import Json, message
+from core.errors import GilscopeError
+from core.messages import message
 from core.processtree import usage_of, usage_since
 
 END_DEADLINE_S = 5.0
@@ -168,28 +168,18 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
 
 def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
+    first_line = read_cell()
+    cell = Cell.from_json(first_line)
+    pin_to_cpus(first_line.get("cpus", ()))
     try:
-        first_line, cell = _read_first_line()
-        pin_to_cpus(first_line.get("cpus", ()))
-        flags = flags_of(cell, first_line["service_id"], first_line["folder"])
-        print_result(serve(EchoProgram(command, flags), cell.message_bytes))
-    except (BadInput, ProgramEnded) as error:
+        program = EchoProgram(command, flags_of(cell, first_line["service_id"], first_line["folder"]))
+        print_result(serve(program, cell.message_bytes))
+    except ProgramEnded as error:
         give_up(error)
     exit_at_once()
 
 
-def _read_first_line() -> tuple[Json, Cell]:
-    try:
-        first_line = read_cell()
-        return first_line, Cell.from_json(first_line)
-    except (ValueError, KeyError) as error:
-        raise BadInput(
-            "The first line of standard input does not describe a measurement ({error}). It must be a JSON object.",
-            error=str(error),
-        ) from None
-
-
-def give_up(error: GilscopeError) -> NoReturn:
+def give_up(error: ProgramEnded) -> NoReturn:
     """Print the error to stderr, after the program's output, and exit."""
     print(error, file=sys.stderr)
     exit_at_once(error.exit_status)

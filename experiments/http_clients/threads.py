@@ -1,7 +1,12 @@
-"""An HTTP client whose workers are threads, each with its own blocking connection."""
+"""An HTTP client whose workers are threads, each with its own blocking connection.
+
+The clients for the extension package beastclient need nothing else. Each uses another module of the package.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from time import perf_counter_ns
 from typing import Any, Protocol
 
@@ -117,3 +122,15 @@ class ThreadClient(WorkerClient[ThreadWorker]):
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         result = summary([worker.tally for worker in self._workers], started_ns, finished_ns, "thread")
         return result | {"run_queue_ns": sum(worker.run_queue_ns for worker in self._workers)}
+
+
+def _beast_client(module: str, *of_cell: Any) -> ThreadClient:
+    """Return a client whose threads use beastclient.<module>. Each of these modules has its own exception class."""
+    extension = import_module(f"beastclient.{module}")
+    return ThreadClient(Library(extension.Connection, (extension.Failed,)), *of_cell)
+
+
+held = partial(_beast_client, "held")
+released = partial(_beast_client, "released")
+undeclared = partial(_beast_client, "undeclared")
+undeclared_released = partial(_beast_client, "undeclared_released")

@@ -26,13 +26,11 @@ Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
 from functools import partial
 from typing import Any
 
-from clients.native import FRAMED
 from core.messages import Message, message
-from core.system import System
+from core.system import FRAMED, System
 
 GRANIAN_NEEDS_NO_GIL = message("Granian refuses to run on a free-threaded build whose GIL is on")
 
-WORKERS = ("NUM_WORKERS_PER_API_SERVICE",)
 APPS = "experiments.league.http_answer"
 CHEROOT = "{python} -m cheroot --bind {host}:{port} --threads {threads} --timeout 75 --request-queue-size 4096"
 GRANIAN = "{python} -m granian --host {host} --port {port} --http 1 --no-ws --workers 1 --log-level error --interface"
@@ -75,6 +73,7 @@ _framed = partial(
     supports_hosts=True,
 )
 _http = partial(_alternative, caller="clients.callers:http_caller", message="clients.channel:http_message")
+_pooled = partial(_http, reads=("NUM_WORKERS_PER_API_SERVICE",))
 
 SPEAK_OUR_FRAMES = (
     _framed("alt-anyio", message("AnyIO on asyncio, one loop"), "anyio_app:anyio_service", "anyio", 150),
@@ -96,29 +95,26 @@ SPEAK_OUR_FRAMES = (
 )
 
 SPEAK_HTTP = (
-    _http(
+    _pooled(
         "alt-cheroot",
         message("Cheroot, numthreads = workers"),
         f"{CHEROOT} {APPS}:wsgi_app",
         "cheroot",
         400,
-        reads=WORKERS,
     ),
-    _http(
+    _pooled(
         "alt-flask",
         message("Flask on Waitress, threads = workers"),
         f"{WAITRESS} experiments.league.flask_app:app",
         "flask",
         500,
-        reads=WORKERS,
     ),
-    _http(
+    _pooled(
         "alt-flask-gunicorn",
         message("Flask on Gunicorn gthread, threads = workers"),
         f"{GUNICORN} experiments.league.flask_app:app",
         "flask",
         500,
-        reads=WORKERS,
     ),
     _http(
         "alt-granian-asgi",
@@ -128,22 +124,20 @@ SPEAK_HTTP = (
         150,
         no_forced_gil=GRANIAN_NEEDS_NO_GIL,
     ),
-    _http(
+    _pooled(
         "alt-granian-wsgi",
         message("Granian WSGI, blocking threads = workers"),
         f"{GRANIAN} wsgi --blocking-threads {{threads}} {APPS}:wsgi_app",
         "granian",
         150,
-        reads=WORKERS,
         no_forced_gil=GRANIAN_NEEDS_NO_GIL,
     ),
-    _http(
+    _pooled(
         "alt-gunicorn",
         message("Gunicorn gthread, 1 worker, threads = workers"),
         f"{GUNICORN} {APPS}:wsgi_app",
         "gunicorn",
         350,
-        reads=WORKERS,
     ),
     _http(
         "alt-http-server",
@@ -159,13 +153,12 @@ SPEAK_HTTP = (
         "uvicorn",
         200,
     ),
-    _http(
+    _pooled(
         "alt-waitress",
         message("Waitress, threads = workers"),
         f"{WAITRESS} {APPS}:wsgi_app",
         "waitress",
         400,
-        reads=WORKERS,
     ),
 )
 

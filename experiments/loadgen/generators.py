@@ -49,16 +49,30 @@ class Generator:
 
     command(load): returns the command line
     read(output): parses the output
-    version(): returns the version, or UNKNOWN, as for hey, which does not print its version
+    prints_version: the command that prints the version; empty for hey, which does not print it
     by_time: whether the generator has no option for the number of requests
     in_equal_shares: whether each connection sends the same number of requests
     """
 
     command: Callable[[Load], list[str]]
     read: Callable[[str], Report]
-    version: Callable[[], str]
+    prints_version: str = ""
     by_time: bool = False
     in_equal_shares: bool = False
+
+    def version(self) -> str:
+        """Return the version that the program prints, even if it then exits with status 1. UNKNOWN if it is missing."""
+        if not self.prints_version:
+            return UNKNOWN
+        command = self.prints_version.split()
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return UNKNOWN
+        printed = (done.stdout + done.stderr).decode(errors="replace")
+        return _match(rf"(?:Version|{command[0]}) (\S+)", printed, UNKNOWN)
 
 
 def _ab(load: Load) -> list[str]:
@@ -141,26 +155,9 @@ def _match(pattern: str, output: str, default: str | None = None) -> str:
     return match[1] if match else str(default)
 
 
-def _version_of(*command: str, pattern: str) -> Callable[[], str]:
-    """Return a function that reads the version from the output of *command*, even if *command* exits with status 1."""
-
-    def version() -> str:
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return UNKNOWN
-        return _match(pattern, (done.stdout + done.stderr).decode(errors="replace"), UNKNOWN)
-
-    return version
-
-
 GENERATORS = {
-    "ab": Generator(command=_ab, read=_read_ab, version=_version_of("ab", "-V", pattern=r"Version (\S+)")),
-    "wrk": Generator(
-        command=_wrk, read=_read_wrk, version=_version_of("wrk", "-v", pattern=r"wrk (\S+)"), by_time=True
-    ),
-    "oha": Generator(command=_oha, read=_read_oha, version=_version_of("oha", "--version", pattern=r"oha (\S+)")),
-    "hey": Generator(command=_hey, read=_read_hey, version=lambda: UNKNOWN, in_equal_shares=True),
+    "ab": Generator(command=_ab, read=_read_ab, prints_version="ab -V"),
+    "wrk": Generator(command=_wrk, read=_read_wrk, prints_version="wrk -v", by_time=True),
+    "oha": Generator(command=_oha, read=_read_oha, prints_version="oha --version"),
+    "hey": Generator(command=_hey, read=_read_hey, in_equal_shares=True),
 }

@@ -2,15 +2,14 @@
 
 from functools import partial
 
-from clients.native import LOAD_READS, ONE_PATH
 from core.messages import Message, message
-from core.system import SIZES, Program, System
+from core.system import ONE_PATH, SIZES, Program, System
 
 _generator = partial(
     System,
     group="loadgen",
     common=SIZES,
-    reads=LOAD_READS,
+    reads=("NUM_CONNECTIONS_PER_CLIENT", "NUM_SERVER_THREADS", "KEEP_ALIVE"),
     native_service=Program(name="http-echo", arguments=("--child",)),
     supports_hosts=True,
     request_cpu_us=25,
