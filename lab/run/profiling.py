@@ -35,8 +35,7 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
                 profile = getattr(profiler, kind)()
             except ChildFailed as failed:
                 profile = {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
-            named = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
-            found.append({"kind": kind, **named, **profile})
+            found.append({"kind": kind, **cell.to_json(), **profile})
     return found
 
 
@@ -113,7 +112,7 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
         raise ChildFailed(
             "locks can be profiled only in services that gilscope starts with CPython {known}", known=listed(KNOWN)
         )
-    if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
+    if python.name.version not in KNOWN:
         raise ChildFailed(
             "locks can be profiled only in CPython {known}, but the service runs {version}",
             known=listed(KNOWN),
