@@ -30,7 +30,7 @@ from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
 from core.user_service import OF_SYSTEM
-from lab.gil.probe import python_process
+from lab.gil.memory import python_process
 from lab.user_service import holders
 from lab.user_service.command import end_descendants, start_command
 from lab.user_service.readiness import DEAF, CommandFailed, check_requests, one_request, probe
@@ -50,7 +50,7 @@ FOREIGN_LOOP = message(
 class Pythons:
     """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
 
-    labels: the versions, as lab.gil.probe names them
+    labels: the versions, as lab.gil.memory names them
     gil_enabled: None if it is unknown
     """
 
