@@ -2,8 +2,10 @@
 
 Version and build are read from the interpreter's file. The GIL of a default build is always on. For the free-threaded
 build of CPython 3.14 and 3.15, the GIL's state is read from the process's memory, which needs the right to trace the
-process: the same user, and Linux's ptrace_scope. No code runs for this, and no process is stopped. CPython has a table of structure offsets for debuggers at the
-beginning of its variable _PyRuntime (3.13 and later). This module works on 64-bit little-endian Linux only.
+process: the same user, and Linux's ptrace_scope. No code runs for this, and no process is stopped.
+
+CPython has a table of structure offsets for debuggers at the beginning of its variable _PyRuntime (3.13 and later).
+This module works on 64-bit little-endian Linux only.
 Source: elf(5); CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h.
 """
 
