@@ -138,7 +138,7 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
     It is half the width of the 95 % confidence interval of the mean. The confidence interval comes from the spread
     between the successive time intervals of Waiting.by_time.
     """
-    times = [sum(of_one) for of_one in zip(*(line.by_time for line in lines), strict=True)]
+    times = [*map(sum, zip(*(line.by_time for line in lines), strict=True))]
     if len(times) < 2 or not any(times):
         return inf
     return STUDENT_95 * float(stdev(times)) / sqrt(len(times)) / float(mean(times))
@@ -188,7 +188,7 @@ def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
             "lock": describe_owner(line.owner).to_json(),
             "share": round(min(1.0, share) * line.samples / total, 4),
             "samples": line.samples,
-            "stack": [_shown(at) for at in line.stack],
+            "stack": [*map(_shown, line.stack)],
         }
         for line in lines[:MOST_LINES]
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import AND, NOTHING, Message, listed, message
+from core.messages import AND, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY
@@ -158,17 +158,29 @@ def refused(names: Iterable[str]) -> list[Message]:
 
     names: runtimes; files are only considered if they are named like an interpreter of one of these versions
     """
+    minors = {name.minor for name in map(RuntimeName, names)}
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
-        for _, path in _candidates({name.minor for name in map(RuntimeName, names)})
+        for _, path in _candidates(minors)
         if (reason := may_execute(path))
     ]
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Install the interpreters for the runtimes *names* with uv. Return a message for each failed installation."""
-    wanted = dict.fromkeys(name.interpreter for name in map(RuntimeName, names))
-    return [failure for name in wanted if (failure := _install(name, timeout_s))]
+    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
+    failures = []
+    for name in dict.fromkeys(name.interpreter for name in map(RuntimeName, names)):
+        _, reason = uv.run(["python", "install", name], timeout_s, settings)
+        if reason:
+            remedy = message("Try again with: uv python install {name}", name=name)
+            if reason.code == uv.MISSING:
+                remedy = uv.remedy(reason, remedy)
+            failure = message(
+                "Runtime {name} could not be installed: {reason}. {remedy}", name=name, reason=reason, remedy=remedy
+            )
+            failures.append(failure)
+    return failures
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
@@ -283,15 +295,3 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
     with suppress(OSError):  # the folder may belong to another user
         return sorted(Path(root).glob(pattern)) if root else []
     return []
-
-
-def _install(name: str, timeout_s: float) -> Message:
-    """Install an interpreter with uv. Return a message if the installation failed, or NOTHING if it succeeded."""
-    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
-    _, reason = uv.run(["python", "install", name], timeout_s, settings)
-    if not reason:
-        return NOTHING
-    remedy = message("Try again with: uv python install {name}", name=name)
-    if reason.code == uv.MISSING:
-        remedy = uv.remedy(reason, remedy)
-    return message("Runtime {name} could not be installed: {reason}. {remedy}", name=name, reason=reason, remedy=remedy)
