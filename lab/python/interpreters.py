@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -37,17 +37,15 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 class Interpreter:
     """A CPython interpreter that was run to learn its version and build.
 
-    executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
-                  environment made from a link looks for its standard library near the link
-    source:       uv, PATH, pyenv, or 'given' if the caller named its path
-    facts:        the result of core.runtime.facts() in this interpreter
-    alternatives: other interpreters with the same name, best first
+    executable: the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
+                environment made from a link looks for its standard library near the link
+    source:     uv, PATH, pyenv, or 'given' if the caller named its path
+    facts:      the result of core.runtime.facts() in this interpreter
     """
 
     executable: Path
     source: str
     facts: Mapping[str, Any]
-    alternatives: tuple["Interpreter", ...] = ()
 
     @property
     def name(self) -> RuntimeName:
@@ -89,17 +87,15 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     wanted = {name.binary: name for name in map(RuntimeName, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _find_all({name.minor for name in searched}) if searched else {}
-    ranked = {
-        name.binary: fitting
-        for name in searched
-        if (fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]))
-    }
-    best = {name: replace(first, alternatives=tuple(others)) for name, (first, *others) in ranked.items()}
+    best = {}
+    for name in searched:
+        if fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]):
+            best[name.binary] = fitting[0]
     return best | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
-    """Return the interpreters that are suitable for runtime *name*.
+    """Return the interpreters that are suitable for runtime *name*, the most suitable one first.
 
     wanted: the binaries of all runtimes of the plan
     """
