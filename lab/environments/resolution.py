@@ -143,8 +143,7 @@ class Trial:
         """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
         if not requirements or not self._install(requirements):
             return {}
-        failures = {requirement: self._install([requirement]) for requirement in requirements}
-        return {requirement: failure for requirement, failure in failures.items() if failure}
+        return {requirement: why for requirement in requirements if (why := self._install([requirement]))}
 
     def distribution(self, name: str) -> metadata.Distribution | None:
         """Return the installed package whose normalised name is *name*; None if it is not installed."""
@@ -156,12 +155,11 @@ class Trial:
         lock = source.with_name(LOCK)
         failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
         if failure and failure.code != uv.UNSATISFIED:
-            remedy = uv.remedy(failure, message("Check the options of the requirements file."))
             raise EnvironmentFailed(
                 "The versions of {package} could not be listed: {reason}. {remedy}",
                 package=entry.partition(">")[0],
                 reason=failure,
-                remedy=remedy,
+                remedy=uv.remedy(failure, message("Check the options of the requirements file.")),
             )
         return None if failure else next(self._packages(lock), None)
 
@@ -214,7 +212,7 @@ class Trial:
 
 
 def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
-    files = [*package.get("wheels", []), *([package["archive"]] if "archive" in package else [])]
+    files = [*package.get("wheels", ()), package.get("archive", {})]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
     return ResolvedPackage(
         name=normalised(package["name"]),

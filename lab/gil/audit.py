@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
-from core.messages import NOTHING, listed, message, verbatim
+from core.messages import NOTHING, message, verbatim
 from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
@@ -140,7 +140,7 @@ class _Audit:
         if name in self.failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=self.failures[name]))
         if missing:
-            detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
+            detail = message("the package needs {packages}, which could not be installed", packages=missing)
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif name not in self.absent and (package.direct or not package.pure):
             installed = self.trial.distribution(name)

@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.messages import Message, listed, message, verbatim
+from core.messages import Message, message, verbatim
 from lab.processes import describe_exit, run, scrubbed_environment
 
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
@@ -101,7 +101,7 @@ def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
     return message(
         "importing {module} switches the GIL on because {module} loads {others}",
         module=module,
-        others=listed(others),
+        others=others,
     )
 
 

@@ -5,7 +5,7 @@ from math import inf, sqrt
 from statistics import mean, stdev
 from typing import Any
 
-from core.messages import NOTHING, Message, chained, listed, message, plural
+from core.messages import NOTHING, Message, chained, message, plural
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.stacks import LIBRARY
@@ -51,7 +51,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
             message(
                 "each of these takes less than {share} of the time: {causes}",
                 share=percent(LEAST_SHARE),
-                causes=listed(small),
+                causes=small,
             )
         ]
     unknown = [
@@ -59,7 +59,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
         *[message("reference counts of shared objects")] * (not counts and facts.count_share >= LEAST_SHARE),
     ]
     if unknown:
-        findings.append(message("not known, because there are too few samples: {causes}", causes=listed(unknown)))
+        findings.append(message("not known, because there are too few samples: {causes}", causes=unknown))
     if facts.lost:
         findings.append(
             plural("{count} probed call was not recorded", "{count:,} probed calls were not recorded", count=facts.lost)

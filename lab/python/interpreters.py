@@ -156,7 +156,7 @@ def refused(names: Iterable[str]) -> list[Message]:
     """
     minors = {name.minor for name in map(RuntimeName, names)}
     return [
-        message("{path} is not executed: {reason}.", path=str(path), reason=reason)
+        message("{path} is not executed: {reason}.", path=path, reason=reason)
         for _, path in _candidates(minors)
         if (reason := may_execute(path))
     ]
@@ -212,7 +212,7 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
         "--interpreter {name}={path}: {reason}. Give the path of a CPython {build}. "
         "`{program} runtimes` lists the interpreters found.",
         name=name.binary,
-        path=str(path),
+        path=path,
         reason=reason,
         build=_build(name),
         program=PROGRAM,

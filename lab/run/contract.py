@@ -94,7 +94,7 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
             if name in result:
                 Histogram.check(result[name])
         except ValueError as error:
-            fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=str(error))
+            fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=error)
             raise failed(child, fault) from error
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
     if answered > requests:

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any
 
 from core.beside import filled
-from core.messages import NOTHING, Message, listed, message
+from core.messages import NOTHING, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from lab.output import OutputReader, ProcessOutput, last_text
@@ -102,7 +102,7 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
         words = shlex.split(own["command"])
     except ValueError as error:
         raise CommandFailed(
-            "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=str(error)
+            "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=error
         ) from None
     return [filled(word, values) for word in words]
 
@@ -224,7 +224,7 @@ class ServiceCommand:
             raise CommandFailed(
                 "The command listens on {places}, which every host can reach. In a run across hosts, the command "
                 "must listen only on {host}. Write {place} for this address in the command.",
-                places=listed(places),
+                places=places,
                 host=self._endpoint.host,
                 place="{host}",
             )
