@@ -279,7 +279,7 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 def _project_name(folder: Path) -> str:
     """Return the project's name from pyproject.toml; "" if there is none."""
     try:
-        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         return str(manifest.get("project", {}).get("name", ""))
     except (OSError, ValueError, AttributeError):
         return ""

@@ -170,7 +170,7 @@ class Trial:
         failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
         if failure:
             return failure, {}
-        lines = map(_ANNOTATED.match, tree.read_text(encoding="utf-8").splitlines())
+        lines = map(_ANNOTATED.match, tree.read_text("utf-8").splitlines())
         needed_by = {normalised(line[1]): line[2].split(", ") for line in lines if line}
         packages = {}
         for package in self._packages(lock):
@@ -192,7 +192,7 @@ class Trial:
         """
         options = [option for option in self._asked.options if exact or not option.startswith(FORBID_EXACT)]
         source = Path(mkdtemp(dir=self.folder), "wanted.txt")
-        source.write_text("\n".join([*options, *entries]) + "\n", encoding="utf-8")
+        source.write_text("\n".join([*options, *entries]) + "\n", "utf-8")
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
@@ -206,7 +206,7 @@ class Trial:
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""
-        for package in tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", []):
+        for package in tomllib.loads(lock.read_text("utf-8")).get("packages", []):
             if "marker" not in package or Marker(package["marker"]).evaluate(self._marker_values):
                 yield _parse_package(package, lock.parent)
 

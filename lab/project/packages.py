@@ -246,7 +246,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 def _text(path: Path) -> str:
     """Return the text of a file; "" if the file does not exist. Raises BadInput."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text("utf-8")
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
