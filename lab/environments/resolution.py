@@ -125,17 +125,18 @@ class Trial:
         """Return whether this interpreter can install one of the package's wheels."""
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
-    def first_ready(self, name: str, after: str) -> str:
-        """Return the first version after *after* that has a wheel with an extension for this interpreter, or ""."""
-        for _ in range(MOST_PURE_RELEASES):
-            release = self._find_release(f"{name}>{after}", "lowest")
-            if release is None or not release.pure:
-                return release.version if release else ""
-            after = release.version
-        return ""
+    def ready_version(self, name: str, after: str) -> str:
+        """Return a version that has a wheel for this interpreter, or "".
 
-    def newest_ready(self, name: str) -> str:
-        """Return the newest version that has a wheel for this interpreter, or ""."""
+        This is the first version after *after* whose wheel has an extension, or else the newest version.
+        """
+        for _ in range(MOST_PURE_RELEASES) if after else ():
+            release = self._find_release(f"{name}>{after}", "lowest")
+            if release is None:
+                break
+            if not release.pure:
+                return release.version
+            after = release.version
         release = self._find_release(name, "highest")
         return release.version if release else ""
 

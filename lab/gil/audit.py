@@ -160,10 +160,8 @@ class _Audit:
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name = package.name
-        later = self.trial.first_ready(name, package.version) if package.version else ""
-        ready = later or self.trial.newest_ready(name)
         change = message("no version of the package has a wheel for this runtime")
-        if ready:
+        if ready := self.trial.ready_version(name, package.version):
             change = message("version {version} of the package has a wheel for this runtime", version=ready)
         detail = message(
             "{package} {version} has no wheel for {runtime}; {change}",
