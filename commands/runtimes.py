@@ -47,17 +47,15 @@ def _lines(name: str, facts: RuntimeFacts) -> Iterator[str | Message]:
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
     """Yield lines about the installed interpreters that none of the chosen *runtimes* uses."""
-    used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
-    there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
-    paths = {one.executable for one in used}
-    others = {other.executable: other for other in there if other.executable not in paths}
+    used = {runtime.interpreter.executable for runtime in runtimes.values() if isinstance(runtime, Runtime)}
+    others = [other for other in interpreters.all_found() if other.executable not in used]
     if others:
         yield message("\nAlso installed (choose one with --runtime NAME, or with --interpreter NAME=PATH):")
-    for path, other in others.items():
+    for other in others:
         yield message(
             "  {name} at {path}: {version}, {flags}",
             name=other.label,
-            path=path,
+            path=other.executable,
             version=other.facts["version"],
             flags=build_flags(Flags(**other.facts["flags"])) or "-",
         )

@@ -54,12 +54,7 @@ class Digests:
 
 def short_digest(value: object) -> str:
     """Return the first 12 hexadecimal digits of the SHA-256 of repr(*value*)."""
-    return text_digest(repr(value))[:DIGITS]
-
-
-def text_digest(text: str) -> str:
-    """Return the SHA-256 of *text* in hexadecimal digits."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:DIGITS]
 
 
 def files_in(

@@ -138,7 +138,7 @@ class Sandbox(PrivateFolder):
             raise BadInput(
                 "The path of the temporary folder {folder} is too long for Unix sockets, whose limit is {limit} bytes. "
                 "Set TMPDIR to a shorter path, such as /tmp.",
-                folder=str(parent),
+                folder=parent,
                 limit=SOCKET_PATH_LIMIT,
             )
         super().__init__(leftovers)

@@ -165,20 +165,16 @@ def guarded(  # noqa: PLR0913 - a process has them all
             raise
         finally:
             os.close(report)
+        guard = Guard(process, str(command[0]), report_pipe)
         with process:
-            yield from _watched(process, Guard(process, str(command[0]), report_pipe), report_pipe)
-
-
-def _watched(process: "subprocess.Popen[str]", guard: Guard, report_pipe: IO[bytes]) -> Iterator[Guard]:
-    """Yield *guard*. When the block or this process ends, wait for the guard's end and read its report."""
-    _GUARDS.add(process)
-    try:
-        yield guard
-    finally:
-        _GUARDS.discard(process)
-        _await_end(process)
-        lines = report_pipe.read().decode().splitlines()
-        guard.report |= {name: int(number) for name, number in map(str.split, lines)}
+            _GUARDS.add(process)
+            try:
+                yield guard
+            finally:
+                _GUARDS.discard(process)
+                _await_end(process)
+                lines = report_pipe.read().decode().splitlines()
+                guard.report |= {name: int(number) for name, number in map(str.split, lines)}
 
 
 def expect_process(error: OSError) -> None:
@@ -211,8 +207,7 @@ def describe_exit(status: int) -> Message:
     """Describe an exit status in words, such as 'exited with status 1' or 'was killed by SIGKILL'."""
     if status >= 0:
         return message("exited with status {status}", status=status)
-    try:
+    name = f"SIG{-status}"
+    with suppress(ValueError):
         name = signal.Signals(-status).name
-    except ValueError:
-        name = f"SIG{-status}"
     return message("was killed by {signal}", signal=name)

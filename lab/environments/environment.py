@@ -24,7 +24,7 @@ from typing import Any
 
 from core.errors import GilscopeError
 from core.messages import AND, Message, listed, message
-from lab.digests import Digests, short_digest, text_digest
+from lab.digests import Digests, short_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
@@ -108,7 +108,7 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
     if reason := may_use(recipe.python):
         raise EnvironmentFailed(
             "The environments in {folder} are not used: {reason}. Set HOME and XDG_CACHE_HOME to your own folders.",
-            folder=str(ENVIRONMENTS),
+            folder=ENVIRONMENTS,
             reason=reason,
         )
     try:
@@ -120,7 +120,7 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
             "The environment of runtime {name} could not be created in {folder}: {error}. "
             "Free some disk space, or give write access to this folder, then run again.",
             name=recipe.interpreter.name,
-            folder=str(ENVIRONMENTS),
+            folder=ENVIRONMENTS,
             error=error.strerror or str(error),
         ) from None
     return recipe.python
@@ -141,15 +141,14 @@ def requirements_file(user_file: str, packages: Sequence[str], source: str = "re
     if not unnamed:
         return user_file
     if requirements.hashed:
-        names = ", ".join(unnamed)
         raise EnvironmentFailed(
             "{file} has hashes, but it does not contain {names}. Add {names} to it, with hashes.",
             file=user_file,
-            names=names,
+            names=unnamed,
         )
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
-    place = ENVIRONMENTS / f"{_name(Path(user_file or source))}-{text_digest(text)[:8]}.txt"
+    place = ENVIRONMENTS / f"{_name(Path(user_file or source))}-{short_digest(text)}.txt"
     with NamedTemporaryFile("w", encoding="utf-8", dir=ENVIRONMENTS, delete=False) as file:  # mode 0600, for tokens
         file.write(text)
     os.replace(file.name, place)  # atomically, because another run may be reading the file
@@ -230,13 +229,12 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
     for arguments in _commands(recipe, folder):
         _, failure = uv.run(arguments, MAKE_TIMEOUT_S, variables, watch=watch)
         if failure:
-            remedy = uv.remedy(failure, message("Change these packages, or measure without this runtime."))
             raise EnvironmentFailed(
                 "The packages of {packages} could not be installed for runtime {name}: {reason}. {remedy}",
                 packages=label,
                 name=name,
                 reason=failure,
-                remedy=remedy,
+                remedy=uv.remedy(failure, message("Change these packages, or measure without this runtime.")),
             )
 
 
@@ -281,7 +279,7 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 def _project_name(folder: Path) -> str:
     """Return the project's name from pyproject.toml; "" if there is none."""
     try:
-        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         return str(manifest.get("project", {}).get("name", ""))
     except (OSError, ValueError, AttributeError):
         return ""

@@ -59,8 +59,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, reason: Arg) -> BadInput:
-    name = str(path)
-    return BadInput("{path} cannot be read ({reason}). Give a requirements file or a wheel.", path=name, reason=reason)
+    return BadInput("{path} cannot be read ({reason}). Give a requirements file or a wheel.", path=path, reason=reason)
 
 
 def constraint_files(wanted: Requirements) -> list[Path]:

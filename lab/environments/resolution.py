@@ -125,17 +125,18 @@ class Trial:
         """Return whether this interpreter can install one of the package's wheels."""
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
-    def first_ready(self, name: str, after: str) -> str:
-        """Return the first version after *after* that has a wheel with an extension for this interpreter, or ""."""
-        for _ in range(MOST_PURE_RELEASES):
-            release = self._find_release(f"{name}>{after}", "lowest")
-            if release is None or not release.pure:
-                return release.version if release else ""
-            after = release.version
-        return ""
+    def ready_version(self, name: str, after: str) -> str:
+        """Return a version that has a wheel for this interpreter, or "".
 
-    def newest_ready(self, name: str) -> str:
-        """Return the newest version that has a wheel for this interpreter, or ""."""
+        This is the first version after *after* whose wheel has an extension, or else the newest version.
+        """
+        for _ in range(MOST_PURE_RELEASES) if after else ():
+            release = self._find_release(f"{name}>{after}", "lowest")
+            if release is None:
+                break
+            if not release.pure:
+                return release.version
+            after = release.version
         release = self._find_release(name, "highest")
         return release.version if release else ""
 
@@ -143,8 +144,7 @@ class Trial:
         """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
         if not requirements or not self._install(requirements):
             return {}
-        failures = {requirement: self._install([requirement]) for requirement in requirements}
-        return {requirement: failure for requirement, failure in failures.items() if failure}
+        return {requirement: why for requirement in requirements if (why := self._install([requirement]))}
 
     def distribution(self, name: str) -> metadata.Distribution | None:
         """Return the installed package whose normalised name is *name*; None if it is not installed."""
@@ -156,12 +156,11 @@ class Trial:
         lock = source.with_name(LOCK)
         failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
         if failure and failure.code != uv.UNSATISFIED:
-            remedy = uv.remedy(failure, message("Check the options of the requirements file."))
             raise EnvironmentFailed(
                 "The versions of {package} could not be listed: {reason}. {remedy}",
                 package=entry.partition(">")[0],
                 reason=failure,
-                remedy=remedy,
+                remedy=uv.remedy(failure, message("Check the options of the requirements file.")),
             )
         return None if failure else next(self._packages(lock), None)
 
@@ -172,7 +171,7 @@ class Trial:
         failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
         if failure:
             return failure, {}
-        lines = map(_ANNOTATED.match, tree.read_text(encoding="utf-8").splitlines())
+        lines = map(_ANNOTATED.match, tree.read_text("utf-8").splitlines())
         needed_by = {normalised(line[1]): line[2].split(", ") for line in lines if line}
         packages = {}
         for package in self._packages(lock):
@@ -194,7 +193,7 @@ class Trial:
         """
         options = [option for option in self._asked.options if exact or not option.startswith(FORBID_EXACT)]
         source = Path(mkdtemp(dir=self.folder), "wanted.txt")
-        source.write_text("\n".join([*options, *entries]) + "\n", encoding="utf-8")
+        source.write_text("\n".join([*options, *entries]) + "\n", "utf-8")
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
@@ -208,13 +207,13 @@ class Trial:
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""
-        for package in tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", []):
+        for package in tomllib.loads(lock.read_text("utf-8")).get("packages", []):
             if "marker" not in package or Marker(package["marker"]).evaluate(self._marker_values):
                 yield _parse_package(package, lock.parent)
 
 
 def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
-    files = [*package.get("wheels", []), *([package["archive"]] if "archive" in package else [])]
+    files = [*package.get("wheels", ()), package.get("archive", {})]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
     return ResolvedPackage(
         name=normalised(package["name"]),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BadInput
-from core.messages import NOTHING, listed, message, verbatim
+from core.messages import NOTHING, message, verbatim
 from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
@@ -140,7 +140,7 @@ class _Audit:
         if name in self.failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=self.failures[name]))
         if missing:
-            detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
+            detail = message("the package needs {packages}, which could not be installed", packages=missing)
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif name not in self.absent and (package.direct or not package.pure):
             installed = self.trial.distribution(name)
@@ -160,10 +160,8 @@ class _Audit:
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name = package.name
-        later = self.trial.first_ready(name, package.version) if package.version else ""
-        ready = later or self.trial.newest_ready(name)
         change = message("no version of the package has a wheel for this runtime")
-        if ready:
+        if ready := self.trial.ready_version(name, package.version):
             change = message("version {version} of the package has a wheel for this runtime", version=ready)
         detail = message(
             "{package} {version} has no wheel for {runtime}; {change}",

@@ -1,7 +1,11 @@
-"""Read the version and build of a CPython interpreter from its file, and the memory of a running CPython process.
+"""Find out from outside which Python a running process uses, and whether its GIL is on (see docs/audit.md).
 
-No code runs for this, and no process is stopped. CPython has a table of structure offsets for debuggers at the
-beginning of its variable _PyRuntime (3.13 and later). This module works on 64-bit little-endian Linux only.
+Version and build are read from the interpreter's file. The GIL of a default build is always on. For the free-threaded
+build of CPython 3.14 and 3.15, the GIL's state is read from the process's memory, which needs the right to trace the
+process: the same user, and Linux's ptrace_scope. No code runs for this, and no process is stopped.
+
+CPython has a table of structure offsets for debuggers at the beginning of its variable _PyRuntime (3.13 and later).
+This module works on 64-bit little-endian Linux only.
 Source: elf(5); CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h.
 """
 
@@ -50,6 +54,7 @@ KNOWN = "3.14", "3.15"
 READ_ERRORS = (OSError, ValueError, struct.error, IndexError)
 _MAPPING = re.compile(r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} [0-9a-f]+ \S+ [0-9]+ *(.*)", re.MULTILINE)
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
+_PROGRAM = re.compile(r"python3(\.[0-9]+)?t?")
 _RUNTIME = "_PyRuntime"
 _COOKIE = b"xdebugpy"
 _HEAD = struct.Struct("<8s2Q")  # cookie, version, free_threaded
@@ -222,6 +227,41 @@ def word(data: bytes, offset: int) -> int:
     return int(struct.unpack_from("<Q", data, offset)[0])
 
 
+class PythonProcess(NamedTuple):
+    """A process that runs Python.
+
+    label: version of its interpreter, such as 3.14.7t; gil_enabled: whether its GIL is on, None if unknown
+    """
+
+    label: str
+    gil_enabled: bool | None
+
+
+def python_process(pid: int) -> PythonProcess | None:
+    """Return the Python version and GIL state of process *pid*; None if it is not Python or may not be inspected.
+
+    The executable is sufficient if the process's mappings may not be read, unless the interpreter is in a shared
+    library.
+    """
+    executable = _find_executable(pid)
+    files = [executable, *_interpreter_files(pid)] if executable else []
+    label = next(filter(None, map(build_in_file, files)), "")
+    if not label:
+        return None
+    return PythonProcess(label=label, gil_enabled=read_gil_state(pid) if label.endswith("t") else True)
+
+
+def _find_executable(pid: int) -> Path | None:
+    """Return the executable of process *pid*; None if the file is not named like a Python interpreter."""
+    link = Path(f"/proc/{pid}/exe")
+    try:
+        path = Path(os.readlink(link))
+        is_here = bool(_PROGRAM.fullmatch(path.name)) and path.samefile(link)  # a container may have another file there
+    except OSError:
+        return None
+    return path if is_here else None
+
+
 def read_gil_state(pid: int) -> bool | None:
     """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may not be inspected."""
     try:
@@ -232,15 +272,6 @@ def read_gil_state(pid: int) -> bool | None:
             return memory.integer(gil + memory.offsets["interpreter.enabled"]) != 0
     except (NotReadable, *READ_ERRORS):
         return None
-
-
-def read_build(pid: int, executable: Path) -> str:
-    """Return the CPython version and build of process *pid* (see build_in_file); "" if it is not CPython.
-
-    executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the
-    interpreter is in a shared library.
-    """
-    return next(filter(None, map(build_in_file, [executable, *_interpreter_files(pid)])), "")
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:

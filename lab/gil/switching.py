@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.messages import Message, listed, message, verbatim
+from core.messages import Message, message, verbatim
 from lab.processes import describe_exit, run, scrubbed_environment
 
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
@@ -101,7 +101,7 @@ def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
     return message(
         "importing {module} switches the GIL on because {module} loads {others}",
         module=module,
-        others=listed(others),
+        others=others,
     )
 
 
@@ -114,7 +114,10 @@ def top_modules(package: metadata.Distribution) -> list[str]:
     names = {dotted for file in package.files or () if (dotted := _module_of(file.parts))}
     if any(name.startswith("__editable__") for name in names):  # an editable install: setuptools lists its modules
         names = set((package.read_text("top_level.txt") or "").split())
-    outermost = sorted(name for name in names if not any(name.startswith(other + ".") for other in names))
+    outermost: list[str] = []
+    for name in sorted(names):  # a package comes right before what is in it
+        if not (outermost and name.startswith(f"{outermost[-1]}.")):
+            outermost.append(name)
     return [name for name in outermost if not name.startswith("_")] or outermost
 
 
@@ -150,6 +153,5 @@ def switching_modules(text: str) -> list[str]:
 def notices(text: str) -> list[str]:
     """Return the lines of *text* that report unsafe threading or a GIL that was switched on, without duplicates."""
     lines = (line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
-    return list(dict.fromkeys(line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)))[
-        :MOST_NOTICES
-    ]
+    found = dict.fromkeys(line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line))
+    return [*found][:MOST_NOTICES]

@@ -53,13 +53,11 @@ class Check(NamedTuple):
 
     judge: a function of facts, which returns whether the first fact is good, and the text to show. The names of its
     parameters are the names of the facts that the rule needs.
-    during_runs: whether the facts are those of a time window, so that the rule applies to the window of a cell, too
     """
 
     code: str
     judge: Callable[..., tuple[bool, Message]]
     remedy: Message
-    during_runs: bool = False
 
     def apply(self, facts: Mapping[str, Any]) -> Finding:
         """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
@@ -77,7 +75,7 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     """
     window = facts.get("window") or {}
     window = {"own_ns": window.get("window_ns"), **window}
-    return [check.apply(window if check.during_runs else facts) for check in CHECKS]
+    return [*(check.apply(window) for check in OF_A_WINDOW), *(check.apply(facts) for check in OF_SETTINGS)]
 
 
 def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
@@ -87,11 +85,11 @@ def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
     own_ns: how long the cell had its turns in the window, in which the arms of its setting may take turns
     """
     window = {**window, "own_ns": own_ns}
-    inspected = [check.apply(window) for check in CHECKS if check.during_runs]
-    return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
+    findings = [check.apply(window) for check in OF_A_WINDOW]
+    return [replace(finding.value, code=finding.code) for finding in findings if finding.good is False]
 
 
-CHECKS = (
+OF_A_WINDOW = (  # rules for the facts of a time window, also that of a cell
     Check(
         "other_processes",
         lambda others: (
@@ -104,7 +102,6 @@ CHECKS = (
             ),
         ),
         message("Stop the other processes. If the service uses one of them, name it with --neighbour."),
-        during_runs=True,
     ),
     Check(
         "steal",
@@ -113,7 +110,6 @@ CHECKS = (
             message("the hypervisor took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
         ),
         message("This virtual machine shares its cores with others. Use dedicated cores, or measure more blocks."),
-        during_runs=True,
     ),
     Check(
         "swapping",
@@ -126,7 +122,6 @@ CHECKS = (
             ),
         ),
         message("There is too little memory. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
-        during_runs=True,
     ),
     Check(
         "throttling",
@@ -139,7 +134,6 @@ CHECKS = (
             ),
         ),
         message("CPU cores are throttled because of heat. Improve cooling, or turn off turbo."),
-        during_runs=True,
     ),
     Check(
         "quota",
@@ -152,8 +146,9 @@ CHECKS = (
             ),
         ),
         message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),
-        during_runs=True,
     ),
+)
+OF_SETTINGS = (
     Check(
         "governor",
         lambda governors: (governors == ["performance"], verbatim(", ".join(governors))),
@@ -179,17 +174,15 @@ CHECKS = (
     Check(
         "cpu_quota",
         lambda cores_quota, cores: (
-            (True, message("none"))
+            cores_quota == UNLIMITED or cores_quota >= cores,
+            message("none")
             if cores_quota == UNLIMITED
-            else (
-                cores_quota >= cores,
-                plural(
-                    "limited to {quota:g} of {count} core",
-                    "limited to {quota:g} of {count} cores",
-                    count=cores,
-                    quota=cores_quota,
-                ),
-            )
+            else plural(
+                "limited to {quota:g} of {count} core",
+                "limited to {quota:g} of {count} cores",
+                count=cores,
+                quota=cores_quota,
+            ),
         ),
         message(
             "Linux throttles threads when their control group has used up its CPU quota. Raise the quota (docker run "

@@ -102,21 +102,21 @@ def raise_open_files(needed: int) -> None:
 
     Raises BadInput with both numbers if the hard limit is lower.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    allowed, possible = (needed if limit == resource.RLIM_INFINITY else limit for limit in (soft, hard))
-    if allowed >= needed:
+    limit, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY or limit >= needed:
         return
-    if possible >= needed:
+    if hard == resource.RLIM_INFINITY or hard >= needed:
         # On macOS, kern.maxfilesperproc may be lower than the hard limit.
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
             return
-        possible = allowed
+    else:
+        limit = hard
     raise BadInput(
         "This plan needs {needed} open files in one process, but the limit is {limit}. Lower NUM_CLIENTS, "
         "NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
         needed=needed,
-        limit=possible,
+        limit=limit,
     )
 
 
@@ -160,12 +160,12 @@ def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
     groups: control groups below ours, which count too
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
-    folders = [*control_groups(reader, "cpu", "cpu.stat"), *map(str, groups)]
-    return total(
-        None if (count := number(reader.table(f"{folder}/cpu.stat").get(name))) is None else count * unit_ns
-        for folder in folders
-        for name, unit_ns in (("throttled_usec", 1000), ("throttled_time", 1))
-    )
+    counts = []
+    for folder in (*control_groups(reader, "cpu", "cpu.stat"), *map(str, groups)):
+        table = reader.table(f"{folder}/cpu.stat")
+        count_us = number(table.get("throttled_usec"))
+        counts.append(number(table.get("throttled_time")) if count_us is None else count_us * 1000)
+    return total(counts)
 
 
 def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
@@ -227,8 +227,8 @@ def _load() -> list[float] | None:
 
 
 def _limits() -> dict[str, int | str]:
-    soft = {name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()}
-    return {name: UNLIMITED if value == resource.RLIM_INFINITY else value for name, value in soft.items()}
+    limits: dict[str, int | str] = {name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()}
+    return limits | {name: UNLIMITED for name, value in limits.items() if value == resource.RLIM_INFINITY}
 
 
 def _sysctl(name: str) -> str | None:

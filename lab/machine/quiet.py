@@ -182,9 +182,10 @@ def processes(reader: Reader) -> Processes:
             name = text.partition("(")[2].rpartition(")")[0]
             words = text.rpartition(")")[2].split()
             user, system, waited_user, waited_system = map(int, words[11:15])
-            shown = "".join(letter if letter.isprintable() else "?" for letter in name) or "?"
+            for letter in {*name}:
+                name = name if letter.isprintable() else name.replace(letter, "?")
             found[int(entry.name), int(words[19])] = TreeTimes(
-                shown, int(words[1]), user + system, waited_user + waited_system, int(words[36])
+                name or "?", int(words[1]), user + system, waited_user + waited_system, int(words[36])
             )
     return found
 

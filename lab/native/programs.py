@@ -142,12 +142,12 @@ def find_missing_tools(tools: Iterable[str]) -> Message:
 
 def store_reason(path: Path, reason: Message) -> None:
     """Write to the file *path* why a build failed."""
-    path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
+    path.write_text(json.dumps(reason.to_json()), "utf-8")
 
 
 def load_reason(path: Path) -> Message:
     """Return why a build failed, read from the file *path* that store_reason() wrote."""
-    return Message.from_json(json.loads(path.read_text(encoding="utf-8")))
+    return Message.from_json(json.loads(path.read_text("utf-8")))
 
 
 def _build_if_outdated(build: Build, lock: int) -> Message:

@@ -5,7 +5,7 @@ from math import inf, sqrt
 from statistics import mean, stdev
 from typing import Any
 
-from core.messages import NOTHING, Message, chained, listed, message, plural
+from core.messages import NOTHING, Message, chained, message, plural
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.stacks import LIBRARY
@@ -51,7 +51,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
             message(
                 "each of these takes less than {share} of the time: {causes}",
                 share=percent(LEAST_SHARE),
-                causes=listed(small),
+                causes=small,
             )
         ]
     unknown = [
@@ -59,7 +59,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
         *[message("reference counts of shared objects")] * (not counts and facts.count_share >= LEAST_SHARE),
     ]
     if unknown:
-        findings.append(message("not known, because there are too few samples: {causes}", causes=listed(unknown)))
+        findings.append(message("not known, because there are too few samples: {causes}", causes=unknown))
     if facts.lost:
         findings.append(
             plural("{count} probed call was not recorded", "{count:,} probed calls were not recorded", count=facts.lost)
@@ -138,7 +138,7 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
     It is half the width of the 95 % confidence interval of the mean. The confidence interval comes from the spread
     between the successive time intervals of Waiting.by_time.
     """
-    times = [sum(of_one) for of_one in zip(*(line.by_time for line in lines), strict=True)]
+    times = [*map(sum, zip(*(line.by_time for line in lines), strict=True))]
     if len(times) < 2 or not any(times):
         return inf
     return STUDENT_95 * float(stdev(times)) / sqrt(len(times)) / float(mean(times))
@@ -188,7 +188,7 @@ def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
             "lock": describe_owner(line.owner).to_json(),
             "share": round(min(1.0, share) * line.samples / total, 4),
             "samples": line.samples,
-            "stack": [_shown(at) for at in line.stack],
+            "stack": [*map(_shown, line.stack)],
         }
         for line in lines[:MOST_LINES]
     ]

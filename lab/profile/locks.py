@@ -21,7 +21,7 @@ from time import monotonic_ns
 from typing import NamedTuple
 
 from core.errors import ChildFailed
-from core.messages import NOTHING, Message, listed, message
+from core.messages import NOTHING, Message, message
 from core.processtree import tree
 from lab.gil.memory import KNOWN, NotReadable
 from lab.processes import guarded
@@ -128,7 +128,7 @@ class LockRecording:
         self._find_processes()
         if not self._processes:
             raise ChildFailed(
-                "the service has no process with CPython {known} whose memory gilscope may read", known=listed(KNOWN)
+                "the service has no process with CPython {known} whose memory gilscope may read", known=KNOWN
             )
         programs = {process.file.stat().st_ino: process for process in self._processes.values()}
         probes = [probe for process in programs.values() for probe in _probes_of(process)]
@@ -270,7 +270,7 @@ def run_self_test(executable: Path) -> None:
     with guarded([executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
             raise ChildFailed(
-                "{executable} could not run the self-test {script}", executable=str(executable), script=SELF_TEST.name
+                "{executable} could not run the self-test {script}", executable=executable, script=SELF_TEST.name
             )
         for _ in range(MOST_SELF_TESTS):
             with record_locks(guard.process.pid) as recording:
@@ -284,7 +284,7 @@ def run_self_test(executable: Path) -> None:
         raise ChildFailed(
             "the self-test of --profile locks failed with {executable}: it must see lock waits for a dict in "
             "copy_dict and for a list in copy_list, but it saw {seen}",
-            executable=str(executable),
+            executable=executable,
             seen=pairs,
         )
 

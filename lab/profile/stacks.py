@@ -55,7 +55,8 @@ class Samples:
 
     slices: the length of the window in tenths of a second
     total: the number of samples by (state, stack)
-    batches: the number of samples by (state, innermost line), in each of several successive intervals of equal length
+    batches: the number of samples of threads that were not idle, by (state, innermost line), in each of several
+        successive intervals of equal length
     missed: samples that could not be taken, over all processes
     cpu_ns: CPU time that the samplers used in the window
     """
@@ -121,7 +122,8 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
                 stack = stacks[number] if 0 <= number < len(stacks) else ()
                 if stack and 0 < count < MOST_COUNT and state in (*WORK, "idle"):
                     samples.total[state, stack] += count
-                    batch[state, stack[0]] += count
+                    if state in WORK:
+                        batch[state, stack[0]] += count
             samples.missed += line.missed
             used_ns.append(line.cpu_ns)
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
@@ -159,7 +161,7 @@ def to_json(samples: Samples) -> dict[str, Any]:
         "missed_share": min(1.0, _share(samples.missed, due)),
         "sampler_cores": _share(samples.cpu_ns, samples.slices * SLICE_NS),
         "states": {state: _share(_spent(at_work, state).total(), total) for state in WORK},
-        "batches": [sum(count for (state, _), count in batch.items() if state in WORK) for batch in samples.batches],
+        "batches": [batch.total() for batch in samples.batches],
         "lines": [_line(frame, at_work, samples.batches) for frame in _hottest(at_work)],
         "tree": tree(samples),
         "sentence": _sentence(at_work).to_json(),
@@ -206,6 +208,9 @@ def _line(
             states[state] += count
             callers[_own_caller(stack)] += count
     caller = callers.most_common(1)[0][0]
+    waits = {}
+    for wait in filter(states.get, WAITS):
+        waits[wait] = [batch.get((wait, frame), 0) for batch in batches]
     return {
         "function": frame.function,
         "file": frame.file,
@@ -213,7 +218,7 @@ def _line(
         "is_library": frame.is_library,
         "caller": "" if caller == UNKNOWN else str(caller),
         "states": {state: _share(states[state], at_work.total()) for state in WORK},
-        "waits": {wait: [batch.get((wait, frame), 0) for batch in batches] for wait in WAITS if states[wait]},
+        "waits": waits,
     }
 
 

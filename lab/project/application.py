@@ -118,7 +118,7 @@ def find_application(folder: Path) -> str:
     for path in (path for pattern in FILES for path in sorted(folder.glob(pattern))):
         parts = path.relative_to(folder).with_suffix("").parts
         if path.is_file() and all(map(str.isidentifier, parts)):
-            found = _DEFINITION.search(path.read_text(encoding="utf-8", errors="replace"))
+            found = _DEFINITION.search(path.read_text("utf-8", "replace"))
             if found:
                 return f"{'.'.join(parts)}:{found[1]}"
     return ""

@@ -15,7 +15,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from core.errors import BadInput
-from core.messages import Message, listed, message, verbatim
+from core.messages import Message, message, verbatim
 from core.runtime import OLDEST_MINOR, RuntimeName
 from lab.environments.requirements import locked_entry, name_of, normalised, read
 from lab.processes import scrubbed_environment
@@ -141,8 +141,8 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
     if unknown:
         raise BadInput(
             "{folder} has no pyproject.toml with a [project] table, so it has no extra or dependency group {names}.",
-            folder=str(folder),
-            names=listed(unknown),
+            folder=folder,
+            names=unknown,
         )
     if not (folder / REQUIREMENTS).is_file():
         if (folder / SETUP_CFG).is_file() and "install_requires" in _text(folder / SETUP_CFG):
@@ -246,7 +246,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 def _text(path: Path) -> str:
     """Return the text of a file; "" if the file does not exist. Raises BadInput."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text("utf-8")
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
@@ -255,4 +255,4 @@ def _text(path: Path) -> str:
 
 def _unreadable(path: Path, reason: Message) -> BadInput:
     remedy = uv.remedy(reason, message("Correct the file, or name a requirements file with --requirements."))
-    return BadInput("{path} cannot be read: {reason}. {remedy}", path=str(path), reason=reason, remedy=remedy)
+    return BadInput("{path} cannot be read: {reason}. {remedy}", path=path, reason=reason, remedy=remedy)

@@ -5,13 +5,13 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import AND, NOTHING, Message, listed, message
+from core.messages import AND, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY
@@ -37,17 +37,15 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 class Interpreter:
     """A CPython interpreter that was run to learn its version and build.
 
-    executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
-                  environment made from a link looks for its standard library near the link
-    source:       uv, PATH, pyenv, or 'given' if the caller named its path
-    facts:        the result of core.runtime.facts() in this interpreter
-    alternatives: other interpreters with the same name, best first
+    executable: the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
+                environment made from a link looks for its standard library near the link
+    source:     uv, PATH, pyenv, or 'given' if the caller named its path
+    facts:      the result of core.runtime.facts() in this interpreter
     """
 
     executable: Path
     source: str
     facts: Mapping[str, Any]
-    alternatives: tuple["Interpreter", ...] = ()
 
     @property
     def name(self) -> RuntimeName:
@@ -89,17 +87,15 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     wanted = {name.binary: name for name in map(RuntimeName, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _find_all({name.minor for name in searched}) if searched else {}
-    ranked = {
-        name.binary: fitting
-        for name in searched
-        if (fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]))
-    }
-    best = {name: replace(first, alternatives=tuple(others)) for name, (first, *others) in ranked.items()}
+    best = {}
+    for name in searched:
+        if fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]):
+            best[name.binary] = fitting[0]
     return best | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
-    """Return the interpreters that are suitable for runtime *name*.
+    """Return the interpreters that are suitable for runtime *name*, the most suitable one first.
 
     wanted: the binaries of all runtimes of the plan
     """
@@ -158,17 +154,29 @@ def refused(names: Iterable[str]) -> list[Message]:
 
     names: runtimes; files are only considered if they are named like an interpreter of one of these versions
     """
+    minors = {name.minor for name in map(RuntimeName, names)}
     return [
-        message("{path} is not executed: {reason}.", path=str(path), reason=reason)
-        for _, path in _candidates({name.minor for name in map(RuntimeName, names)})
+        message("{path} is not executed: {reason}.", path=path, reason=reason)
+        for _, path in _candidates(minors)
         if (reason := may_execute(path))
     ]
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Install the interpreters for the runtimes *names* with uv. Return a message for each failed installation."""
-    wanted = dict.fromkeys(name.interpreter for name in map(RuntimeName, names))
-    return [failure for name in wanted if (failure := _install(name, timeout_s))]
+    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
+    failures = []
+    for name in dict.fromkeys(name.interpreter for name in map(RuntimeName, names)):
+        _, reason = uv.run(["python", "install", name], timeout_s, settings)
+        if reason:
+            remedy = message("Try again with: uv python install {name}", name=name)
+            if reason.code == uv.MISSING:
+                remedy = uv.remedy(reason, remedy)
+            failure = message(
+                "Runtime {name} could not be installed: {reason}. {remedy}", name=name, reason=reason, remedy=remedy
+            )
+            failures.append(failure)
+    return failures
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
@@ -204,7 +212,7 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
         "--interpreter {name}={path}: {reason}. Give the path of a CPython {build}. "
         "`{program} runtimes` lists the interpreters found.",
         name=name.binary,
-        path=str(path),
+        path=path,
         reason=reason,
         build=_build(name),
         program=PROGRAM,
@@ -283,15 +291,3 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
     with suppress(OSError):  # the folder may belong to another user
         return sorted(Path(root).glob(pattern)) if root else []
     return []
-
-
-def _install(name: str, timeout_s: float) -> Message:
-    """Install an interpreter with uv. Return a message if the installation failed, or NOTHING if it succeeded."""
-    settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
-    _, reason = uv.run(["python", "install", name], timeout_s, settings)
-    if not reason:
-        return NOTHING
-    remedy = message("Try again with: uv python install {name}", name=name)
-    if reason.code == uv.MISSING:
-        remedy = uv.remedy(reason, remedy)
-    return message("Runtime {name} could not be installed: {reason}. {remedy}", name=name, reason=reason, remedy=remedy)

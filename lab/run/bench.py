@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from config.plan import Entry
@@ -74,7 +73,7 @@ class Bench:
     sandbox: Sandbox
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(DEFAULT))
+    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: DEFAULT)
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
@@ -97,8 +96,7 @@ def key_of(entry: Entry) -> str:
 
 def identity(entry: Entry, block: int) -> dict[str, Any]:
     """Return the fields of CellResult that name the measurement of a plan's entry in a block."""
-    names = ("cell_id", "system", "runtime", "params")
-    return {"arm": entry.arm, "block": block, **{name: getattr(entry.cell, name) for name in names}}
+    return {"arm": entry.arm, "block": block, **entry.cell.to_json()}
 
 
 def redactor_of(system: System) -> Redactor:

@@ -197,7 +197,7 @@ def owned(beside: Beside, folder: Path, config: str) -> list[str]:
     """Make the program's files. Return a command prefix that sets the program's CPUs and user."""
     data, file = folder / "data", folder / "config"
     data.mkdir(mode=0o700)
-    file.write_text(config, encoding="utf-8")
+    file.write_text(config, "utf-8")
     words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
     users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
     if user := next(filter(None, map(users.get, beside.users)), None):

@@ -68,6 +68,11 @@ class Turn:
     part: Slice | None
     lines: Mapping[Child, Mapping[str, Any]]
 
+    @property
+    def answered(self) -> int:
+        """Return how many answers the clients got, in the counted part of a slice."""
+        return sum(line[RESULT]["answered"] for line in self.lines.values())
+
 
 class CellRun(ExitStack):
     """The measurement of one cell in one block: its processes, its steps, and the reason if a step failed.
@@ -208,11 +213,12 @@ class CellRun(ExitStack):
 
         Services that already ran, and processes on other hosts, are left out.
         """
-        return {
-            child: tree(child.process.pid) if self._system.hosted and child in self._services else [child.process.pid]
-            for child in (self._clients if self._already_runs else self.children.started)
-            if not child.place.name
-        }
+        pids = {}
+        for child in self._clients if self._already_runs else self.children.started:
+            pid = child.process.pid
+            if not child.place.name:
+                pids[child] = tree(pid) if self._system.hosted and child in self._services else [pid]
+        return pids
 
     def take_turn(self, part: Slice | None = None) -> None:
         """Let the clients send requests, and wait for the clients' results. Do nothing after a time-out.
@@ -248,20 +254,28 @@ class CellRun(ExitStack):
         places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         machines = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
-        there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
         share = self._take_results()
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)
-        windows = self._windows()
-        counted = [places.window(self._services[0].place.name, *window) for window in windows]
+        windows, host = self._windows(), self._services[0].place.name
+        counted = [places.window(host, *window) for window in windows]
         collected = collections_within(counted, self._instruments, self._marks, places.to_service_clock)
         faults = service_faults(self._runtimes[SERVICE], self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
         hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)
         by_client = [client.result for client in self._clients]
-        self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
-        spans_of = [CumulativeTime.of_spans(spans) if summary else None for summary, spans in collected]
-        timelines = {COLLECTION: spans_of, **self._timelines(waits)}
+        ended_ns = places.to_service_clock(windows[-1].end_ns)
+        self._service_window = TimeWindow(start_ns=places.window(host, *whole).start_ns, end_ns=ended_ns)
+        timelines: dict[str, list[CumulativeTime | None]] = {
+            COLLECTION: [],
+            SERVICE: [*map(waits.get, self._services)],
+            CLIENT: [*map(waits.get, self._clients)],
+            STEAL: [waits.get(STEAL)] * len(self._services),
+        }
+        for service, (pauses, spans) in zip(self._services, collected, strict=True):
+            timelines[COLLECTION].append(CumulativeTime.of_spans(spans) if pauses else None)
+            if pauses:
+                service.result["pauses"] = pauses
         part = turns[0].part
         if part and not self._cell.rate:
             faults += littles_law(by_client, windows)
@@ -270,14 +284,15 @@ class CellRun(ExitStack):
             figures["reason"] = self._explained(figures["reason"], by_client)
         self.pace = Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0) if by_client else self.pace
         own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
+        idle_ns = max(0, whole.length_ns - own_ns)
         figures |= machine_fields(machines, hosts, own_ns) | {
             "start_ns": self._ready_ns,
             "slow": slow_requests([client.get(SLOW) for client in by_client], timelines, figures["latency"], windows),
-            "turns": self._turns_summary(whole),
+            "turns": self._turns_summary(part, idle_ns) if part else {},
             "beside": {name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
             "services": [
-                {"service_id": number, **self._redactor.json(service.result | ({"pauses": gc} if gc else {}))}
-                for number, (service, (gc, _)) in enumerate(zip(self._services, collected, strict=True))
+                {"service_id": number, **self._redactor.json(service.result)}
+                for number, service in enumerate(self._services)
             ],
         }
         self._result = replace(self._result, **figures)
@@ -335,14 +350,6 @@ class CellRun(ExitStack):
                 service.process.wait(END_DEADLINE_S)
         return lines
 
-    def _timelines(self, waits: Mapping[Any, CumulativeTime]) -> dict[str, list[CumulativeTime | None]]:
-        """Return when processes waited for a core, by cause: a list with one item for each process."""
-        return {
-            SERVICE: [*map(waits.get, self._services)],
-            CLIENT: [*map(waits.get, self._clients)],
-            STEAL: [waits.get(STEAL)] * len(self._services),
-        }
-
     def _explained(self, reason: Message, clients: Sequence[Mapping[str, Any]]) -> Message:
         """Return the reason of a failed cell with what is known about its cause.
 
@@ -374,8 +381,7 @@ class CellRun(ExitStack):
 
     def _windows(self) -> list[TimeWindow]:
         """Return the time windows in which answers are counted, on the orchestrator's clock."""
-        parts = [turn.part for turn in self._turns if turn.part]
-        if parts:
+        if parts := [turn.part for turn in self._turns if turn.part]:
             return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
         released_ns = self._turns[0].released_ns
         ends_ns = [
@@ -384,20 +390,18 @@ class CellRun(ExitStack):
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _turns_summary(self, whole: TimeWindow) -> dict[str, Any]:
-        """Return a summary of the time slices of this runtime or service for result.json; {} without time slices."""
-        part = self._turns[0].part
-        if not part:
-            return {}
+    def _turns_summary(self, part: Slice, idle_ns: int) -> dict[str, Any]:
+        """Return a summary of the time slices of this runtime or service for result.json.
+
+        part: one of the slices, which are all equally long
+        """
         return {
             "slices": len(self._turns),
             "length_ns": part.length_ns,
             "lead_ns": part.lead_ns,
-            "answered": [sum(line[RESULT]["answered"] for line in turn.lines.values()) for turn in self._turns],
+            "answered": [turn.answered for turn in self._turns],
             "tail_ns": self.pace.tail_ns,
-            "idle_ns": max(
-                0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
-            ),
+            "idle_ns": idle_ns,
             "idle_cpu_ns": sum(child.idle_ns for child in self.children.started),
         }
 

@@ -189,17 +189,14 @@ class Child:
         self._unread += data
         self.at_end = not data
         if len(self._unread) > MAX_LINE_BYTES:
-            size_mib, start = MAX_LINE_BYTES >> 20, repr(bytes(self._unread[:200]))
-            self._unread.clear()
-            raise failed(
-                self,
-                message(
-                    "wrote more than {size_mib} MiB to stdout, in one line or in lines that gilscope did not ask for. "
-                    "The output begins: {start}",
-                    size_mib=size_mib,
-                    start=start,
-                ),
+            fault = message(
+                "wrote more than {size_mib} MiB to stdout, in one line or in lines that gilscope did not ask for. "
+                "The output begins: {start}",
+                size_mib=MAX_LINE_BYTES >> 20,
+                start=repr(bytes(self._unread[:200])),
             )
+            self._unread.clear()
+            raise failed(self, fault)
 
     def line(self) -> dict[str, Any] | None:
         """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is no JSON object."""
@@ -212,9 +209,9 @@ class Child:
             line = msgspec.json.decode(text, type=dict[str, Any])
             self._failure = _failure(line[FAILED], len(text)) if FAILED in line else NOTHING
         except (ValueError, RecursionError, Misfit):
-            start = repr(text[:200])
             fault = message(
-                "wrote {text} to stdout, but docs/child-contract.md requires one JSON object per line.", text=start
+                "wrote {text} to stdout, but docs/child-contract.md requires one JSON object per line.",
+                text=repr(text[:200]),
             )
             raise failed(self, fault) from None
         return None if self._failure else line
@@ -261,12 +258,9 @@ class Child:
 
     def last_lines(self) -> Message:
         """Return a sentence with the end of the child's stderr, or NOTHING if the child wrote nothing."""
-        lines = self.stderr_tail()
-        return (
-            message("The last lines that the child process wrote to stderr: {output}", output=lines)
-            if lines
-            else NOTHING
-        )
+        if lines := self.stderr_tail():
+            return message("The last lines that the child process wrote to stderr: {output}", output=lines)
+        return NOTHING
 
 
 def _failure(reason: Any, size_bytes: int) -> Message:

@@ -65,15 +65,14 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]])
         if "pid" in line:
             _decoded(child, "pid", line["pid"], Count)
         facts = _decoded(child, "runtime", line["runtime"], ChildRuntime, all_known=False)
-        implementation = facts.pop("implementation", "")
-        if expected and implementation == "cpython" and facts.get("version") != expected:
-            version = shown_key(str(facts.get("version")))
-            raise failed(
-                child,
-                message(
-                    "runs Python {version}, but Python {expected} was expected.", version=version, expected=expected
-                ),
+        implementation, version = facts.pop("implementation", ""), facts.get("version")
+        if expected and implementation == "cpython" and version != expected:
+            fault = message(
+                "runs Python {version}, but Python {expected} was expected.",
+                version=shown_key(str(version)),
+                expected=expected,
             )
+            raise failed(child, fault)
         if "program" in facts:
             child.noted["program"] = dict(facts)
 
@@ -85,31 +84,31 @@ def has_timed_out(line: Mapping[str, Any]) -> bool:
 
 
 def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
-    """Check a client's result line, and store it as the client's result. Raises ChildFailed."""
+    """Check a client's result line, and store it as the client's result. Raises ChildFailed.
+
+    Percentiles and means of histograms are ignored and recomputed.
+    """
     child.result = result = _result(line, child, ClientLine, CLIENT_MUST)
     for name in HISTOGRAMS:
-        if name in result:
-            _check_histogram(name, result[name], child)
+        try:
+            if name in result:
+                Histogram.check(result[name])
+        except ValueError as error:
+            fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=error)
+            raise failed(child, fault) from error
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
-    bounds = {
-        "answered": (
-            requests,
-            message(
-                "a number of answered requests of at most {requests}, the client's total number of requests",
-                requests=requests,
-            ),
-        ),
-        "wrong": (
-            answered,
-            message(
-                "a number of wrong answers of at most {answered}, the total number of answers to the client",
-                answered=answered,
-            ),
-        ),
-    }
-    for key, (most, accepted) in bounds.items():
-        if result[key] > most:
-            raise _unlike(child, key, result[key], accepted)
+    if answered > requests:
+        accepted = message(
+            "a number of answered requests of at most {requests}, the client's total number of requests",
+            requests=requests,
+        )
+        raise _unlike(child, "answered", answered, accepted)
+    if result["wrong"] > answered:
+        accepted = message(
+            "a number of wrong answers of at most {answered}, the total number of answers to the client",
+            answered=answered,
+        )
+        raise _unlike(child, "wrong", result["wrong"], accepted)
     # After errors a latency may be missing, or may have come too late.
     if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
         raise _unlike(
@@ -174,8 +173,8 @@ def check_load(cell: Cell, system: System, clients: Sequence[Child], services: S
     said = [client.result for client in clients]
     if not said or any(client["errors"] or client["wrong"] for client in said):
         return  # there is nothing to compare, or the cell fails for that reason
-    if workers := _workers(cell, system, len(services)):
-        _expect_all_asked(said, services, cell.num_clients * workers)
+    if workers := cell.num_clients * _workers(cell, system, len(services)):
+        _expect_all_asked(said, services, workers)
     if all(client["answered"] == client["requests"] for client in said):
         _check_sums(said, services)
 
@@ -253,10 +252,8 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
 
 def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
     """Raise ChildFailed if a required key (*must*) is missing from *line*."""
-    if missing := [key for key in must if key not in line]:
-        raise failed(
-            child, message("did not send {keys}, which docs/child-contract.md requires.", keys=", ".join(missing))
-        )
+    if missing := ", ".join(key for key in must if key not in line):
+        raise failed(child, message("did not send {keys}, which docs/child-contract.md requires.", keys=missing))
 
 
 def _decoded(child: Child, key: str, value: Any, kind: type[Kind], *, all_known: bool = True) -> Kind:
@@ -271,21 +268,10 @@ def _unlike(child: Child, key: str, value: Any, kind: Arg) -> ChildFailed:
 
 
 def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:
-    return failed(
-        child,
-        message(
-            "sent {value} as {key}, but docs/child-contract.md requires {kind}.",
-            value=value,
-            key=shown_key(place),
-            kind=wanted,
-        ),
+    fault = message(
+        "sent {value} as {key}, but docs/child-contract.md requires {kind}.",
+        value=value,
+        key=shown_key(place),
+        kind=wanted,
     )
-
-
-def _check_histogram(name: str, summary: Mapping[str, Any], child: Child) -> None:
-    """Raise ChildFailed unless *summary* is a valid histogram. Its percentiles and mean are ignored and recomputed."""
-    try:
-        Histogram.check(summary)
-    except ValueError as error:
-        fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=str(error))
-        raise failed(child, fault) from error
+    return failed(child, fault)

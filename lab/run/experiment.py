@@ -92,7 +92,7 @@ class RunInProgress:
             message(
                 "during the run. All finished measurements are saved. Continue with: {program} --resume {folder}",
                 program=PROGRAM,
-                folder=str(self.order.folder),
+                folder=self.order.folder,
             )
         )
         return [self._with_fingerprint(*one) for one in zip(entries, before, results, strict=True)]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from config.plan import Entry, Plan
 from core.cell import MACHINE_PARAMETERS
-from core.messages import NOTHING, Message, listed, message
+from core.messages import NOTHING, Message, message
 from core.method import Method
 
 MOST_PROCESSES = 400  # of services and clients that exist at the same time; more take too long to start
@@ -34,7 +34,7 @@ def values_apart(plan: Plan) -> Message:
     return message(
         "Within a block, the values of {names} are measured one after the other, because all together would be {count} "
         "processes, and at most {most} are started at once.",
-        names=listed(sorted(plan.swept[most[0].cell.system])),
+        names=sorted(plan.swept[most[0].cell.system]),
         count=_processes(most),
         most=MOST_PROCESSES,
     )

@@ -33,6 +33,11 @@ class TimeWindow(NamedTuple):
     start_ns: int = 0
     end_ns: int = 0
 
+    @property
+    def length_ns(self) -> int:
+        """Return the length of the window in ns."""
+        return self.end_ns - self.start_ns
+
 
 class Instrumentation:
     """The instrumentation of one service: parts that run inside its Python processes, and the folder of their output.
@@ -59,12 +64,13 @@ class Instrumentation:
 
         part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
         """
-        names: list[str] = []
+        contents: dict[str, bytes] = {}
         with suppress(OSError):
             names = sorted(os.listdir(self.folder)) if self.folder else []
-        wanted = islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)
-        contents = {name: self._content(name, most_bytes) for name in wanted}
-        return {name: content for name, content in contents.items() if content is not None}
+            for name in islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES):
+                if (content := self._content(name, most_bytes)) is not None:
+                    contents[name] = content
+        return contents
 
     def complaints(self) -> list[str]:
         """Return one line for each process in which a part of the instrumentation failed, with the reason."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from core.cell import Cell
 from core.errors import BadInput, ChildFailed
 from core.files import put
-from core.messages import NOTHING, listed, message, verbatim
+from core.messages import NOTHING, message, verbatim
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, stacks
@@ -35,8 +35,7 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
                 profile = getattr(profiler, kind)()
             except ChildFailed as failed:
                 profile = {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
-            named = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
-            found.append({"kind": kind, **named, **profile})
+            found.append({"kind": kind, **cell.to_json(), **profile})
     return found
 
 
@@ -111,12 +110,12 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
     python = _python_of(runtime)
     if not python:
         raise ChildFailed(
-            "locks can be profiled only in services that gilscope starts with CPython {known}", known=listed(KNOWN)
+            "locks can be profiled only in services that gilscope starts with CPython {known}", known=KNOWN
         )
-    if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
+    if python.name.version not in KNOWN:
         raise ChildFailed(
             "locks can be profiled only in CPython {known}, but the service runs {version}",
-            known=listed(KNOWN),
+            known=KNOWN,
             version=python.version,
         )
     return str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
@@ -131,6 +130,6 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
     except OSError as error:
         raise BadInput(
             "{folder} cannot be written: {error}. Free some space, or give write access.",
-            folder=str(folder),
+            folder=folder,
             error=error.strerror or str(error),
         ) from error

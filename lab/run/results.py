@@ -92,7 +92,8 @@ def add_slices(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> Fraction:
     """Return the share (0..1) of the clients' answers that count: they came after the lead-in of their time slice."""
-    answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
+    answered = sum(client["answered"] for client in clients)
+    uncounted = sum(client.get("uncounted", 0) for client in clients)
     return Fraction(answered, answered + uncounted) if answered else Fraction(1)
 
 
@@ -104,8 +105,9 @@ def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int =
     idle_cpu_ns: the CPU time that it used between its time slices, which is left out
     """
     cpu_ns = sum(result.get(key, 0) for key in CPU)
-    busy = Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
-    return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
+    busy = share * Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
+    shares = dict.fromkeys(USED, share) | dict.fromkeys(CPU, busy)
+    return {key: round(result[key] * shares[key]) for key in USED if key in result}
 
 
 def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWindow]) -> list[Message]:
@@ -120,7 +122,7 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
     total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)
     if not connections or total["errors"] or not total["answered"] or not total.keys() >= AT_EDGES.keys():
         return []
-    latency, wall_ns = Histogram.from_json(total["latency"]), sum(end_ns - start_ns for start_ns, end_ns in windows)
+    latency, wall_ns = Histogram.from_json(total["latency"]), sum(window.length_ns for window in windows)
     spent_ns = latency.total_ns + sum(sign * total[key] for key, sign in AT_EDGES.items())
     found = spent_ns / wall_ns
     if abs(found / connections - 1) <= LITTLE:
@@ -147,21 +149,18 @@ def client_fields(
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
     """
     total = {**dict.fromkeys(COUNTS, 0), "errors": {}, **add_up(clients)}
-    histograms = {name: total[name] if total.get(name, {}).get("count") else {} for name in HISTOGRAMS}
-    sliced = total.get(SLICES) if all(client.get(SLICES) for client in clients) else None
-    status, reason = _judged(total, faults, idle=not clients)
-    return {
-        **{name: total[name] for name in (*COUNTS, "errors")},
-        **histograms,
-        "status": status,
-        "reason": reason,
-        "slices": {**sliced, "start_ns": sliced["start_ns"] - windows[0].start_ns} if sliced else {},
-        "wall_ns": sum(window.end_ns - window.start_ns for window in windows),
-        "clients": [
-            {"client_id": number, **{name: client[name] for name in client if name not in PER_CELL}}
-            for number, client in enumerate(clients)
-        ],
-    }
+    fields = {name: total[name] for name in (*COUNTS, "errors")}
+    for name in HISTOGRAMS:
+        fields[name] = total[name] if total.get(name, {}).get("count") else {}
+    if SLICES in total and all(client.get(SLICES) for client in clients):
+        fields[SLICES] = total[SLICES] | {"start_ns": total[SLICES]["start_ns"] - windows[0].start_ns}
+    fields["status"], fields["reason"] = _judged(total, faults, idle=not clients)
+    fields["wall_ns"] = sum(window.length_ns for window in windows)
+    fields["clients"] = []
+    for number, client in enumerate(clients):
+        own = {name: value for name, value in client.items() if name not in PER_CELL}
+        fields["clients"].append({"client_id": number, **own})
+    return fields
 
 
 def machine_fields(
@@ -173,18 +172,19 @@ def machine_fields(
     hosts: by host name, facts about its clock
     own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
     """
-    disturbed = {name: doctor.disturbances(window, own_ns) for name, window in machines.items()}
+    by_host = {name: dict(host) for name, host in hosts.items()}
+    disturbances: list[Message] = []
+    for name, window in machines.items():
+        found = doctor.disturbances(window, own_ns)
+        if name:
+            by_host[name]["disturbances"] = [one.to_json() for one in found]
+            found = [message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) for one in found]
+        disturbances += found
     return {
         "machine": {name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS},
         "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
-        "hosts": {
-            name: {**host, "disturbances": [one.to_json() for one in disturbed[name]]} for name, host in hosts.items()
-        },
-        "disturbances": [
-            message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) if name else one
-            for name, of_one in disturbed.items()
-            for one in of_one
-        ],
+        "hosts": by_host,
+        "disturbances": disturbances,
     }
 
 
@@ -235,23 +235,22 @@ def service_faults(runtime: AnyRuntime, services: Sequence[Child]) -> list[Messa
 
     Only a user's service can run another Python. A service that already runs has no promises.
     """
-    if not isinstance(runtime, UserServiceRuntime):
-        return _state_faults(runtime.name.promises, services)
-    if runtime.runtime is None:
-        return []
-    faults = _state_faults(runtime.name.promises, services)
-    expected = runtime.runtime.interpreter.label
-    others = [
-        message(
-            "{child} runs under {pythons}, but {expected} was expected",
-            child=child.label,
-            pythons=listed(pythons, last=AND),
-            expected=expected,
-        )
-        for child in services
-        if (pythons := child.result.get("pythons")) and expected not in pythons
-    ]
-    return [*others, *faults]
+    faults: list[Message] = []
+    if isinstance(runtime, UserServiceRuntime):
+        if runtime.runtime is None:
+            return faults
+        expected = runtime.runtime.interpreter.label
+        for child in services:
+            pythons = child.result.get("pythons", ())
+            if pythons and expected not in pythons:
+                fault = message(
+                    "{child} runs under {pythons}, but {expected} was expected",
+                    child=child.label,
+                    pythons=listed(pythons, last=AND),
+                    expected=expected,
+                )
+                faults.append(fault)
+    return faults + _state_faults(runtime.name.promises, services)
 
 
 def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
@@ -267,7 +266,7 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
                 fault = message("in {child}, Python's {part} was off {when}", **known)
             else:
                 fault = message("in {child}, Python's {part} was on {when}", **known)
-                if state == "gil_enabled" and (modules := _named(child)):
+                if state == "gil_enabled" and (modules := switching_modules(child.stderr_tail())):
                     fault = message(
                         "{fault}: CPython switched the GIL on in order to load the module {module}",
                         fault=fault,
@@ -275,10 +274,6 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
                     )
             faults.append(fault)
     return faults
-
-
-def _named(child: Child) -> list[str]:
-    return switching_modules(child.stderr_tail())
 
 
 def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
@@ -299,6 +294,8 @@ def note_jit_states(
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
     for service, inside in zip(services, instruments, strict=True):
         reported = inside.files(JIT, MOST_JIT_BYTES).values()
-        is_on = {state: b"%s %d" % (version, state) in reported for state in (promised, not promised)}
-        known = not promised if is_on[not promised] else promised if is_on[promised] else None
+        known: bool | None = None
+        for state in (promised, not promised):  # an unexpected state counts
+            if b"%s %d" % (version, state) in reported:
+                known = state
         service.noted[key] = known if jit_parts(runtime) else False

@@ -78,7 +78,7 @@ def expect_no_run(folder: Path) -> None:
     if is_there(folder / FILE_NAME):
         raise BadInput(
             "{folder} already holds a run. Name another folder with --out, or continue the run with --resume {folder}.",
-            folder=str(folder),
+            folder=folder,
         )
 
 
@@ -123,7 +123,7 @@ def load_to_resume(folder: Path) -> Run:
             raise BadInput(
                 "{folder} was measured on a machine with {name} {there}, but this machine has {here}. "
                 "A run can only continue on the machine where it began. Start a new run.",
-                folder=str(folder),
+                folder=folder,
                 name=name,
                 there=there,
                 here=here[name],
@@ -156,7 +156,7 @@ def check_unchanged(run: Run, order: Order) -> None:
             "Something changed since the measurements in {folder}: {changes}. Undo the change, start a new run, or "
             "continue with --accept-changes. The report then marks the measurements before and after the change, and "
             "gives no verdict across the change.",
-            folder=str(order.folder),
+            folder=order.folder,
             changes=listed(changes, SEMICOLON),
         )
 
@@ -185,13 +185,13 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
         except OSError as error:
             raise BadInput(
                 "{path} cannot be written: {error}. Name another folder with --out.",
-                path=str(folder),
+                path=folder,
                 error=error.strerror,
             ) from error
         if lock is None:
             raise BadInput(
                 "Another process is writing to {folder}. Wait until it ends, or name another folder with --out.",
-                folder=str(folder),
+                folder=folder,
             )
         try:
             yield sandbox
@@ -208,8 +208,8 @@ def expect_no_foreign_files(folder: Path, names: Iterable[str]) -> None:
         if is_there(folder / name):
             raise BadInput(
                 "{path} would be overwritten, but it belongs to no run: {folder} has no {result}. Name another folder.",
-                path=str(folder / name),
-                folder=str(folder),
+                path=folder / name,
+                folder=folder,
                 result=FILE_NAME,
             )
 

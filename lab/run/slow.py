@@ -34,8 +34,11 @@ UNKNOWN: Collections = ({}, ())
 
 def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
     """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
-    heads = [inside.files(PART, HEADER_BYTES) for inside in instruments]
-    return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
+    marks = []
+    for inside in instruments:
+        counters = {name: _counters(head) for name, head in inside.files(PART, HEADER_BYTES).items()}
+        marks.append({name: known for name, known in counters.items() if known})
+    return marks
 
 
 def collections_within(
@@ -58,7 +61,7 @@ def _collections(
     files: Mapping[str, bytes], before: Mapping[str, Counters], windows: Sequence[TimeWindow], now_ns: int
 ) -> Collections:
     """Return the collections of the processes of a service; UNKNOWN if an increase of a counter is impossible."""
-    increases: list[list[int]] = []
+    numbers: list[int] = []  # that must be possible times
     spans: list[Span] = []
     total, unkept = [0] * len(NONE), 0
     for name, content in files.items():
@@ -66,19 +69,19 @@ def _collections(
         if counters is None:
             return UNKNOWN
         increase = [now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)]
-        increases.append(increase)
+        numbers += increase
         for place in range(0, len(NONE), COUNTERS):
             newest = _newest(content, place // COUNTERS, min(counters[place], RECORDS), increase[place])
-            inside, numbers = _within(newest, increase[place : place + COUNTERS], windows)
-            total[place : place + COUNTERS] = map(add, total[place : place + COUNTERS], numbers)
-            unkept += numbers[0] - inside
+            inside, counts = _within(newest, increase[place : place + COUNTERS], windows)
+            total[place : place + COUNTERS] = map(add, total[place : place + COUNTERS], counts)
+            unkept += counts[0] - inside
             spans += newest
-    ends_ns = [end_ns for _, end_ns in spans]
-    if not increases or not all(0 <= number <= now_ns for numbers in (*increases, ends_ns) for number in numbers):
+    numbers += [end_ns for _, end_ns in spans]
+    if not files or min(numbers) < 0 or max(numbers) > now_ns:
         return UNKNOWN
     counted = [end_ns - start_ns for start_ns, end_ns in spans if _clipped_ns(start_ns, end_ns, windows)]
     summary = {
-        "processes": len(increases),
+        "processes": len(files),
         "collections": total[::COUNTERS],
         "total_ns": total[1::COUNTERS],
         "longest_ns": max(counted, default=0),
@@ -93,7 +96,7 @@ def _within(spans: Sequence[Span], increase: Sequence[int], windows: Sequence[Ti
     increase: of the counters of a generation since the mark. Collections whose times were overwritten are taken to be
         spread over the windows like the recorded *spans*
     """
-    inside = sum(any(window.start_ns <= start_ns < window.end_ns for window in windows) for start_ns, _ in spans)
+    inside = sum(_clipped_ns(start_ns, start_ns + 1, windows) for start_ns, _ in spans)  # 1 if it began in a window
     clipped_ns = sum(_clipped_ns(*span, windows) for span in spans)
     whole_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in spans))
     collections, length_ns = increase
@@ -139,39 +142,36 @@ def slow_requests(
     timelines: by cause, the time that it took from each client (CLIENT) or each service (other causes); None if it is
         not known. A cause has no share if it is unknown for some of the requests, or COLLECTION for some service
     """
-    if not said or not all(said):
+    known = [slow for slow in said if slow]
+    if not known or len(known) < len(said):
         return {}
-    above_ns = max(slow["above_ns"] for slow in said if slow)
-    requests = [(client_id, *request) for client_id, slow in enumerate(said) if slow for request in slow["requests"]]
-    percentiles = {name: latency.get(f"{name}_ns", 0) for name in PERCENTILES}
-    return {
-        name: {
-            "threshold_ns": threshold_ns,
-            **_laid([request for request in requests if request[2] > threshold_ns], timelines, windows),
-        }
-        for name, threshold_ns in percentiles.items()
-        if threshold_ns and threshold_ns >= above_ns
-    }
+    above_ns = max(slow["above_ns"] for slow in known)
+    requests = [(client_id, *request) for client_id, slow in enumerate(known) for request in slow["requests"]]
+    explained: dict[str, dict[str, Any]] = {}
+    for name in PERCENTILES:
+        threshold_ns = latency.get(f"{name}_ns", 0)
+        if threshold_ns and threshold_ns >= above_ns:
+            slower = [request for request in requests if request[2] > threshold_ns]
+            causes = _causes(slower, timelines, windows)
+            explained[name] = {"threshold_ns": threshold_ns, "requests": len(slower), "causes": causes}
+    return explained
 
 
-def _laid(
+def _causes(
     requests: Sequence[SlowRequest],
     timelines: Mapping[str, Sequence[CumulativeTime | None]],
     windows: Sequence[TimeWindow],
-) -> dict[str, Any]:
-    known: dict[str, list[Overlap]] = {}
+) -> dict[str, dict[str, float]]:
+    """Return the shares of time that each cause takes (see _shares), for the causes that are known for all requests."""
+    causes = {}
     for cause, over in timelines.items():
-        laid = [
-            (latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline)
-            for client_id, start_ns, latency_ns, service_id in requests
-            if (timeline := over[client_id if cause == CLIENT else service_id])
-        ]
-        if len(laid) == len(requests) and not (cause == COLLECTION and None in over):
-            known[cause] = laid
-    return {
-        "requests": len(requests),
-        "causes": {cause: _shares(laid, windows) for cause, laid in known.items() if laid},
-    }
+        laid: list[Overlap] = []
+        for client_id, start_ns, latency_ns, service_id in requests:
+            if timeline := over[client_id if cause == CLIENT else service_id]:
+                laid.append((latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline))
+        if laid and len(laid) == len(requests) and not (cause == COLLECTION and None in over):
+            causes[cause] = _shares(laid, windows)
+    return causes
 
 
 def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
@@ -179,9 +179,13 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
 
     The timed window is that of the services or clients of these requests.
     """
-    length_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in windows))
-    whole = {over: sum(over.within_ns(*window) for window in windows) / length_ns for *_, over in laid}
-    total_ns = sum(latency_ns for latency_ns, _, _ in laid)
-    taken_ns = sum(overlap_ns for _, overlap_ns, _ in laid)
-    usual_ns = sum(whole[over] * latency_ns for latency_ns, _, over in laid)
+    length_ns = max(1, sum(window.length_ns for window in windows))
+    whole: dict[CumulativeTime, float] = {}
+    total_ns, taken_ns, usual_ns = 0, 0.0, 0.0
+    for latency_ns, overlap_ns, over in laid:
+        if over not in whole:
+            whole[over] = sum(over.within_ns(*window) for window in windows) / length_ns
+        total_ns += latency_ns
+        taken_ns += overlap_ns
+        usual_ns += whole[over] * latency_ns
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}

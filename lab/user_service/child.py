@@ -30,9 +30,10 @@ from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
 from core.user_service import OF_SYSTEM
-from lab.gil.probe import python_process
+from lab.gil.memory import python_process
+from lab.gil.switching import notices
 from lab.user_service import holders
-from lab.user_service.command import end_descendants, start_command
+from lab.user_service.command import end_descendants, foreign_loop, last_exception, start_command
 from lab.user_service.readiness import DEAF, CommandFailed, check_requests, one_request, probe
 from lab.user_service.workers import WorkerSampler
 
@@ -50,7 +51,7 @@ FOREIGN_LOOP = message(
 class Pythons:
     """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
 
-    labels: the versions, as lab.gil.probe names them
+    labels: the versions, as lab.gil.memory names them
     gil_enabled: None if it is unknown
     """
 
@@ -168,7 +169,7 @@ class StartedService(RunningService):
         """Return what was measured of the service. Raises CommandFailed if another process answered for it."""
         self._let_end_be_reported()
         try:
-            if line := self.command.says_foreign_loop():
+            if line := foreign_loop(self.command.text()):
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
             self._check_place()
             self.command.expect_own_port()
@@ -178,10 +179,11 @@ class StartedService(RunningService):
         result = super().result()
         if OF_SYSTEM in self._own:  # its number of threads is known
             result["workers"] = []
-        if raised := self.command.raised():
+        output = self.command.text()
+        if raised := last_exception(output):
             result["raised"] = raised
-        if notices := self.command.notices():
-            print(notices, file=sys.stderr)
+        for notice in notices(output):
+            print(notice, file=sys.stderr)
         return result
 
     def stop(self) -> None:

@@ -13,10 +13,9 @@ from time import monotonic
 from typing import Any
 
 from core.beside import filled
-from core.messages import NOTHING, Message, listed, message
+from core.messages import NOTHING, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
-from lab.gil.switching import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
@@ -73,7 +72,7 @@ def choose_endpoint(own: Mapping[str, Any], service_id: int, folder: str) -> End
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
         return Endpoint(host=host, port=0, socket=path)
-    port = own["first_port"] + service_id if own["first_port"] else 0
+    port = own["first_port"] and own["first_port"] + service_id
     if port > ports.LAST_PORT:
         raise CommandFailed("{port} is not a port (1-65535). Set a lower --service-port.", port=port)
     try:
@@ -103,7 +102,7 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
         words = shlex.split(own["command"])
     except ValueError as error:
         raise CommandFailed(
-            "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=str(error)
+            "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=error
         ) from None
     return [filled(word, values) for word in words]
 
@@ -126,8 +125,11 @@ def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> di
     if label := own.get("expected_python"):
         for name in unknown_variables(own["environment"], int(label.split(".")[1]), label.endswith("t")):
             del variables[name]
-    paths = (inside.get("PYTHONPATH", ""), variables.get("PYTHONPATH", ""))
-    return variables | dict(inside) | ({"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {})
+    paths = [*filter(None, (inside.get("PYTHONPATH"), variables.get("PYTHONPATH")))]
+    variables |= dict(inside)
+    if paths:
+        variables["PYTHONPATH"] = os.pathsep.join(paths)
+    return variables
 
 
 class ServiceCommand:
@@ -187,22 +189,17 @@ class ServiceCommand:
 
     def expect_alive(self, when: Message) -> None:
         """Raise CommandFailed if the command has ended."""
-        status = self.process.poll()
-        if status is not None:
-            how, report = describe_exit(status), self._report()
-            raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
+        if (status := self.process.poll()) is not None:
+            raise CommandFailed(
+                "The command {ending} {when}: {report}",
+                ending=describe_exit(status),
+                when=when,
+                report=self._report(),
+            )
 
-    def notices(self) -> str:
-        """Return the output's lines that report on threads or the GIL (lab.gil.switching), each once."""
-        return "\n".join(notices(self._output.text()))
-
-    def raised(self) -> str:
-        """Return the last exception in the output, with its file and line; "" if there is none."""
-        return last_exception(self._output.text())
-
-    def says_foreign_loop(self) -> str:
-        """Return the output line that says that an object belongs to another event loop; "" if there is none."""
-        return next((line.strip() for line in self._output.text().splitlines() if _FOREIGN_LOOP.search(line)), "")
+    def text(self) -> str:
+        """Return the command's output so far."""
+        return self._output.text()
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all descendants (SIGKILL)."""
@@ -223,12 +220,11 @@ class ServiceCommand:
 
     def expect_one_address(self) -> None:
         """Raise CommandFailed if the service listens at all addresses of its machine, open to every host."""
-        places = holders.listening_everywhere(descendants(os.getpid()))
-        if places:
+        if places := holders.listening_everywhere(descendants(os.getpid())):
             raise CommandFailed(
                 "The command listens on {places}, which every host can reach. In a run across hosts, the command "
                 "must listen only on {host}. Write {place} for this address in the command.",
-                places=listed(places),
+                places=places,
                 host=self._endpoint.host,
                 place="{host}",
             )
@@ -254,13 +250,17 @@ class ServiceCommand:
         return message("{line}. The command wrote: {output}", line=self._line, output=output)
 
 
+def foreign_loop(output: str) -> str:
+    """Return the output line that says that an object belongs to another event loop; "" if there is none."""
+    return next((line.strip() for line in output.splitlines() if _FOREIGN_LOOP.search(line)), "")
+
+
 def last_exception(output: str) -> str:
     """Return the last exception whose traceback *output* has, with its file and line; "" if there is none."""
-    found = _TRACEBACK.findall(output)
-    if not found:
-        return ""
-    file, line, error = found[-1]
-    return last_text(f"{error} ({file}, line {line})".encode(), TAIL_BYTES)
+    text = ""
+    for file, line, error in _TRACEBACK.findall(output):
+        text = f"{error} ({file}, line {line})"
+    return last_text(text.encode(), TAIL_BYTES)
 
 
 def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:

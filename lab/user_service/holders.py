@@ -20,7 +20,7 @@ _LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"
 _ACCEPTS = 1 << 16  # __SO_ACCEPTCON
 _CONNECTED = "03"  # SS_CONNECTED
 _EPOLL, _TARGET = "anon_inode:[eventpoll]", re.compile(r"^tfd: *([0-9]+)", re.MULTILINE)
-EVERYWHERE = ("0.0.0.0", "::")
+EVERYWHERE = {"0.0.0.0": "0.0.0.0", "::": "[::]"}  # wildcard addresses, as they stand before a port
 _FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat", "conmon", "slirp4netns")
 
 
@@ -31,11 +31,13 @@ def serving(address: str) -> list[int]:
     container, through a tunnel, or to a service that they start (systemd).
     """
     wanted, own_pid = _sockets(address), os.getpid()
-    pids = (int(entry.name) for entry in PROC.glob("[0-9]*")) if wanted else ()
-    holders = [pid for pid in pids if not wanted.isdisjoint(_links(pid).values())]
-    trees = [tree(pid) for pid in holders if _text(PROC / str(pid) / "comm") not in _FORWARDERS]
-    others = [pids for pids in trees if own_pid not in pids]  # an ancestor of this process holds the socket for others
-    return list(dict.fromkeys(pid for pids in others for pid in pids))
+    found: dict[int, None] = {}
+    for entry in PROC.glob("[0-9]*") if wanted else ():
+        if not wanted.isdisjoint(_links(int(entry.name)).values()) and _text(entry / "comm") not in _FORWARDERS:
+            pids = tree(int(entry.name))
+            if own_pid not in pids:  # otherwise an ancestor of this process holds the socket for others
+                found |= dict.fromkeys(pids)
+    return [*found]
 
 
 def is_alone(address: str, pids: Iterable[int]) -> bool:
@@ -46,8 +48,7 @@ def is_alone(address: str, pids: Iterable[int]) -> bool:
 def listening_everywhere(pids: Iterable[int]) -> list[str]:
     """Return the wildcard addresses at which *pids* listen, such as 0.0.0.0:8000 or [::]:8000."""
     held = {link for pid in pids for link in _links(pid).values()}
-    places = [(ip, port) for ip, port, link in _listening() if link in held and ip in EVERYWHERE]
-    return [f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip, port in places]
+    return [f"{EVERYWHERE[ip]}:{port}" for ip, port, link in _listening() if link in held and ip in EVERYWHERE]
 
 
 def connections(address: str) -> set[str]:
@@ -55,20 +56,21 @@ def connections(address: str) -> set[str]:
     if address.startswith("/"):
         return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
     port = f":{int(address.rpartition(':')[2]):04X}"
+    found: set[str] = set()
     for name in ("tcp", "tcp6"):  # an IPv6 listener has its IPv4 connections in the table tcp6
-        lines = [fields for fields in _lines(PROC / "net" / name) if fields[1].endswith(port)]
-        if found := {f"socket:[{fields[9]}]" for fields in lines if fields[3] == _ESTABLISHED_STATE}:
-            return found
-    return set()
+        for fields in () if found else _lines(PROC / "net" / name):
+            if fields[1].endswith(port) and fields[3] == _ESTABLISHED_STATE:
+                found.add(f"socket:[{fields[9]}]")
+    return found
 
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
     """Return how many epoll instances of a process watch any of *files*, and how many of them the process has open."""
     names = _links(pid) if files else {}
-    watched = {
-        frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)
-        for info in (PROC / str(pid) / "fdinfo" / name for name, link in names.items() if link == _EPOLL)
-    }  # a set, because one instance may be open under several descriptors
+    watched = set()  # because one instance may be open under several descriptors
+    for name, link in names.items():
+        targets = _TARGET.findall(_text(PROC / str(pid) / "fdinfo" / name)) if link == _EPOLL else ()
+        watched.add(frozenset(number for number in targets if names.get(number) in files))
     return sum(map(bool, watched)), sum(link in files for link in names.values())
 
 
@@ -101,18 +103,12 @@ def _local_ips(host: str, port: int) -> list[str]:
 
     An address belongs to this machine if a socket can be bound to it.
     """
-    local_ips = []
-    try:
-        resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
-        return []
-    for family, kind, _, _, place in resolved:
-        with socket.socket(family, kind) as probe:
-            try:
+    local_ips: list[str] = []
+    with suppress(OSError):
+        for family, kind, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with suppress(OSError), socket.socket(family, kind) as probe:
                 probe.bind((place[0], 0))
-            except OSError:
-                continue
-            local_ips.append(str(place[0]))
+                local_ips.append(str(place[0]))
     return local_ips
 
 

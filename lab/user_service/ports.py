@@ -73,7 +73,7 @@ def ports(ephemeral: tuple[int, int]) -> range:
 def _candidates() -> Iterator[int]:
     ephemeral = DEFAULT_RANGE
     with suppress(OSError, ValueError):
-        low, high = map(int, _RANGE.read_text(encoding="ascii").split())
+        low, high = map(int, _RANGE.read_text("ascii").split())
         ephemeral = low, high
     chosen = ports(ephemeral)
     yield from random.sample(chosen, len(chosen))

@@ -69,7 +69,7 @@ def one_request(first_line: Mapping[str, Any]) -> Callable[[str, float], Message
             return message("give {expected} to {request} (it gave {got})", **wrong)
         if faults := [*result["errors"], *(["wrong"] if result["wrong"] else [])]:
             code = SLOW if "timeout" in faults else ""
-            return message("answer one request ({faults})", code=code, faults=listed(faults))
+            return message("answer one request ({faults})", code=code, faults=faults)
         return NOTHING
 
     return ask

@@ -14,10 +14,9 @@ docs/own-service.md, "What ran", states the cost of this.
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
+from core.processtree import ran_and_waited_ns, threads_of
 from lab.user_service import holders
 
 BUSY = 0.1
@@ -63,18 +62,16 @@ class WorkerSampler:
         clients = holders.connections(self._address)
         for pid in self._pids:
             loops, held = holders.loops(pid, clients)
+            threads = _cpu_ns_by_thread(pid)
             if held > self._connections[pid]:
                 self._connections[pid] = held
             self._loops[pid] = max(self._loops[pid], loops)
-            threads = _cpu_ns_by_thread(pid)
             self._most_threads[pid] = max(self._most_threads[pid], len(threads))
-            first = self._first.setdefault(pid, dict(threads))
-            for thread in threads:
-                first.setdefault(thread, 0)
+            self._first.setdefault(pid, threads)
             self._last.setdefault(pid, {}).update(threads)
 
     def _served(self, pid: int) -> dict[str, Any]:
-        used = {thread: ns - self._first[pid][thread] for thread, ns in self._last[pid].items()}
+        used = {thread: ns - self._first[pid].get(thread, 0) for thread, ns in self._last[pid].items()}
         busiest = max(used.values(), default=0)
         busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}
         loops, alive = self._loops[pid], self._most_threads[pid]
@@ -92,9 +89,6 @@ class WorkerSampler:
 
 
 def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
-    """Return {thread id: CPU time in ns} of the running threads of *pid*. Source: sched-stats.rst of the kernel."""
-    used = {}
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        with suppress(OSError, ValueError, IndexError):
-            used[int(task.name)] = int((task / "schedstat").read_text("ascii").split()[0])
-    return used
+    """Return {thread id: CPU time in ns} of the running threads of *pid*."""
+    used = {int(thread): ran_and_waited_ns(f"{pid}/task/{thread}")[0] for thread in threads_of(pid)}
+    return {thread: ns for thread, ns in used.items() if ns}  # a thread that has just ended reports nothing

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.gil.probe import python_process
+from lab.gil.memory import python_process
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured

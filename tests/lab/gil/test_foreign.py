@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil.memory import build_in_file, version_text
-from lab.gil.probe import PythonProcess, python_process
+from lab.gil.memory import PythonProcess, build_in_file, python_process, version_text
 from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.started import started
 

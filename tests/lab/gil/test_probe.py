@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil.memory import read_gil_state
-from lab.gil.probe import python_process
+from lab.gil.memory import python_process, read_gil_state
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started

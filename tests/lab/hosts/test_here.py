@@ -140,4 +140,4 @@ def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: H
 
 def keepers() -> list[int]:
     """Processes below this one that hold cores awake."""
-    return [pid for pid in tree(os.getpid()) if b"awake.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in tree(os.getpid()) if b"wakeups.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]

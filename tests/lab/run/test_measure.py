@@ -49,7 +49,7 @@ def test_the_cores_are_held_awake_for_a_cell_that_says_so(scripted: Scripted) ->
     @contextmanager
     def watch(_: int) -> Iterator[None]:
         yield
-        seen.append(any(b"awake.py" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in tree(os.getpid())))
+        seen.append(any(b"wakeups.py" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in tree(os.getpid())))
 
     for is_awake in (False, True):
         assert scripted(KEEP_AWAKE=is_awake, watch=watch).status == "ok"

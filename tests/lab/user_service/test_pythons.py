@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.gil.probe import PythonProcess
+from lab.gil.memory import PythonProcess
 from lab.run import feasible
 from lab.user_service import child as module
 from lab.user_service.child import Pythons, _states, pythons_in
