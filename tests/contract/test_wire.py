@@ -104,6 +104,8 @@ def test_peers_that_do_not_read_their_large_answers_hold_up_nobody(service: Serv
             peer.send(asked)
         service.check_it_answers(kind.prompt_s)
         assert service.dialect.read(peers[0], asked) == (200, "x" * 6_000_000)
+        if kind.keeps:
+            assert service.dialect.ask(peers[0], service.dialect.calc) == (200, service.dialect.msg)
     service.check_it_answers(kind.prompt_s)
 
 
