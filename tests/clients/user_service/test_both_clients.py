@@ -16,7 +16,7 @@ from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
 from tests.contract.speaking import released, spoken
-from tests.native.loadgen_peers import HELLO, Script, Scripted, closes_every, read_http, reset, says, scripted
+from tests.native.loadgen_peers import HELLO, Script, Scripted, read_http, reset, says, scripted
 from tests.native.programs import program_or_skip, told_client
 
 Client = Callable[..., dict[str, Any]]
@@ -83,12 +83,6 @@ def on_each_connection(answers: int, then: Script) -> Script:
         return True
 
     return play
-
-
-def test_connections_that_are_replaced_are_counted(measured: Client) -> None:
-    result = measured(closes_every(10))
-    assert (result["answered"], result["errors"]) == (20, {})
-    assert (result["reconnects"], result["resent"]) == (1, 0)
 
 
 HANGS_UP = says(b"", keep=False)
