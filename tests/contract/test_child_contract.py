@@ -17,13 +17,12 @@ from core.processtree import tree
 from core.runtime import NATIVE
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from systems import find
-from tests.clients.scripted_http import Script, ScriptedHttp, first_right_then, response
-from tests.clients.scripted_http import says as plays
 from tests.conftest import runtime_or_skip
 from tests.contract.kinds import NATIVE_ECHO, Kind, more_kinds
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
+from tests.native.loadgen_peers import Script, Scripted, on_each_connection, read_http, response, says, scripted
 from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
 READERS = ("echo-tokio", "echo-libuv", "calc-service", "http-echo", "axum-server")  # libuv's host reads also for C++
@@ -228,11 +227,11 @@ def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
 
 
 @contextmanager
-def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, ScriptedHttp]]:
+def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, Scripted]]:
     """A client that is ready to call a server that plays *script*."""
     command = started(program, *CLIENTS[program])
     with (
-        ScriptedHttp(script) as server,
+        scripted(script, read_http) as server,
         spoken(command, {**told_client([[server.address]]), **more}) as (client, ready),
     ):
         assert ready["ready"] is True
@@ -243,11 +242,11 @@ def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, 
 @pytest.mark.parametrize("program", CLIENTS)
 def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_end_of_its_input(program: str) -> None:
     cpu = max(os.sched_getaffinity(0))
-    with called(program, plays(response()), cpus=[cpu]) as (client, server):
+    with called(program, says(response()), cpus=[cpu]) as (client, server):
         assert cpus_of(client.process.pid) == {cpu}
         client.tell("go")
         assert client.line()["result"]["answered"] == 20
-        assert len(server.peers) == server.connections > 0
+        assert server.still_open == server.connections > 0
         assert client.end() == (0, b"", "")
 
 
@@ -255,12 +254,12 @@ def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_e
 def test_end_of_file_ends_a_native_client_without_a_result(program: str, word: str) -> None:
     came = Event()
 
-    def silent(server: ScriptedHttp, peer: object) -> bytes:
+    def silent(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         came.set()
-        return b""
+        return True
 
     method = Method(warmup=Warmup(seconds=DEADLINE_S)).to_json()
-    script = silent if program == "loadgen" else first_right_then(silent)
+    script = silent if program == "loadgen" else on_each_connection(1, silent)
     with called(program, script, method=method) as (client, _):
         client.tell(word)
         assert came.wait(DEADLINE_S)
@@ -270,7 +269,7 @@ def test_end_of_file_ends_a_native_client_without_a_result(program: str, word: s
 @pytest.mark.parametrize("program", CLIENTS)
 def test_a_native_client_ends_when_its_parent_is_killed_and_refuses_what_is_no_cell(program: str) -> None:
     command = started(program, *CLIENTS[program])
-    with ScriptedHttp(plays(response())) as server:
+    with scripted(says(response()), read_http) as server:
         check_it_ends_with_its_parent(command, json.dumps(told_client([[server.address]])))
     nowhere: dict[str, list[Any]] = {
         "loadgen": [{"addresses": []}],

@@ -2,7 +2,6 @@
 
 import socket
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter_ns
@@ -16,7 +15,7 @@ from core.request_plan import Request, RequestPlan
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_client import client
 from tests.contract.speaking import spoken
-from tests.native.loadgen_peers import HELLO, Scripted, read_http, says, scripted, silent
+from tests.native.loadgen_peers import HELLO, Scripted, on_each_connection, read_http, says, scripted, silent
 from tests.native.programs import program_or_skip, told_client
 
 pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
@@ -128,12 +127,7 @@ def test_with_a_number_of_requests_the_cell_is_failed_after_one_limit(starting: 
 
 
 def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(starting: Any) -> None:
-    asked = Counter[socket.socket]()
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        asked[connection] += 1
-        return (silent if asked[connection] > 2 else answering)(server, connection, request)
-
+    script = on_each_connection(2, silent)
     with scripted(script, read_http) as server, starting(server.address, method=NUMBERED) as say:
         took_s, (result,) = spent_s(say, "go")
     assert (result["answered"], result["errors"]) == (12, {"timeout": 6})
