@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from core.request_plan import Request, RequestPlan
+from tests.clients.user_service.both import native, python
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_client import client
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
-from tests.contract.speaking import released, spoken
 from tests.native.loadgen_peers import (
     HELLO,
     Script,
@@ -27,21 +26,8 @@ from tests.native.loadgen_peers import (
     says,
     scripted,
 )
-from tests.native.programs import program_or_skip, told_client
 
 Client = Callable[..., dict[str, Any]]
-
-
-def python(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
-    """The result of the Python client."""
-    return client(address, own=own, **params).run()
-
-
-def native(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
-    """The result of the native client."""
-    cell = {**told_client([[address]], **{"NUM_CONNECTIONS_PER_CLIENT": 1, **params}), "own": own}
-    with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (child, _):
-        return released(child)
 
 
 def measure(

@@ -12,8 +12,8 @@ import pytest
 
 from core.request_plan import Request, RequestPlan
 from lab.user_service.readiness import probe
+from tests.clients.user_service.both import native, python
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_both_clients import native, python
 
 
 class Secured(BaseHTTPRequestHandler):
