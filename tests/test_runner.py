@@ -219,12 +219,6 @@ def test_an_error_that_nobody_foresaw_has_its_traceback_and_no_secret(
     assert SECRET not in said
 
 
-def test_a_broken_plan_ends_with_2_and_names_file_and_key(complaint: Complaint, tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("rows: [{system: 4, NUM_SOCKETS: 5}]")
-    for command in ((), ("plan",), ("serve",)):
-        assert "`rows` has the unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
-
-
 @pytest.mark.parametrize("command", ["report", "--resume"])
 @pytest.mark.parametrize("text", ["{", None])
 def test_a_broken_result_or_one_with_a_broken_plan_ends_with_2_and_names_the_file(

@@ -128,15 +128,11 @@ def colour(page: Page, name: str) -> str:
     return told
 
 
-def test_the_scheme_of_the_system_is_taken(opened: Opened) -> None:
-    light, dark = opened(name="contest"), opened(name="contest", scheme="dark")
-    assert colour(light, "background-color") == "rgb(255, 255, 255)"
-    assert colour(dark, "background-color") == "rgb(20, 23, 26)"
-    assert colour(light, "--r0") != colour(dark, "--r0")
-
-
-def test_print_is_light_without_controls_and_becomes_a_pdf(opened: Opened) -> None:
+def test_the_scheme_of_the_system_is_taken_but_print_is_light_without_controls_and_becomes_a_pdf(
+    opened: Opened,
+) -> None:
     page = opened(scheme="dark", name="small-zh")
+    assert colour(page, "background-color") == "rgb(20, 23, 26)"
     page.emulate_media(media="print")
     assert colour(page, "background-color") == "rgb(255, 255, 255)"
     assert not page.locator("#filters").is_visible()

@@ -23,7 +23,6 @@ from tests.native.programs import as_service, native_serving, told_service
 READ_DEADLINE_S = 120.0  # of system 1 here: no peer is closed for what the machine holds up
 PATIENT = f"import services.threaded; services.threaded.READ_DEADLINE_S = {READ_DEADLINE_S}\n"
 SILENT_PEERS = 300
-TCP = {"TRANSPORT": "tcp"}
 NATIVE_ECHO = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
 TABLES: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 SERVICES, PROGRAMS = TABLES["services"], TABLES["programs"]

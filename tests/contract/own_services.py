@@ -50,15 +50,13 @@ ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Items).serve_forever()
 SOURCES = {
     "gated": """
 import http.server, itertools, os, runpy, sys, time
-turn = 0  # how many of these services were started in this folder before
-while os.path.exists(f"turn{turn}"):
-    turn += 1
-open(f"turn{turn}", "x").close()
+is_second = os.path.exists("first")  # whether one was started in this folder before
+open("first", "w").close()
 numbers = itertools.count(1)
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def parse_request(self):
-        if next(numbers) > 3 and turn == int(sys.argv[2]):
+        if next(numbers) > 3 and is_second:
             open("waiting", "w").close()
             while not os.path.exists("gate"):
                 time.sleep(0.01)

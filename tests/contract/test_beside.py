@@ -9,7 +9,6 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 
@@ -41,19 +40,12 @@ class Item(BaseHTTPRequestHandler):
 
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Item).serve_forever()
 """
-BURNING = """
-import socket, sys, time
-server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-begun, used = time.perf_counter_ns(), time.process_time_ns()
-with open("log", "w") as log:
-    while True:
-        if time.process_time_ns() - used < 0.4 * (time.perf_counter_ns() - begun):
-            sum(range(100_000))
-        else:
-            time.sleep(0.002)
-        print(time.perf_counter_ns(), time.process_time_ns(), flush=True, file=log)
+LISTENING = """
+import socket, sys, threading
+held = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+threading.Event().wait()
 """
-BURN = {"command": f"{sys.executable} burning.py {{port}}"}
+LISTEN = {"name": "listening", "command": f"{sys.executable} listening.py {{port}}"}
 
 
 @pytest.fixture
@@ -61,7 +53,7 @@ def folder(short_folder: Path) -> Path:
     """A folder that the user of a database may enter, with the programs."""
     short_folder.chmod(0o711)
     (short_folder / "service.py").write_text(SERVICE)
-    (short_folder / "burning.py").write_text(BURNING)
+    (short_folder / "listening.py").write_text(LISTENING)
     return short_folder
 
 
@@ -97,11 +89,11 @@ def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder
     assert not {int(words[4]) for words in segments} & children  # made by one of them
 
 
-def write_plan(folder: Path, beside: dict[str, Any]) -> Path:
+def write_plan(folder: Path, beside: dict[str, Any], duration: str = "0.5") -> Path:
     """A plan of system 2 that has *beside*."""
     path = folder / "plan.yaml"
     row = {"system": 2, "NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
-    path.write_text(yaml.safe_dump({"rows": [row], "beside": [beside], "blocks": 2, "duration": "0.5"}))
+    path.write_text(yaml.safe_dump({"rows": [row], "beside": [beside], "blocks": 2, "duration": duration}))
     return path
 
 
@@ -109,17 +101,6 @@ def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) 
     """Flags of a run of such a plan."""
     write_plan(folder, beside)
     return ["--plan", "plan.yaml", *runtime_flags(runtime), "--quiet", "--out", "run", *more]
-
-
-@pytest.mark.alone
-def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runtime, folder: Path) -> None:
-    run = finished(planned(folder, {"name": "burning", **BURN}, any_runtime), folder, script=UNREPORTED)
-    assert run.status() == 0, run.complained()
-    times, used = np.loadtxt(folder / "log").T
-    for cell in load(folder / "run").cells:
-        ends = max(one["finished_ns"] for one in cell.clients)
-        start, end = np.interp([ends - cell.wall_ns, ends], times, used)
-        assert cell.beside["burning"] == pytest.approx(end - start, rel=0.1, abs=20e6)
 
 
 LATE = {"command": "sleep {port}", "start_deadline": "0.2s"}
@@ -143,7 +124,7 @@ def test_a_program_that_does_not_get_ready_is_an_error_with_what_it_wrote(
 
 def test_a_program_that_loads_no_data_ends_the_run_with_what_it_wrote(any_runtime: Runtime, folder: Path) -> None:
     no_data = "sh -c 'echo no data; exit 4'"
-    flags = planned(folder, {"name": "burning", **BURN}, any_runtime, "--prepare", no_data)
+    flags = planned(folder, LISTEN, any_runtime, "--prepare", no_data)
     run = finished(flags, folder, script=UNREPORTED)
     assert run.status() == 1
     assert f"{no_data} exited with status 4. Output: no data" in run.complained()
@@ -153,13 +134,13 @@ def test_a_program_that_loads_no_data_ends_the_run_with_what_it_wrote(any_runtim
 def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the_run_goes_on(
     any_runtime: Runtime, folder: Path
 ) -> None:
-    with started(planned(folder, {"name": "burning", **BURN}, any_runtime), folder, script=UNREPORTED) as run:
+    with started(planned(folder, LISTEN, any_runtime), folder, script=UNREPORTED) as run:
         saved = folder / "run" / "result.json"
         run.until("a saved cell", lambda: saved.exists() and load(saved.parent).cells)
-        (pid,) = [pid for pid, line in run.children().items() if "burning.py" in line and "guard.py" not in line]
+        (pid,) = [pid for pid, line in run.children().items() if "listening.py" in line and "guard.py" not in line]
         os.kill(pid, SIGKILL)
         assert run.status() == 1
-    assert "burning ended during the run. All finished measurements are saved. Continue with: " in run.complained()
+    assert "listening ended during the run. All finished measurements are saved. Continue with: " in run.complained()
     (kept,) = load(folder / "run").cells
     assert finished(["--resume", "run", "--quiet"], folder, script=UNREPORTED).status() == 0
     assert load(folder / "run").cells[0] == kept

@@ -5,7 +5,8 @@ latency lasts until its answer. Requests that start in the lead are `uncounted`.
 """
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,8 +23,8 @@ from lab.run.runtimes import AnyRuntime, Native, orchestrator
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import small_cell
-from tests.contract.speaking import spoken
-from tests.native.loadgen_peers import HELLO, Scripted, counted, read_frame, read_http, scripted
+from tests.contract.speaking import Spoken, spoken
+from tests.native.loadgen_peers import HELLO, Script, Scripted, counted, read_frame, read_http, scripted
 from tests.native.programs import program_or_skip
 
 pytestmark = pytest.mark.alone
@@ -94,53 +95,103 @@ CASES = {
         answered_ms=[50, 250, 450, 350, 480, 700], latencies_ms=[250, 50, 80, 200], uncounted=2, connections=4, rate=10
     ),
 }
+Play = tuple[str, bool]  # the name of a case, and whether the client is that of system 2
 FRAMED = ("longer than the slice", "from the lead beyond the end")
+PLAYS: list[Play] = [*((name, False) for name in CASES), *((name, True) for name in FRAMED)]
 
 
-def told(case: Case, address: str, runtime: AnyRuntime, folder: Path, *, framed: bool) -> tuple[list[str], Any]:
-    """The command of a client, and what it is told."""
+@pytest.fixture(scope="module", params=["python", "native"])
+def runtime(request: pytest.FixtureRequest) -> AnyRuntime:
+    """The runtime of the client."""
+    if request.param == "python":
+        return orchestrator()
+    program_or_skip("loadgen")
+    return Native()
+
+
+@contextmanager
+def a_client(
+    case: Case,
+    address: str,
+    runtime: AnyRuntime,
+    *,
+    framed: bool = False,
+    requests: Sequence[object] = ("GET /",),
+    block: int = 1,
+) -> Iterator[Spoken]:
+    """A client that is ready to send the requests of a user's service, or those of system 2."""
     if framed:
         system = find("2")
         cell = small_cell(system, runtime, NUM_THREADS_PER_CLIENT=1, TRANSPORT="tcp")
     else:
-        given = {"targets": {"peer": f"http://{address}/"}, "requests": ["GET /"], "think_time": f"{case.think_ms}ms"}
-        cell, system = planned(folder, "native", given, NUM_CONNECTIONS_PER_CLIENT=case.connections, RATE=case.rate)
+        given = {"targets": {"peer": f"http://{address}/"}, "requests": requests, "think_time": f"{case.think_ms}ms"}
+        sizes = {"NUM_CONNECTIONS_PER_CLIENT": case.connections, "RATE": case.rate}
+        cell, system = planned(Path(), "native", given, **sizes)
     method = Method(duration_s=1.0, slices=True).to_json()
-    own = {"client_id": 0, "addresses": [[address]], "method": method, "cpus": []}
-    return runtime.command(system, "client"), {**cell.to_json(), **own, **runtime.child_config(system)}
+    own = {"client_id": 0, "addresses": [[address]], "method": method, "cpus": [], "block": block}
+    told = {**cell.to_json(), **own, **runtime.child_config(system)}
+    with spoken(runtime.command(system, "client"), told) as (client, _):
+        yield client
 
 
-def played(case: Case, runtime: AnyRuntime, folder: Path, *, framed: bool) -> tuple[dict[str, Any], int]:
-    """The result of a client for one slice, and how many requests arrived."""
-    numbers, at_ns = count(), 0
+def begin_slice(client: Spoken, at_ns: int, lead_ms: int = LEAD_MS, length_ms: int = LENGTH_MS) -> None:
+    """Announce a slice that begins at *at_ns*."""
+    client.tell(str(Slice(at_ns=at_ns, lead_ns=lead_ms * MS, length_ns=length_ms * MS)))
+
+
+def result_of(client: Spoken) -> dict[str, Any]:
+    """The result of the slice, after which the client ends."""
+    result: dict[str, Any] = client.line()["result"]
+    assert client.end() == (0, b"", "")
+    return result
+
+
+def answers_late(wait_s: float) -> Script:
+    """A script that answers each request after that time."""
 
     def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        due_ns = at_ns + case.answered_ms[min(next(numbers), len(case.answered_ms) - 1)] * MS
-        server.stall(max(0, due_ns - perf_counter_ns()) / 1e9)
-        connection.sendall(counted(200, "50") if framed else HELLO)
+        server.stall(wait_s)
+        connection.sendall(HELLO)
         return True
 
-    with scripted(script, read_frame if framed else read_http) as server:
-        command, cell = told(case, server.address, runtime, folder, framed=framed)
-        with spoken(command, cell) as (client, _):
-            at_ns = perf_counter_ns() + IN_MS * MS
-            client.tell(str(Slice(at_ns=at_ns, lead_ns=LEAD_MS * MS, length_ns=LENGTH_MS * MS)))
-            result: dict[str, Any] = client.line()["result"]
-            assert client.end() == (0, b"", "")
-        return result, server.requests
+    return script
 
 
-@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
-@pytest.mark.parametrize(
-    ("name", "framed"), [*((name, False) for name in CASES), *((name, True) for name in FRAMED)], ids=str
-)
+@pytest.fixture(scope="module")
+def results(runtime: AnyRuntime) -> dict[Play, tuple[dict[str, Any], int]]:
+    """The result of each play, and how many requests arrived. All play at once, because they do little but wait."""
+    begin_ns: list[int] = []
+
+    def answers_as_planned(answered_ms: Sequence[int], answer: bytes) -> Script:
+        numbers = count()
+
+        def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+            due_ns = begin_ns[0] + answered_ms[min(next(numbers), len(answered_ms) - 1)] * MS
+            server.stall(max(0, due_ns - perf_counter_ns()) / 1e9)
+            connection.sendall(answer)
+            return True
+
+        return script
+
+    with ExitStack() as stack:
+        playing = {}
+        for name, framed in PLAYS:
+            case = CASES[name]
+            answer, read = (counted(200, "50"), read_frame) if framed else (HELLO, read_http)
+            server = stack.enter_context(scripted(answers_as_planned(case.answered_ms, answer), read))
+            client = stack.enter_context(a_client(case, server.address, runtime, framed=framed))
+            playing[name, framed] = client, server
+        begin_ns.append(perf_counter_ns() + IN_MS * MS)
+        for client, _ in playing.values():
+            begin_slice(client, begin_ns[0])
+        return {play: (result_of(client), server.requests) for play, (client, server) in playing.items()}
+
+
+@pytest.mark.parametrize("play", PLAYS, ids=str)
 def test_a_request_counts_if_it_starts_in_the_counted_time(
-    name: str, framed: bool, runtime: AnyRuntime, tmp_path: Path
+    play: Play, results: dict[Play, tuple[dict[str, Any], int]]
 ) -> None:
-    if isinstance(runtime, Native):
-        program_or_skip("loadgen")
-    case = CASES[name]
-    result, arrived = played(case, runtime, tmp_path, framed=framed)
+    case, (result, arrived) = CASES[play[0]], results[play]
     expected = len(case.latencies_ms)
     found = [result[key] for key in ("requests", "answered", "uncounted")]
     assert (found, result["latency"]["count"]) == ([expected, expected, case.uncounted], expected)
@@ -154,21 +205,14 @@ def test_a_request_counts_if_it_starts_in_the_counted_time(
         assert abs(result["latency"]["max_ns"] / MS - max(case.latencies_ms)) < LATE_MS
 
 
-@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
-def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_requests(
-    runtime: AnyRuntime, tmp_path: Path
-) -> None:
+def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_requests(runtime: AnyRuntime) -> None:
     """The queue of the listener is full, so the client's SYN is dropped, and sent again 1 s later (RFC 6298, 2.1)."""
-    if isinstance(runtime, Native):
-        program_or_skip("loadgen")
     closing = HELLO.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)
     with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
-        command, cell = told(
-            CASES["across both edges"], "127.0.0.1:" + str(listener.getsockname()[1]), runtime, tmp_path, framed=False
-        )
-        with spoken(command, cell) as (client, _):
+        address = "{}:{}".format(*listener.getsockname())
+        with a_client(CASES["across both edges"], address, runtime) as client:
             at_ns = perf_counter_ns() + IN_MS * MS
-            client.tell(str(Slice(at_ns=at_ns, lead_ns=LEAD_MS * MS, length_ns=LENGTH_MS * MS)))
+            begin_slice(client, at_ns)
             with listener.accept()[0] as first, socket.create_connection(listener.getsockname()):
                 read_http(first)
                 wait_until(at_ns + 250 * MS)
@@ -179,8 +223,7 @@ def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_reque
                 read_http(second)
                 arrived_ms = (perf_counter_ns() - at_ns) / MS
                 second.sendall(closing)
-            result = client.line()["result"]
-            assert client.end() == (0, b"", "")
+            result = result_of(client)
     assert arrived_ms > 1000
     assert [result[key] for key in ("answered", "uncounted", "errors")] == [1, 1, {}]
     expected_ms = {"own_ns": arrived_ms - 250, "held_ns": 50, "beyond_ns": arrived_ms - LEAD_MS - LENGTH_MS}
@@ -188,40 +231,22 @@ def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_reque
     assert result["latency"]["max_ns"] < LATE_MS * MS
 
 
-@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
-def test_all_of_the_counted_time_is_accounted_for_if_the_client_begins_late(
-    runtime: AnyRuntime, tmp_path: Path
-) -> None:
-    if isinstance(runtime, Native):
-        program_or_skip("loadgen")
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        server.stall(0.02)
-        connection.sendall(HELLO)
-        return True
-
+def test_all_of_the_counted_time_is_accounted_for_if_the_client_begins_late(runtime: AnyRuntime) -> None:
     late_ms = 100
-    with scripted(script, read_http) as server:
-        command, cell = told(CASES["two connections"], server.address, runtime, tmp_path, framed=False)
-        with spoken(command, cell) as (client, _):
-            at_ns = perf_counter_ns() - (LEAD_MS + late_ms) * MS
-            client.tell(str(Slice(at_ns=at_ns, lead_ns=LEAD_MS * MS, length_ns=LENGTH_MS * MS)))
-            result = client.line()["result"]
-            assert client.end() == (0, b"", "")
+    with (
+        scripted(answers_late(0.02), read_http) as server,
+        a_client(CASES["two connections"], server.address, runtime) as client,
+    ):
+        begin_slice(client, perf_counter_ns() - (LEAD_MS + late_ms) * MS)
+        result = result_of(client)
     assert result["answered"] > 2
     assert result["own_ns"] / MS >= 2 * late_ms
     spent_ns = result["latency"]["histogram"]["total_ns"] + result["own_ns"] + result["held_ns"] - result["beyond_ns"]
     assert spent_ns / MS == pytest.approx(2 * LENGTH_MS, abs=10)
 
 
-@pytest.mark.parametrize("runtime", [orchestrator(), Native()], ids=["python", "native"])
-def test_the_order_of_weighted_requests_goes_on_from_slice_to_slice_and_differs_by_block(
-    runtime: AnyRuntime, tmp_path: Path
-) -> None:
-    if isinstance(runtime, Native):
-        program_or_skip("loadgen")
-    weighted = [{"request": "GET /often", "weight": 3}, {"request": "GET /rarely", "weight": 1}]
-    found = [asked_for(weighted, block, runtime, tmp_path) for block in (1, 2)]
+def test_the_order_of_weighted_requests_goes_on_from_slice_to_slice_and_differs_by_block(runtime: AnyRuntime) -> None:
+    found = [paths_asked_for(block, runtime) for block in (1, 2)]
     for block, paths in enumerate(found, 1):
         picks = order([Request(path="/often", weight=3), Request(path="/rarely", weight=1)], block + 1, 4096)
         begin = STRIDE % len(picks)  # of the first user
@@ -232,25 +257,16 @@ def test_the_order_of_weighted_requests_goes_on_from_slice_to_slice_and_differs_
     assert found[0][:fewest] != found[1][:fewest]
 
 
-def asked_for(requests: list[dict[str, Any]], block: int, runtime: AnyRuntime, folder: Path) -> list[str]:
+def paths_asked_for(block: int, runtime: AnyRuntime) -> list[str]:
     """The paths that a client with one connection asks for in two slices."""
-    paths: list[str] = []
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        paths.append(request.split(b" ")[1].decode())
-        server.stall(0.01)
-        connection.sendall(HELLO)
-        return True
-
-    with scripted(script, read_http) as server:
-        given = {"targets": {"peer": f"http://{server.address}/"}, "requests": requests}
-        cell, system = planned(folder, "native", given, NUM_CONNECTIONS_PER_CLIENT=1)
-        own = {"client_id": 0, "addresses": [[server.address]], "method": Method(duration_s=1.0).to_json(), "cpus": []}
-        line = {**cell.to_json(), **own, **runtime.child_config(system), "block": block}
-        with spoken(runtime.command(system, "client"), line) as (client, _):
-            for _ in range(2):
-                at_ns = perf_counter_ns() + IN_MS * MS
-                client.tell(str(Slice(at_ns=at_ns, lead_ns=20 * MS, length_ns=80 * MS)))
-                assert client.line()["result"]["errors"] == {}
-            assert client.end() == (0, b"", "")
-    return paths
+    weighted = [{"request": "GET /often", "weight": 3}, {"request": "GET /rarely", "weight": 1}]
+    one = CASES["across both edges"]
+    with (
+        scripted(answers_late(0.01), read_http) as server,
+        a_client(one, server.address, runtime, requests=weighted, block=block) as client,
+    ):
+        for _ in range(2):
+            begin_slice(client, perf_counter_ns() + 20 * MS, 20, 80)
+            assert client.line()["result"]["errors"] == {}
+        assert client.end() == (0, b"", "")
+    return [request.split(b" ")[1].decode() for request in server.asked]

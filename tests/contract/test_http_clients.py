@@ -3,10 +3,10 @@
 Bad servers are counted, and hang nobody.
 """
 
+import socket
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from threading import Event
 from typing import Any
 
 import pytest
@@ -18,23 +18,23 @@ from experiments.http_clients.http_systems import SYSTEMS
 from lab.run.children import WARM
 from lab.run.runtimes import AnyRuntime
 from systems import find
-from tests.clients.scripted_http import (
-    HALF,
-    Script,
-    ScriptedHttp,
-    barrier,
-    drip,
-    first_right_then,
-    half_then_close,
-    resetting,
-    response,
-    says,
-)
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import Spoken
 from tests.contract.test_systems import runtime_of
-from tests.native.loadgen_peers import nobody_listens
+from tests.native.loadgen_peers import (
+    Script,
+    Scripted,
+    barrier,
+    drips,
+    nobody_listens,
+    on_each_connection,
+    read_http,
+    reset,
+    response,
+    says,
+    scripted,
+)
 
 ROWS = [system.name for system in SYSTEMS if system.client and not system.turns_gil_on]
 NATIVE_ROWS = {"http-beast-native": ("--timeout-ms", 1000), "http-reqwest-native": ("--timeout", 1)}
@@ -52,17 +52,18 @@ OVERLAPPING = [
 BARRIER_DEADLINE_S = 1.0  # of rows that must miss it once their connections are open; the others have DEADLINE_S
 BAD_SERVER_DEADLINE_S = 2.5  # all clients begin at once, on a machine that may be busy; waited for twice
 DRIP_S = 0.08  # a byte: an answer takes longer than any of these deadlines
+HALF = response()[:-6]
 Counts = tuple[int, int, dict[str, int]]
 BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
-    "answers 500": (says(response("500 Internal Server Error")), (1, 0, {"500": 1})),
+    "answers 500": (says(response(500)), (1, 0, {"500": 1})),
     "answers too little": (says(response(body=b"Hello")), (1, 1, {})),
-    "closes": (says(None), (0, 0, {"closed": 1})),
-    "sends half a body and closes": (half_then_close, (0, 0, {"closed": 1})),
+    "closes": (says(b"", keep=False), (0, 0, {"closed": 1})),
+    "sends half a body and closes": (says(HALF, keep=False), (0, 0, {"closed": 1})),
     "sends half a body and waits": (says(HALF), (0, 0, {"timeout": 1})),
     "never answers": (says(b""), (0, 0, {"timeout": 1})),
-    "resets": (resetting, (0, 0, {"reset": 1})),
+    "resets": (reset, (0, 0, {"reset": 1})),
     "is no HTTP server": (says(b"220 mail.example ESMTP\r\n\r\n"), (0, 0, {"garbled": 1})),
-    "drips": (drip(DRIP_S, Event()), (0, 0, {"timeout": 1})),
+    "drips": (drips(DRIP_S), (0, 0, {"timeout": 1})),
 }
 
 
@@ -124,7 +125,7 @@ def test_every_request_to_a_bad_server_is_counted_by_its_cause(subtests: pytest.
     with nobody_listens() as gone, ExitStack() as stack:
         for name, row in CALLERS:
             with subtests.test(name, row=row):
-                servers = [stack.enter_context(ScriptedHttp(script)) for script, _ in BAD_SERVERS.values()]
+                servers = [stack.enter_context(scripted(script, read_http)) for script, _ in BAD_SERVERS.values()]
                 addresses = [gone, *(server.address for server in servers)]
                 client = start(name, row, addresses, 1, number, BAD_SERVER_DEADLINE_S)
                 clients[name, row] = stack.enter_context(client)
@@ -148,7 +149,7 @@ def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unles
     workers, requests = (2, 2) if is_serial else (4, 20)
     deadline_s = BARRIER_DEADLINE_S if is_serial else DEADLINE_S
     with (
-        ScriptedHttp(first_right_then(barrier(workers))) as server,
+        scripted(on_each_connection(1, barrier(workers)), read_http) as server,
         start(name, row, [server.address], requests, workers, deadline_s) as client,
     ):
         result = result_of(client)
@@ -183,7 +184,7 @@ def test_workers_and_requests_are_divided_a_second_client_goes_on_where_the_firs
 ) -> None:
     method = Method(warmup=Warmup(share=0.5)).to_json()
     with ExitStack() as stack:
-        servers = [stack.enter_context(ScriptedHttp(says(response()))) for _ in range(4)]
+        servers = [stack.enter_context(scripted(says(response()), read_http)) for _ in range(4)]
         addresses = [server.address for server in servers]
         client = stack.enter_context(start(name, row, addresses, 6, 5, client_id=1, method=method))
         result = result_of(client, WARM)
@@ -197,10 +198,10 @@ def test_workers_and_requests_are_divided_a_second_client_goes_on_where_the_firs
 
 @pytest.mark.parametrize(("name", "row"), COUNTING[:-1])  # aiohttp asks again by itself
 def test_a_connection_after_an_error_is_counted_by_no_connect(name: str, row: str) -> None:
-    with (
-        ScriptedHttp(lambda server, peer: None if server.requests == 2 else response()) as server,
-        start(name, row, [server.address], 3, 1) as client,
-    ):
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        return server.requests != 2 and says(response())(server, connection, request)
+
+    with scripted(script, read_http) as server, start(name, row, [server.address], 3, 1) as client:
         result = result_of(client)
         assert server.connections == 2
     assert (counts(result), result["connect"]["count"]) == ((2, 0, {"closed": 1}), 1)

@@ -17,7 +17,6 @@ from tests.contract.runs import (
     NEEDS_LINUX,
     SERVICE,
     UNREPORTED,
-    Run,
     finished,
     plan_flags,
     result_of,
@@ -36,18 +35,6 @@ ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
 def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]:
     """Arguments of `runner.py serve` for one service."""
     return ["serve", "--system", number, *runtime_flags(runtime), *value_flags({"NUM_API_SERVICES": 1, **params})]
-
-
-def gated_flags(runtime: Runtime, turn: int) -> list[str]:
-    """Of a run with two cells of a service: in the one of that number, from 0, it waits until there is a gate."""
-    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--blocks", "2", "--quiet", "--out", "run"]
-    return service_flags(runtime, f"gated.py {{port}} {turn}", *sizes)
-
-
-def wait_at_the_gate(run: Run) -> dict[int, str]:
-    """Wait until a request waits at the gate; all children then."""
-    run.until("a request at the gate", (run.folder / "waiting").exists)
-    return run.children()
 
 
 # ---- strikes: tests/campaign plays many more -------------------------------------------------------------------------
@@ -94,24 +81,15 @@ def test_a_runner_that_is_struck_in_mid_cell_or_while_its_services_start_leaves_
         assert "Traceback" not in run.complained()
 
 
-def test_a_run_goes_on_after_a_service_that_was_killed(any_runtime: Runtime, folder: Path) -> None:
-    with started(gated_flags(any_runtime, 0), folder, script=UNREPORTED) as run:
-        os.kill(max(pid for pid, line in wait_at_the_gate(run).items() if "gated.py" in line), SIGKILL)
-        (folder / "gate").touch()
-        assert run.status() == 1
-        assert run.leaves_nothing()
-    failed, good = load(folder / "run").cells
-    assert (failed.block, failed.status) == (1, "failed")
-    assert "SIGKILL" in str(failed.reason)
-    assert (good.status, good.answered) == ("ok", 10)
-
-
 def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and_is_not_written_over(
     any_runtime: Runtime, folder: Path
 ) -> None:
-    flags, resume = gated_flags(any_runtime, 1), ["--resume", "run", *runtime_flags(any_runtime)[2:]]
+    """The service of its second cell waits at a gate."""
+    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--blocks", "2", "--quiet", "--out", "run"]
+    flags = service_flags(any_runtime, "gated.py {port}", *sizes)
+    resume = ["--resume", "run", *runtime_flags(any_runtime)[2:]]
     with started(flags, folder) as run:
-        wait_at_the_gate(run)
+        run.until("a request at the gate", (folder / "waiting").exists)
         run.signal(SIGKILL)
         run.status()
         assert run.leaves_nothing()

@@ -11,8 +11,8 @@ import pytest
 
 from core.runtime import NATIVE
 from lab.folders import Sandbox
-from tests.contract.dialects import LIMIT_BYTES, RAW
-from tests.contract.kinds import ECHO, FRAMED, KINDS, Kind
+from tests.contract.dialects import LIMIT_BYTES
+from tests.contract.kinds import FRAMED, KINDS, Kind
 from tests.contract.peers import Peer, framed, request
 from tests.contract.serving import Serving
 
@@ -104,6 +104,8 @@ def test_peers_that_do_not_read_their_large_answers_hold_up_nobody(service: Serv
             peer.send(asked)
         service.check_it_answers(kind.prompt_s)
         assert service.dialect.read(peers[0], asked) == (200, "x" * 6_000_000)
+        if kind.keeps:
+            assert service.dialect.ask(peers[0], service.dialect.calc) == (200, service.dialect.msg)
     service.check_it_answers(kind.prompt_s)
 
 
@@ -162,13 +164,3 @@ def test_a_good_frame_before_a_bad_length_is_answered_first(service: Serving, ki
 def test_a_frame_just_below_the_limit_is_answered(service: Serving) -> None:
     bare = len(request("/calc", target=7, filler=""))
     assert service.ask(framed(request("/calc", target=7, filler="x" * (LIMIT_BYTES - bare)))) == (200, "7")
-
-
-@pytest.mark.parametrize("kind", ECHO, ids="-".join, indirect=True)
-def test_a_crowd_of_connections_is_echoed_at_once(service: Serving, kind: Kind) -> None:
-    sent = [RAW.echo(f"{number:04d}" * (250 + number)) for number in range(kind.crowd)]
-    with ExitStack() as held:
-        peers = [held.enter_context(service.peer()) for _ in sent]
-        for peer, message in zip(peers, sent, strict=True):
-            peer.send(message)
-        assert [peer.take(len(message)) for peer, message in zip(peers, sent, strict=True)] == sent

@@ -48,6 +48,11 @@ class Scripted:
         """How many requests have come."""
         return len(self.asked)
 
+    @property
+    def still_open(self) -> int:
+        """How many connections neither side has closed."""
+        return sum(connection.fileno() >= 0 for connection in self._open)
+
     def stall(self, wait_s: float) -> None:
         """Do nothing for a while, unless it ends before."""
         self.stopped.wait(wait_s)
@@ -150,6 +155,11 @@ def read_message(connection: socket.socket) -> bytes:
 # ---- answers ----------------------------------------------------------------------------------------------------
 
 
+def response(status: int = 200, body: bytes = b"Hello, World!", lines: str = "") -> bytes:
+    """A whole HTTP/1.1 response."""
+    return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
 def says(answer: bytes, *, keep: bool = True) -> Script:
     """A script that always gives this answer."""
 
@@ -169,6 +179,50 @@ def closes_every(number: int) -> Script:
         return not is_last
 
     return script
+
+
+def on_each_connection(answers: int, then: Script) -> Script:
+    """Answer so many requests on each connection; *then* is what comes next."""
+    counts: dict[socket.socket, int] = {}
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        counts[connection] = counts.get(connection, 0) + 1
+        if counts[connection] > answers:
+            return then(server, connection, request)
+        connection.sendall(response())
+        return True
+
+    return play
+
+
+def barrier(parties: int) -> Script:
+    """Answers only when *parties* requests wait at once on connections that are still open."""
+    waiting: list[socket.socket] = []
+    turn = threading.Lock()
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        with turn:
+            waiting.append(connection)
+            still = [one for one in waiting if one.fileno() >= 0]
+            if len(still) == parties:
+                waiting.clear()
+                for one in still:
+                    one.sendall(response())
+        return True
+
+    return play
+
+
+def drips(pause_s: float) -> Script:
+    """A right answer, byte by byte: each within any deadline for one wait, all together in none for the answer."""
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        for byte in response():
+            server.stall(pause_s)
+            connection.sendall(bytes([byte]))
+        return True
+
+    return play
 
 
 def echo(server: Scripted, connection: socket.socket, request: bytes) -> bool:

@@ -3,7 +3,10 @@
 import socket
 from typing import Any
 
+import pytest
+
 from core.method import Method
+from tests.clients.driving import cached, client, services
 from tests.contract.speaking import released, spoken
 from tests.native.loadgen_peers import Scripted, counted, read_frame, says, scripted
 from tests.native.programs import program_or_skip, told_client
@@ -18,19 +21,25 @@ def asked(cell: dict[str, Any]) -> dict[str, Any]:
         return released(client)
 
 
-def test_each_service_is_asked_beginning_with_the_clients_own() -> None:
-    order = []
+@pytest.mark.parametrize("is_native", [True, False])
+@pytest.mark.parametrize(("client_id", "first"), [(0, 0), (1, 1), (5, 2)])
+def test_each_client_begins_with_another_service(client_id: int, first: int, *, is_native: bool) -> None:
+    """The Python client does, too."""
+    order: list[list[str]] = []
 
     def noting(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        order.append(server.address)
-        connection.sendall(counted(200, "50"))
-        return True
+        order.append([server.address])
+        return RIGHT(server, connection, request)
 
-    with scripted(noting, read_frame) as first, scripted(noting, read_frame) as second:
-        cell = told_client([[first.address], [second.address]], NUM_THREADS_PER_CLIENT=1)
-        result = asked({**cell, "client_id": 3})
-    assert (result["requests"], result["answered"]) == (40, 40)
-    assert order == [second.address] * 20 + [first.address] * 20
+    sizes = {"NUM_THREADS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 5, "CALC_TARGET": 50}
+    with services(noting, noting, noting) as addresses:
+        if is_native:
+            asked({**told_client(addresses, **sizes), "client_id": client_id})
+        else:
+            with client(cached, addresses, client_id, **sizes) as one:
+                one.run()
+    assert len(order) == 15
+    assert order[::5] == order[4::5] == [*addresses[first:], *addresses[:first]]
 
 
 def test_a_duration_is_kept_and_divided_among_services_that_have_to_wait() -> None:

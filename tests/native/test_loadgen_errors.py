@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.native.loadgen_peers import (
-    CLOSING,
     HELLO,
     Read,
     Script,
@@ -19,7 +18,6 @@ from tests.native.loadgen_peers import (
     read_http,
     read_message,
     reported,
-    reset,
     says,
     scripted,
     silent,
@@ -55,10 +53,7 @@ ANSWERS: dict[str, Answers] = {}
 ANSWERS["http"] = {
     "at once": (says(HELLO), HTTP),
     "chunked, byte by byte": (byte_by_byte, HTTP),
-    "and closed each time": (says(CLOSING, keep=False), {**HTTP, "kept": 0}),
     "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
-    "no HTTP": (says(b"what?\r\n\r\n"), {"answered": 0, "errors": {"garbled": 10}, "given_up": 1}),
-    "reset": (reset, {"answered": 0, "errors": {"reset": 10}, "given_up": 1}),
     "silent": (silent, {"answered": 0, "errors": {"timeout": 10}, "given_up": 1}),
 }
 ANSWERS["framed"] = {

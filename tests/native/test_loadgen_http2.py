@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from core.request_plan import Request, RequestPlan
+from tests.clients.user_service.both import native
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_both_clients import native
 from tests.native.loadgen_peers import Scripted, exactly, scripted
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8

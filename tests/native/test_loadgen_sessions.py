@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.user_service.both import native
 from tests.clients.user_service.sessions import SHOP, shop, shop_plan, told
-from tests.clients.user_service.test_both_clients import native
 
 
 def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp_path: Path) -> None:

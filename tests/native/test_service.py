@@ -42,7 +42,6 @@ DELAY_US = 200_000
 GREETING = (200, "Hello, World!")
 
 
-@pytest.mark.alone
 def test_delays_of_many_connections_pass_at_the_same_time(sandbox: Sandbox) -> None:
     params = {"TRANSPORT": "unix", "DELAY_US": DELAY_US, "NUM_SERVER_THREADS": 1}
     with native_serving(as_service("axum-server"), sandbox, params) as service, ExitStack() as held:

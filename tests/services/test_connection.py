@@ -1,5 +1,6 @@
 """A connection as a service sees it: nothing ever blocks, nothing is lost."""
 
+import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.cell import Cell
+from services import parked
 from services.connection import Connection
 from services.listeners import Listener, listen
 from systems import find
@@ -43,6 +45,16 @@ def test_sending_to_a_peer_that_has_gone_is_no_error(pair: Pair) -> None:
     connection.send(b"x")
     connection.refuse(413, "too much")
     assert connection.flush()
+
+
+def test_a_peer_that_does_not_hang_up_is_hung_up_on(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    connection, peer = pair
+    monkeypatch.setattr(parked, "LINGER_S", 0.1)
+    parked.ParkedConnections().close(connection)
+    assert peer.recv(1) == b""
+    closed = select.poll()
+    closed.register(peer, 0)  # for the end of both directions alone
+    assert closed.poll(10_000)
 
 
 def test_a_tcp_socket_is_on_loopback_and_answers_without_delay(short_folder: Path) -> None:

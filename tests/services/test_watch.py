@@ -1,18 +1,15 @@
 """Each readable socket is handed to one worker until it is armed again, whatever does the waiting."""
 
-import os
 import select
 import socket
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 import pytest
 
 from core.errors import BadInput
-from services.watch import EpollWatch, ScanWatch, SocketWatch, accept_or_none, make_watch
+from services.watch import EpollWatch, ScanWatch, accept_or_none, make_watch
 
 DEADLINE_S = 10.0
 NOTHING_S = 0.1
@@ -20,113 +17,32 @@ SELECTORS = [name for name in ("epoll", "poll", "select") if hasattr(select, nam
 WATCHES = [(selector, mode) for mode in ("all", "single") for selector in SELECTORS]
 
 
-class Workers:
-    """Threads that wait on the watch, each for one socket; an error of theirs is a warning, an error of the test."""
+@pytest.mark.parametrize(("selector", "mode"), WATCHES)
+def test_a_readable_socket_is_handed_to_one_worker_only_until_it_is_armed_again(selector: str, mode: str) -> None:
+    """Three workers wait, each for one socket. An error of theirs is a warning, which is an error of the test."""
+    watch, taken = make_watch(selector, mode), SimpleQueue[int]()
 
-    def __init__(self, watch: SocketWatch) -> None:
-        self.watch = watch
-        self._taken: SimpleQueue[int] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._sockets: list[socket.socket] = []
+    def work() -> None:
+        for fd in watch.wait():
+            taken.put(fd)
 
-    def pair(self, *, is_watched: bool = True) -> tuple[socket.socket, socket.socket]:
-        """A new pair of sockets, the watched one and its peer; closed with the watch."""
-        watched, peer = socket.socketpair()
-        self._sockets += watched, peer
-        if is_watched:
-            self.watch.add(watched.fileno())
-        return watched, peer
-
-    def start(self, count: int = 1) -> None:
-        """*count* more workers wait."""
-        for _ in range(count):
-            self._threads.append(threading.Thread(target=self._wait, daemon=True))
-            self._threads[-1].start()
-
-    def taken(self) -> int:
-        """The number of the next socket that a worker got."""
-        return self._taken.get(timeout=DEADLINE_S)
-
-    def check_nothing_is_taken(self) -> None:
-        """No worker gets anything for a while."""
+    (watched, peer), (other, others_peer) = socket.socketpair(), socket.socketpair()
+    workers = [threading.Thread(target=work, daemon=True) for _ in range(3)]
+    with watched, peer, other, others_peer:
+        watch.add(watched.fileno())
+        watch.add(other.fileno())
+        for worker in workers:
+            worker.start()
+        peer.send(b"x")
+        assert taken.get(timeout=DEADLINE_S) == watched.fileno()
         with pytest.raises(Empty):
-            self._taken.get(timeout=NOTHING_S)
-
-    def release(self) -> None:
-        """Let the workers that still wait go, by a socket that is always readable; then close all sockets."""
-        waking, peer = self.pair()
-        peer.send(b"x")
-        for thread in self._threads:
-            while thread.is_alive():
-                thread.join(NOTHING_S)
-                with suppress(Empty):
-                    if self._taken.get_nowait() == waking.fileno():
-                        self.watch.arm(waking.fileno())
-        for one in self._sockets:
-            one.close()
-
-    def _wait(self) -> None:
-        for fd in self.watch.wait():
-            self._taken.put(fd)
-
-
-@pytest.fixture(params=WATCHES, ids="-".join)
-def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
-    """Workers of every kind of watch."""
-    selector, mode = request.param
-    workers = Workers(make_watch(selector, mode))
-    yield workers
-    workers.release()
-
-
-def test_a_socket_that_is_added_while_a_worker_waits_is_noticed(workers: Workers) -> None:
-    workers.pair()
-    workers.start()
-    workers.check_nothing_is_taken()
-    watched, peer = workers.pair(is_watched=False)
-    peer.send(b"x")
-    workers.watch.add(watched.fileno())
-    assert workers.taken() == watched.fileno()
-
-
-def test_a_readable_socket_is_handed_to_one_worker_only_until_it_is_armed_again(workers: Workers) -> None:
-    (watched, peer), (other, others_peer) = workers.pair(), workers.pair()
-    workers.start(3)
-    peer.send(b"x")
-    assert workers.taken() == watched.fileno()
-    workers.check_nothing_is_taken()
-    others_peer.send(b"x")
-    assert workers.taken() == other.fileno()
-    workers.watch.arm(watched.fileno())
-    assert workers.taken() == watched.fileno()
-
-
-def test_a_socket_that_is_closed_after_it_was_taken_disturbs_nobody(workers: Workers) -> None:
-    *gone, (last, lasts_peer) = [workers.pair() for _ in range(5)]
-    for watched, peer in gone:
-        peer.send(b"x")
-        workers.start()
-        assert workers.taken() == watched.fileno()
-        workers.watch.forget(watched.fileno())
-        watched.close()
-    workers.start(2)
-    workers.check_nothing_is_taken()
-    lasts_peer.send(b"x")
-    assert workers.taken() == last.fileno()
-
-
-def test_the_number_of_a_closed_socket_can_be_watched_again(workers: Workers) -> None:
-    (first, peer), (again, agains_peer) = workers.pair(), workers.pair(is_watched=False)
-    peer.send(b"x")
-    workers.start()
-    number = workers.taken()
-    workers.watch.forget(number)
-    os.dup2(again.fileno(), number)  # closes what the first had
-    workers.start()
-    workers.watch.add(number)
-    workers.check_nothing_is_taken()
-    agains_peer.send(b"x")
-    assert workers.taken() == number == first.fileno()
+            taken.get(timeout=NOTHING_S)
+        others_peer.send(b"x")
+        assert taken.get(timeout=DEADLINE_S) == other.fileno()
+        watch.arm(watched.fileno())
+        assert taken.get(timeout=DEADLINE_S) == watched.fileno()
+        for worker in workers:
+            worker.join(DEADLINE_S)
 
 
 def test_a_selector_that_the_platform_lacks_is_refused_with_those_it_has(monkeypatch: pytest.MonkeyPatch) -> None:

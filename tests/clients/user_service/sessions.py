@@ -11,7 +11,7 @@ from typing import Any
 from config.user_service.requests import load_requests
 from core.request_plan import RequestPlan
 from core.secret import line_for_child
-from tests.native.loadgen_peers import Scripted, read_http, scripted
+from tests.native.loadgen_peers import Scripted, read_http, response, scripted
 
 SHOP = """
 requests:
@@ -71,11 +71,6 @@ class Shop:
         if self._left < 0:
             return response(401, b"log in as secret-token-1")
         return response(200, "item=cup é; secret-token-1".encode())
-
-
-def response(status: int, body: bytes, lines: str = "") -> bytes:
-    """A whole HTTP/1.1 response."""
-    return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def shop_plan(folder: Path, text: str = SHOP) -> RequestPlan:

@@ -12,26 +12,22 @@ from typing import Any
 import pytest
 
 from core.request_plan import Request, RequestPlan
+from tests.clients.user_service.both import native, python
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_client import client
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
-from tests.contract.speaking import released, spoken
-from tests.native.loadgen_peers import HELLO, Script, Scripted, closes_every, read_http, reset, says, scripted
-from tests.native.programs import program_or_skip, told_client
+from tests.native.loadgen_peers import (
+    HELLO,
+    Script,
+    Scripted,
+    on_each_connection,
+    read_http,
+    reset,
+    response,
+    says,
+    scripted,
+)
 
 Client = Callable[..., dict[str, Any]]
-
-
-def python(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
-    """The result of the Python client."""
-    return client(address, own=own, **params).run()
-
-
-def native(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
-    """The result of the native client."""
-    cell = {**told_client([[address]], **{"NUM_CONNECTIONS_PER_CLIENT": 1, **params}), "own": own}
-    with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (child, _):
-        return released(child)
 
 
 def measure(
@@ -69,26 +65,6 @@ def test_a_head_request_has_no_body_whatever_its_length_says(measured: Client) -
 def test_what_is_no_answer_is_a_failure_by_its_cause(measured: Client, answer: bytes, code: str) -> None:
     result = measured(says(answer, keep=False), Request(method="POST"))
     assert (result["answered"], result["errors"]) == (0, {code: 10})
-
-
-def on_each_connection(answers: int, then: Script) -> Script:
-    """Answer so many requests on each connection; *then* is what comes next."""
-    counts: dict[socket.socket, int] = {}
-
-    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        counts[connection] = counts.get(connection, 0) + 1
-        if counts[connection] > answers:
-            return then(server, connection, request)
-        connection.sendall(HELLO)
-        return True
-
-    return play
-
-
-def test_connections_that_are_replaced_are_counted(measured: Client) -> None:
-    result = measured(closes_every(10))
-    assert (result["answered"], result["errors"]) == (20, {})
-    assert (result["reconnects"], result["resent"]) == (1, 0)
 
 
 HANGS_UP = says(b"", keep=False)
@@ -154,14 +130,8 @@ def test_a_lone_line_feed_ends_a_line_of_a_head(measured: Client, line: bytes, e
     assert (result["answered"], result["errors"]) == (20, {"500": 20})
 
 
-def coded(coding: str, body: bytes) -> bytes:
-    """A whole answer with a body in that coding."""
-    head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {coding}\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
-
-
 TEXT = json.dumps({"total": 400, "token": "abc", "filler": list(range(1000))}).encode()
-GZIP = gzip.compress(TEXT, mtime=0)
+GZIP, GZIPPED = gzip.compress(TEXT, mtime=0), "content-encoding: gzip\r\n"
 # One block that is not compressed, and the end. Source: RFC 7932, 9.2.
 BROTLI = bytes.fromhex("d00010") + b'{"total": 400}' + b"\x03"
 ZSTD = bytes.fromhex(  # made by libzstd of: {"total": 400, "token": "abc", "more": "xxx..."}
@@ -174,7 +144,7 @@ ZSTD = bytes.fromhex(  # made by libzstd of: {"total": 400, "token": "abc", "mor
     ("coding", "body"), [("gzip", GZIP), ("GZIP", GZIP), ("deflate", zlib.compress(TEXT)), ("identity", TEXT)]
 )
 def test_the_json_of_a_coded_body_is_compared(measured: Client, coding: str, body: bytes) -> None:
-    result = measured(says(coded(coding, body)), Request(expect_json={"total": 400}))
+    result = measured(says(response(200, body, f"content-encoding: {coding}\r\n")), Request(expect_json={"total": 400}))
     assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
 
 
@@ -188,7 +158,7 @@ def test_the_json_of_a_coded_body_is_compared(measured: Client, coding: str, bod
     ],
 )
 def test_only_the_native_client_decodes_brotli_and_zstandard(coding: str, body: bytes, wrong: int) -> None:
-    asked = (says(coded(coding, body)), Request(expect_json={"total": 400}))
+    asked = (says(response(200, body, f"content-encoding: {coding}\r\n")), Request(expect_json={"total": 400}))
     result = measure(native, *asked)
     assert (result["answered"], result["wrong"]) == (20, wrong)
     if wrong:
@@ -204,7 +174,7 @@ def test_the_values_of_a_coded_body_are_saved() -> None:
 
     def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         seen.append(request.split()[1])
-        connection.sendall(coded("gzip", GZIP))
+        connection.sendall(response(200, GZIP, GZIPPED))
         return True
 
     result = measure(native, play, first, second)
@@ -225,15 +195,15 @@ def test_the_values_of_a_coded_body_are_saved() -> None:
     ],
 )
 def test_what_a_wrong_body_is_shown_as_is_text(measured: Client, coding: str, body: bytes, got: str) -> None:
-    result = measured(says(coded(coding, body)), Request(expect_json={"total": 400}))
+    result = measured(says(response(200, body, f"content-encoding: {coding}\r\n")), Request(expect_json={"total": 400}))
     assert (result["answered"], result["wrong"]) == (20, 20)
     assert result["first_wrong"]["got"].startswith(got)
 
 
 def test_a_body_that_is_no_text_or_becomes_too_large_is_not_shown(measured: Client) -> None:
-    result = measured(says(coded("gzip", GZIP)), Request(expect_sha256="0" * 64))
+    result = measured(says(response(200, GZIP, GZIPPED)), Request(expect_sha256="0" * 64))
     assert result["first_wrong"]["got"].endswith(" bytes that are not text)")
-    answer = says(coded("gzip", gzip.compress(bytes(33 << 20))))
+    answer = says(response(200, gzip.compress(bytes(33 << 20)), GZIPPED))
     result = measured(answer, Request(expect_json={"total": 400}), NUM_REQUESTS_PER_CLIENT=1)
     assert result["first_wrong"]["got"] == "a body that is not valid gzip, or too large"
     assert result.get("max_rss_bytes", 0) < 150 << 20

@@ -15,8 +15,7 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
 from core.system import SIZES
-from tests.clients.user_service.sessions import response
-from tests.native.loadgen_peers import Scripted, nobody_listens, read_http, scripted
+from tests.native.loadgen_peers import Scripted, nobody_listens, read_http, response, scripted
 
 READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
 

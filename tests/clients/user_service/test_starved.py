@@ -2,71 +2,35 @@
 
 import socket
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter_ns
 from typing import Any
 
 import pytest
 
-from core.child import Slice
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
+from tests.clients.user_service.both import SLICE_NS, Say, start_native, start_python
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_client import client
-from tests.contract.speaking import spoken
-from tests.native.loadgen_peers import HELLO, Scripted, read_http, says, scripted, silent
-from tests.native.programs import program_or_skip, told_client
+from tests.native.loadgen_peers import HELLO, Scripted, on_each_connection, read_http, says, scripted, silent
 
 pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
 
-LIMIT_S, SLICE_NS = 0.5, 200_000_000
+LIMIT_S = 0.5
 answering = says(HELLO)
 WARM = Method(duration_s=0.5, warmup=Warmup(seconds=0.1))
 NUMBERED = Method(warmup=Warmup(share=0.5))
-Say = Callable[[str], Any]
 
 
-@contextmanager
-def python(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Say]:
-    """The Python client, and what it says to a command."""
-    one = client(address, own=own, method=method, **params)
-    commands: dict[str, Callable[[], Any]] = {
-        "warm": one.warm_up,
-        "go": one.run,
-        "slice": lambda: one.run_slice(a_slice()),
-    }
-    yield lambda word: commands[word]()
-    one.close()
-
-
-@contextmanager
-def native(own: dict[str, Any], address: str, method: Method, **params: Any) -> Iterator[Say]:
-    """The native client, and what it says to a command."""
-    cell = {**told_client([[address]], method=method, **params), "own": own}
-    with spoken([program_or_skip("loadgen"), "--report", "child"], cell) as (child, _):
-
-        def say(word: str) -> Any:
-            child.tell(str(a_slice()) if word == "slice" else word)
-            return child.line().get("result")
-
-        yield say
-
-
-def a_slice() -> Slice:
-    """A slice that begins now."""
-    return Slice(at_ns=perf_counter_ns(), lead_ns=SLICE_NS // 4, length_ns=SLICE_NS)
-
-
-@pytest.fixture(params=[python, native])
+@pytest.fixture(params=[start_python, start_native])
 def starting(request: pytest.FixtureRequest) -> Any:
     """Both clients, each with a short limit for answers."""
 
     def start(address: str, *, method: Method = WARM, think_time_s: float = 0.0, **params: Any) -> Any:
         plan = RequestPlan(requests=(Request(),), think_time_s=think_time_s)
         few = {"NUM_CONNECTIONS_PER_CLIENT": 6, **params}
-        return request.param({**told(plan), "answer_deadline_s": LIMIT_S}, address, method, **few)
+        return request.param({**told(plan), "answer_deadline_s": LIMIT_S}, address, method=method, **few)
 
     return start
 
@@ -128,12 +92,7 @@ def test_with_a_number_of_requests_the_cell_is_failed_after_one_limit(starting: 
 
 
 def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(starting: Any) -> None:
-    asked = Counter[socket.socket]()
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        asked[connection] += 1
-        return (silent if asked[connection] > 2 else answering)(server, connection, request)
-
+    script = on_each_connection(2, silent)
     with scripted(script, read_http) as server, starting(server.address, method=NUMBERED) as say:
         took_s, (result,) = spent_s(say, "go")
     assert (result["answered"], result["errors"]) == (12, {"timeout": 6})
