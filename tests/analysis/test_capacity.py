@@ -16,13 +16,12 @@ from benchmarks.capacity import capacity_of, late_mmc
 from core.languages import ENGLISH
 from core.messages import verbatim
 from core.objective import Objective
-from core.user_service import Command, UserService
 from lab.places import REPOSITORY
 from reports.topics.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, searched, steep
 from tests.analysis.simulated_searches import Searches
-from tests.reports.sample import histogram_of, set_plan
+from tests.reports.sample import histogram_of, with_service
 
 
 def test_a_report_of_another_run_does_not_pay_for_scipy() -> None:
@@ -146,6 +145,5 @@ def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_i
     run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",))
     for cell in run.cells:
         cell.clients[0]["reconnects"] = cell.answered // 20
-    set_plan(run, own=UserService(name="shop", start=Command(command="serve {port}")).to_json())
-    said = [ENGLISH.text(note) for note in section(View(run)).sentences]
+    said = [ENGLISH.text(note) for note in section(View(with_service(run))).sentences]
     assert any("about 20 answers" in note and "Latency includes the time to connect" in note for note in said)

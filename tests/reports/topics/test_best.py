@@ -6,12 +6,11 @@ from typing import Any
 
 from config.load import load_experiment
 from core.cell import Value
-from core.user_service import Command, UserService
 from record.run import CellResult, Run
 from reports.topics.best import section
 from reports.view import View
 from tests.reports.contestants import lines_of
-from tests.reports.sample import run_of, set_plan
+from tests.reports.sample import run_of, with_service
 from tests.reports.sweeps import served, sized
 
 Rates = Mapping[tuple[str, int, int], float]
@@ -46,8 +45,7 @@ def of_service(rates: Rates) -> Run:
     cells = measured_cells(rates)
     for cell in cells:
         del cell.params["CALC_TARGET"]
-    run = run_of(cells, runtimes=["3.14t"], blocks=len(BLOCKS))
-    return set_plan(run, own=UserService(name="2", start=Command(command="serve {port}")).to_json())
+    return with_service(run_of(cells, runtimes=["3.14t"], blocks=len(BLOCKS)), name="2")
 
 
 def test_topologies_are_compared_at_the_same_load_only() -> None:
