@@ -21,7 +21,7 @@ from reports.topics.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, searched, steep
 from tests.analysis.simulated_searches import Searches
-from tests.reports.sample import histogram_of, with_service
+from tests.reports.sample import histogram_of
 
 
 def test_a_report_of_another_run_does_not_pay_for_scipy() -> None:
@@ -139,11 +139,3 @@ def test_searches_of_simulated_queues_stay_below_saturation_and_enclose_theory(
     assert all(probe.rate < seen.saturation for one in seen.found for probe in one.probes)
     assert seen.near() >= 3
     assert seen.holding(seen.known) >= 3
-
-
-def test_a_search_warns_that_latency_contains_connecting_if_the_service_closes_its_connections() -> None:
-    run = searched(lambda arm, rate: 0.0 if rate <= 500 else 1.0, 700, 1, ("3.14",))
-    for cell in run.cells:
-        cell.clients[0]["reconnects"] = cell.answered // 20
-    said = [ENGLISH.text(note) for note in section(View(with_service(run))).sentences]
-    assert any("about 20 answers" in note and "Latency includes the time to connect" in note for note in said)
