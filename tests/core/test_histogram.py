@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.histogram import RELATIVE_ERROR, SUB_BITS, Histogram, bounds_ns, bucket_of
+from core.histogram import RELATIVE_ERROR, Histogram, bounds_ns, bucket_of
 from tests.reports.sample import histogram_of
 
 LIMIT_NS = 2**42
@@ -62,12 +62,6 @@ def test_a_quantile_is_within_the_relative_error_of_the_exact_one(values: list[i
     assert abs(histogram_of(values).quantile(per_mille / 1000) - exact) <= RELATIVE_ERROR * exact
 
 
-@pytest.mark.parametrize("share", [-0.01, 1.01, float("nan")])
-def test_a_share_outside_0_to_1_is_refused(share: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        histogram_of([1]).quantile(share)
-
-
 def test_nothing_has_a_count_of_zero_and_no_quantile() -> None:
     assert set(Histogram().to_json()) == {"count", "histogram"}
     assert Histogram().to_json()["count"] == 0
@@ -103,13 +97,6 @@ def test_a_histogram_comes_back_from_json_and_can_go_on(values: list[int], more:
     assert back.to_json() == histogram_of(values).to_json()
     back.record(more)
     assert back.to_json() == histogram_of([*values, more]).to_json()
-
-
-def test_another_layout_of_buckets_is_refused() -> None:
-    stored = histogram_of([1]).to_json()
-    stored["histogram"]["sub_bits"] = SUB_BITS + 1
-    with pytest.raises(ValueError, match=f"sub_bits {SUB_BITS + 1}"):
-        Histogram.from_json(stored)
 
 
 @pytest.mark.parametrize(("name", "needed"), PERCENTILES.items())
