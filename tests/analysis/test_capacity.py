@@ -65,22 +65,24 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert any("rises suddenly" in note and "is a bracket, not an interval" in note for note in said)
 
 
-@pytest.mark.parametrize(
-    ("probes", "rates"),
-    [
-        ([(100, 0.5, 5), (200, 2.0, 5)], (100, 200)),
-        ([(100, 0.5, 5), (200, 0.5, 5)], (200, np.inf)),
-        ([(100, 2.0, 5), (200, 2.0, 5)], (0, 100)),
-        # one long probe fails by chance, but five at a higher rate pass
-        ([(200, 1.5, 20), *[(240, 0.5, 25)] * 5, (300, 3.0, 8)], (240, 300)),
-        ([(100, 1.2, 40), (120, 0.9, 2)], (100, 120)),  # two probes contradict each other: the capacity is between them
-    ],
-)
-def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(
-    probes: list[tuple[float, float, float]], rates: tuple[float, float]
-) -> None:
-    made = [Probe(rate=rate, offered=rate, excess=excess, allowed=allowed) for rate, excess, allowed in probes]
-    assert bracket(made) == rates
+# Probes, by rate, by misses as a multiple of those allowed, and by those allowed; and the rates between which the
+# capacity is. In the last but one, a long probe fails by chance, but five at a higher rate pass.
+PROBES = """\
+100 0.5 5, 200 2.0 5 -> 100 200
+100 0.5 5, 200 0.5 5 -> 200 inf
+100 2.0 5, 200 2.0 5 -> 0 100
+200 1.5 20, 240 0.5 25, 240 0.5 25, 240 0.5 25, 240 0.5 25, 240 0.5 25, 300 3.0 8 -> 240 300
+100 1.2 40, 120 0.9 2 -> 100 120"""
+
+
+@pytest.mark.parametrize("line", PROBES.splitlines())
+def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(line: str) -> None:
+    given, _, rates = line.partition(" -> ")
+    probes = []
+    for probe in given.split(", "):
+        rate, excess, allowed = map(float, probe.split())
+        probes.append(Probe(rate=rate, offered=rate, excess=excess, allowed=allowed))
+    assert bracket(probes) == tuple(map(float, rates.split()))
 
 
 def test_the_first_rate_is_a_share_of_the_correct_answers() -> None:
