@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.messages import message
+from core.messages import Message
 from core.stress import Round, Stress
 from reports.terminal.stress import findings, stress_document, verdict
 
@@ -13,7 +13,7 @@ FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 
 
 def one(runtime: str, reason: str = "", **values: Any) -> Round:
-    said = {"answered": 100, "reason": message(reason), **values}
+    said = {"answered": 100, "reason": Message(msgid=reason), **values}
     return Round(runtime=runtime, system="own", params={}, gil_enabled="gil" in runtime, **said)
 
 
