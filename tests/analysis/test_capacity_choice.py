@@ -9,12 +9,8 @@ import pytest
 
 from analysis.capacity import PROBES_OF_ROUND, capacities, choices_of_arms, ratios, wanted
 from benchmarks.capacity import capacity_of, late_mmc
-from core.languages import ENGLISH
 from record.run import Run
-from reports.sections.capacity import section
-from reports.view import View
 from tests.analysis.searches import P99, answered, unsearched
-from tests.reports.contestants import lines_of
 
 Servers = Mapping[tuple[str, int], int]  # of an arm with a number of processes
 
@@ -69,21 +65,3 @@ def test_a_topology_gets_no_more_probes_after_it_was_dropped(chooser: Run) -> No
     best, second, dropped = (len(one.probes) for one in choice.candidates)
     assert min(best, second) >= 2 * PROBES_OF_ROUND
     assert dropped == PROBES_OF_ROUND
-
-
-def test_the_table_of_topologies_marks_the_best_under_each_runtime(chooser: Run) -> None:
-    view = View(chooser)
-    shown = section(view).tables[2]
-    assert [str(column.head) for column in shown.columns] == ["Setting", "3.14", "3.14t"]
-    assert [[cell[:2] for cell in line if cell[1:2] in "x "] for line in lines_of(shown)] == [
-        ["1x", "* "], ["2x"], ["4x", "* "]
-    ]  # fmt: skip
-    assert [ENGLISH.text(said) for said in section(view).sentences[:2]] == [
-        "3.14: 4x1 was chosen from 3 settings.", "3.14t: 1x1 was chosen from 3 settings."
-    ]  # fmt: skip
-
-
-def test_topologies_that_are_equal_may_be_chosen_by_chance() -> None:
-    run = chosen({("3.14", 1): 8, ("3.14", 2): 8}, seed=2)
-    (sentence, *_) = section(View(run)).sentences
-    assert ENGLISH.text(sentence).endswith("may be chance.")

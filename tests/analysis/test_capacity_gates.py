@@ -11,14 +11,13 @@ from analysis.capacity import CapacityRatio, capacities, counted, ratios, wanted
 from analysis.capacity_model import Crossing, Loop, Probe
 from core.languages import ENGLISH
 from core.messages import message
-from record.cell_parts import OtherProcesses
 from record.run import CellResult
 from reports.sections import validity
 from reports.sections.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, Late, searched, steep
 from tests.reports.contestants import lines_of
-from tests.reports.sample import histogram_of
+from tests.reports.sample import histogram_of, with_load
 
 REACHED = {"3.14": 600.0, "3.14t": 850.0}
 
@@ -88,10 +87,7 @@ def test_the_same_runtime_measured_twice_withholds_the_verdict_if_its_capacities
 
 
 def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
-    seen: dict[str, OtherProcesses] = {
-        "": {"cores": 2, "window_ns": 10**9, "share": 0.4, "busiest": {"cc1": 0.4}, "neighbours": {}}
-    }
-    view, found = two_arms(lambda cell: replace(cell, others=seen))
+    view, found = two_arms(lambda cell: with_load(cell, 0.4))
     assert found["3.14t"].verdict == "inconclusive"
     assert "other processes used 40% of the cores" in ENGLISH.text(found["3.14t"].why)
     said = " ".join(map(ENGLISH.text, section(view).sentences))

@@ -1,7 +1,8 @@
 """The best setting under each runtime, known by hand; luck in the choice is not rewarded; which settings failed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -10,7 +11,7 @@ from analysis.choice import choices, compare_bests, halved, judging
 from analysis.significance import SHARES
 from core.cell import parameter
 from core.messages import verbatim
-from record.run import Run
+from record.run import CellResult, Run
 from reports.sections.best import section
 from reports.view import View
 from tests.reports.sample import run_of
@@ -28,14 +29,17 @@ def by_hand(runtime: str, system: str, dispatch: str, block: int) -> float:
     return RATES[runtime][dispatch] / (2 if system == "2" else 1)
 
 
-def a_run(rate: Rate = by_hand, *, blocks: int = 11) -> Run:
-    cells = [
-        served(runtime, block, rate(runtime, system, dispatch, block), {"DISPATCH": dispatch}, system=system)
-        for runtime in RATES
-        for system in ("2", "4")
-        for dispatch in DISPATCHES
-        for block in range(1, blocks + 1)
-    ]
+def a_run(rate: Rate = by_hand, *, blocks: int = 11, load: int = 1000) -> Run:
+    cells = []
+    for runtime, system, dispatch, block in product(RATES, "24", DISPATCHES, range(1, blocks + 1)):
+        values = {"DISPATCH": dispatch, "CALC_TARGET": load}
+        cells.append(served(runtime, block, rate(runtime, system, dispatch, block), values, system=system))
+    return framed(cells)
+
+
+def framed(cells: Sequence[CellResult]) -> Run:
+    """Return a run that chooses the best setting of each of its loads."""
+    blocks = max(cell.block for cell in cells)
     run = run_of(cells, blocks=blocks, runtimes=tuple(RATES))
     run.plan = replace(run.plan, rows=tuple(replace(row, framed=True) for row in run.plan.rows))
     return run

@@ -11,7 +11,6 @@ from analysis.comparisons import UNCOUNTED, Comparison, compare
 from analysis.decisions import from_first_to_last, is_decided, regressions, widest
 from analysis.gates import background, idle_cores
 from core.messages import message
-from record.comparison import Word
 from record.run import CellResult, Status
 from reports.sections.validity import section
 from reports.view import View
@@ -95,23 +94,27 @@ def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(coun
 ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
 
 
-@pytest.mark.parametrize(
-    ("verdict", "low", "high", "blocks", "outcome"),
-    [
-        ("slower", 0.90, 0.952, 8, "slower"),  # 1 / 1.05 is 0.9524
-        ("slower", 0.90, 0.953, 8, "passed"),
-        ("inconclusive", 0.953, 1.2, 8, "passed"),
-        ("inconclusive", 0.95, 1.2, 8, "unclear"),
-        ("inconclusive", 0.99, 1.01, 3, "unclear"),  # a range is no interval
-        ("invalid", None, None, 8, "unclear"),
-        ("unjudged", 0.8, 1.2, 8, "unclear"),
-    ],
-)
-def test_a_threshold_of_five_percent_more_time(
-    verdict: Word, low: float | None, high: float | None, blocks: int, outcome: str
-) -> None:
-    slower, unclear = regressions([replace(ONE, verdict=verdict, low=low, high=high, blocks=blocks)], 0.05)
-    assert ("slower" if slower else "unclear" if unclear else "passed") == outcome
+# A verdict, its interval and its blocks. 1 / 1.05 is 0.9524. The range of three blocks is no interval.
+THRESHOLD = """\
+slower 0.90 0.952 8 -> slower
+slower 0.90 0.953 8 -> passed
+inconclusive 0.953 1.2 8 -> passed
+inconclusive 0.95 1.2 8 -> unclear
+inconclusive 0.99 1.01 3 -> unclear
+unjudged 0.8 1.2 8 -> unclear"""
+
+
+@pytest.mark.parametrize("line", THRESHOLD.splitlines())
+def test_a_threshold_of_five_percent_more_time(line: str) -> None:
+    given, _, outcome = line.partition(" -> ")
+    verdict, low, high, blocks = given.split()
+    more: Any = {"verdict": verdict, "low": float(low), "high": float(high), "blocks": int(blocks)}
+    slower, unclear = regressions([replace(ONE, **more)], 0.05)
+    assert (bool(slower), bool(unclear)) == (outcome == "slower", outcome == "unclear")
+
+
+def test_an_invalid_comparison_is_unclear_at_any_threshold() -> None:
+    assert regressions([replace(ONE, verdict="invalid", low=None, high=None)], 0.05)[1]
 
 
 def test_of_three_runtimes_the_first_and_the_last_are_compared() -> None:
@@ -237,30 +240,30 @@ def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
     assert bool(background(cells)) is ((cores or 0) > 0.02)
 
 
-def threaded(arm: str, threads: Sequence[int]) -> list[CellResult]:
+def threaded(arm: str, threads: str) -> list[CellResult]:
     """A block for each number of threads per process."""
-    cells = steady(arm, 2000, blocks=len(threads))
-    for cell, count in zip(cells, threads, strict=True):
+    counts = [*map(int, threads.split())]
+    cells = steady(arm, 2000, blocks=len(counts))
+    for cell, count in zip(cells, counts, strict=True):
         cell.services[0]["workers"] = [{"connections": 4, "threads": count, "cpu_ns": [1] * count}]
     return cells
 
 
-@pytest.mark.parametrize(
-    ("default", "free", "confound"),
-    [
-        ([15] * 8, [1] * 8, "3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)"),
-        ([15, 15, 15, 3, 15, 15, 15, 15], [1] * 8, ""),  # a thread per connection, not all of them busy
-        ([15] * 8, [1, 9, 1, 1, 1, 1, 1, 1], ""),
-        ([15] * 8, [8] * 8, ""),
-        ([15], [1], ""),  # they may vary, too
-    ],
-)
-def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(
-    default: list[int], free: list[int], confound: str
-) -> None:
+# Threads in each block of both runtimes: one for each connection, of which not all are busy, may vary.
+THREADS = """\
+15 15 15 15 15 15 15 15 | 1 1 1 1 1 1 1 1 | 3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)
+15 15 15 3 15 15 15 15 | 1 1 1 1 1 1 1 1 |
+15 15 15 15 15 15 15 15 | 1 9 1 1 1 1 1 1 |
+15 15 15 15 15 15 15 15 | 8 8 8 8 8 8 8 8 |
+15 | 1 |"""
+
+
+@pytest.mark.parametrize("line", THREADS.splitlines())
+def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(line: str) -> None:
+    default, free, confound = line.split("|")
     one = only([*threaded("3.14", default), *threaded("3.14t", free)], ("3.14", "3.14t"))
     shapes = [str(said) for said in one.confounds if "processes x threads" in str(said)]
-    assert shapes == ([confound] if confound else [])
+    assert "; ".join(shapes) == confound.strip()
 
 
 def test_blocks_that_were_added_after_a_first_report_are_judged_with_what_is_left_of_the_level() -> None:

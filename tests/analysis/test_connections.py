@@ -8,12 +8,11 @@ import pytest
 
 from analysis.comparisons import compare
 from analysis.connections import connection_notes
-from core.request_plan import Request, RequestPlan
-from core.user_service import Command, UserService
+from core.request_plan import Request
 from record.run import CellResult, Run
 from reports.sections import results
 from reports.view import View
-from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
+from tests.reports.sample import MS, cell_of, measured, run_of, with_service
 
 ARMS = ("3.14", "3.14t")
 CLOSED_LOOP = ". Throughput includes the time to connect, but latency does not"
@@ -27,18 +26,16 @@ def of_clients(arm: str, block: int, *, cpu_ns: int = 10 * MS, p50_ms: float = 1
     return replace(cell, wall_ns=2000 * MS, answered=1000)
 
 
-def own(cells: Sequence[CellResult], plan: RequestPlan | None = None) -> Run:
-    run = run_of(cells, runtimes=ARMS, blocks=8)
-    service = UserService(name="shop", start=Command(command="serve {port}"), requests=plan or RequestPlan())
-    return set_plan(run, own=service.to_json())
+def own(cells: Sequence[CellResult], *requests: Request) -> Run:
+    return with_service(run_of(cells, runtimes=ARMS, blocks=8), *requests)
 
 
 def blocks(arms: Sequence[str] = ARMS, **counted: Any) -> list[CellResult]:
     return [of_clients(arm, block, **counted) for arm in arms for block in range(1, 9)]
 
 
-def notes(cells: Sequence[CellResult], plan: RequestPlan | None = None) -> list[str]:
-    return [*map(str, connection_notes(cells, own(cells, plan)))]
+def notes(cells: Sequence[CellResult], *requests: Request) -> list[str]:
+    return [*map(str, connection_notes(cells, own(cells, *requests)))]
 
 
 @pytest.mark.parametrize(("longest_ms", "is_told"), [(1021, True), (900, False)])
@@ -76,7 +73,7 @@ def test_connections_that_end_once_per_slice_may_have_been_idle(reconnects: int,
 
 @pytest.mark.parametrize("request_", [Request(headers={"connection": "Close"}), Request(expect_status=101)])
 def test_a_service_that_is_asked_to_close_is_not_blamed(request_: Request) -> None:
-    assert notes(blocks(reconnects=999), RequestPlan(requests=(request_,))) == []
+    assert notes(blocks(reconnects=999), request_) == []
 
 
 def test_gilscopes_own_systems_close_connections_on_purpose() -> None:

@@ -8,23 +8,22 @@ import pytest
 
 from analysis.comparisons import Comparison
 from analysis.others import others
-from record.cell_parts import OtherProcesses
 from record.run import CellResult
 from reports.parts.headline import headline
 from reports.sections.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks, only
-from tests.reports.sample import cell_of, measured, run_of
+from tests.reports.sample import cell_of, measured, run_of, with_load
 
 BUSY = ", beside other processes: "
-IDLE: OtherProcesses = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
 
 
 def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:
     """A cell during which `make` used this share of two cores, a tenth more was a database's."""
-    cell = measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9])
-    there: Any = {"window_ns": round(seconds * 1e9), "share": share, "busiest": {"make": share}}
-    return replace(cell, others={"": {**IDLE, **there, "neighbours": {"postgres": 0.1}}})
+    cell = with_load(measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9]), share)
+    there: Any = {"window_ns": round(seconds * 1e9), "neighbours": {"postgres": 0.1}}
+    cell.others[""].update(there)
+    return cell
 
 
 def cells(*shares: float) -> list[CellResult]:
@@ -59,7 +58,10 @@ def test_what_the_host_of_a_virtual_machine_took_counts_as_used_by_others() -> N
 
 def test_of_several_hosts_the_busiest_counts() -> None:
     """Host b: 0.4 in 1 s and 0 in 3 s."""
-    seen = others(replace(cell, others={"a": IDLE, "b": cell.others[""]}) for cell in cells(0.4))
+    seen = others(
+        replace(cell, others={"a": {**cell.others[""], "share": 0.0, "busiest": {}}, "b": cell.others[""]})
+        for cell in cells(0.4)
+    )
     assert seen
     assert seen.busiest == pytest.approx({"b: make": 0.1})
 
@@ -79,10 +81,9 @@ def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
 def loaded(of_first: Sequence[float], of_second: Sequence[float], ratio: float = 1.0) -> Comparison:
     """Compare arms in blocks of 2 s beside these shares of other processes. *ratio* is that of their throughputs."""
     times_ms = [2000 + block / 10 for block in range(len(of_first))]
-    made = in_blocks("3.14", times_ms) + in_blocks("3.14t", [ms / ratio for ms in times_ms])
-    for cell, share in zip(made, (*of_first, *of_second), strict=True):
-        cell.others[""] = {**IDLE, "share": share, "busiest": {"make": share}}
-    return only(made, ("3.14", "3.14t"))
+    cells = in_blocks("3.14", times_ms) + in_blocks("3.14t", [ms / ratio for ms in times_ms])
+    shares = (*of_first, *of_second)
+    return only([with_load(cell, share) for cell, share in zip(cells, shares, strict=True)], ("3.14", "3.14t"))
 
 
 @pytest.mark.parametrize("ratio", [0.71, 1.0, 1.5])

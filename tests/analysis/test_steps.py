@@ -7,35 +7,28 @@ import pytest
 from analysis.steps import confounds, not_separated, steps
 from tests.reports.sample import facts
 
-
-@pytest.mark.parametrize(
-    ("arms", "found"),
-    [
-        (["3.14", "3.14+jit"], ["jit: 3.14 3.14+jit"]),
-        (
-            ["3.14", "3.14+jit", "3.15", "3.15t"],
-            ["jit: 3.14 3.14+jit", "version: 3.14 3.15", "other: 3.15 3.15t", "whole: 3.14 3.15t"],
-        ),
-        (["3.14+jit", "3.15+jit"], ["version: 3.14+jit 3.15+jit"]),
-        (["3.14", "3.15+jit"], ["other: 3.14 3.15+jit"]),
-        (["3.14t", "3.15", "3.15t"], ["other: 3.15 3.15t", "version: 3.14t 3.15t"]),
-    ],
-)
-def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(arms: list[str], found: list[str]) -> None:
-    assert [f"{one.name}: {one.denominator} {one.numerator}" for one in steps(arms, {}, {})] == found
+STEPS = """\
+3.14 3.14+jit -> jit: 3.14 3.14+jit
+3.14 3.14+jit 3.15 3.15t -> jit: 3.14 3.14+jit, version: 3.14 3.15, other: 3.15 3.15t, whole: 3.14 3.15t
+3.14+jit 3.15+jit -> version: 3.14+jit 3.15+jit
+3.14 3.15+jit -> other: 3.14 3.15+jit
+3.14t 3.15 3.15t -> other: 3.15 3.15t, version: 3.14t 3.15t"""
 
 
-@pytest.mark.parametrize(
-    ("arms", "add"),
-    [
-        (["3.14", "3.15+jit"], ["3.14", "3.15", "3.15+jit"]),
-        (["3.14+jit", "3.15t"], ["3.14+jit", "3.14", "3.15", "3.15t+gil", "3.15t"]),
-    ],
-)
-def test_what_mixes_a_jit_with_something_else_names_the_runtimes_between(arms: list[str], add: list[str]) -> None:
-    (line,) = not_separated(steps(arms, {}, {}))
-    assert str(line.args["runtimes"]).split(",") == add
-    assert not_separated(steps(list(dict.fromkeys([*arms, *add])), {}, {})) == []
+@pytest.mark.parametrize("line", STEPS.splitlines())
+def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(line: str) -> None:
+    arms, _, found = line.partition(" -> ")
+    told = [f"{one.name}: {one.denominator} {one.numerator}" for one in steps(arms.split(), {}, {})]
+    assert ", ".join(told) == found
+
+
+@pytest.mark.parametrize("line", ["3.14 3.15+jit -> 3.15", "3.14+jit 3.15t -> 3.14 3.15 3.15t+gil"])
+def test_what_mixes_a_jit_with_something_else_names_the_runtimes_between(line: str) -> None:
+    first, last, _, *between = line.split()
+    chain = [first, *between, last]
+    (mixed,) = not_separated(steps([first, last], {}, {}))
+    assert str(mixed.args["runtimes"]).split(",") == chain
+    assert not_separated(steps(chain, {}, {})) == []
 
 
 # ---- confounds -----------------------------------------------------------------------------------------------------

@@ -20,11 +20,5 @@ def test_of_cells_that_run_evenly_hardly_one_in_twenty_is_said_to_start_unevenly
     assert sum(start_of(chance.normal(1, 0.05, (12, slices)))[0] > 0 for _ in range(200)) <= 10
 
 
-def test_a_slow_first_slice_of_four_is_found() -> None:
-    chance = np.random.default_rng(5)
-    for _ in range(50):
-        assert start_of(chance.normal(1, 0.05, (8, 4)) * [0.6, 1, 1, 1])[0] in (1, 2)
-
-
 def test_cells_that_got_no_answers_later_have_no_steady_rate_and_so_no_start() -> None:
     assert start_of(np.array([[9.0, 1, 0, 0], [9.0, 1, 1, 1]])) == (0, 0.0)

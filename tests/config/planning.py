@@ -1,10 +1,14 @@
 """Plans of flags, as a command line makes them, and files that declare a system."""
 
+import json
 from typing import Any
 
 from config.flags import Parser, add_host_flags, add_run_flags, plan_from
 from config.plan import Plan
 from core.messages import NOTHING
+from record.decode import decoded
+from record.plan import SavedPlan
+from record.run_file import plain
 
 COMMAND_LINE = "--service-command '{python} -m myapp --port {port}'"
 SHAPED_LINE = "--service-command '{python} -m myapp {port} {workers} {threads}'"
@@ -12,6 +16,11 @@ NAMED = "from core.system import System\nSYSTEM = System"
 BARE = f'{NAMED}(name="small", title="A small one"'
 SMALL = f'{BARE}, service="a:b", caller="a:c", message="a:d"'
 OWN = "encode=print, decode=print, check=print"
+
+
+def stored(plan: Plan) -> Plan:
+    """The plan as it is read from result.json."""
+    return Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
 
 
 def parsed(*flags: str) -> dict[str, Any]:

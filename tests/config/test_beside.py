@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from config.plan import Plan
-from tests.config.planning import planned
+from tests.config.planning import planned, stored
 
 
 def in_yaml(folder: Path, beside: str) -> Plan:
@@ -18,7 +18,7 @@ def test_databases_are_known_by_name_with_the_driver_of_sqlalchemy_and_kept_with
     values = {"host": "h", "port": "1", "password": "p"}
     assert plan.beside[0].variables(values)["DATABASE_URL"] == "postgresql+asyncpg://postgres:p@h:1/postgres"
     assert plan.beside[1].variables(values)["REDIS_URL"] == "redis://default:p@h:1/0"
-    again = Plan.from_saved(plan.saved())
+    again = stored(plan)
     assert (again.beside, again.prepare) == (plan.beside, ("psql -f a", "b"))
 
 

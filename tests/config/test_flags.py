@@ -6,12 +6,11 @@ import pytest
 
 from config.flags import value_of
 from config.load import load_experiment
-from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from systems import built_in
-from tests.config.planning import parsed, planned
+from tests.config.planning import parsed, planned, stored
 
 
 def cells(*arguments: str) -> list[Cell]:
@@ -56,7 +55,7 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags_for_the_systems_tha
 def test_limits_are_kept_with_the_plan() -> None:
     plan = planned("--cpus", "0.5", "--memory", "1.5GiB")
     assert (plan.method.limit_cpus, plan.method.limit_memory_bytes) == (0.5, 1_610_612_736)
-    assert Plan.from_saved(plan.saved()).method == plan.method
+    assert stored(plan).method == plan.method
 
 
 def test_required_runtimes_and_interpreters_by_name_and_path_are_none_unless_given() -> None:
@@ -76,4 +75,4 @@ def test_an_experiment_beside_an_application_says_how_it_is_measured() -> None:
     assert plan.fail_if_slower == 0.125
     assert plan.runtimes == ("3.14.5t", "3.14.6t")
     assert plan.blocks == load_experiment("patch-regression").blocks
-    assert Plan.from_saved(plan.saved()).fail_if_slower == 0.125
+    assert stored(plan).fail_if_slower == 0.125

@@ -19,6 +19,7 @@ from core.errors import BadInput
 from core.method import Method, Warmup
 from lab.places import REPOSITORY
 from record.run_file import load
+from tests.config.planning import stored
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_quick_is_the_four_systems_in_one_process_and_system_2_once_more_in_a_pr
     services = {(cell.system, cell.num_api_services): cell.num_clients for cell in plan.cells()}
     assert services == {**{(system, 1): 6 for system in "1234"}, ("2", 3): 6}
     assert [cell.runtime for cell in plan.cells() if cell.num_api_services == 3] == ["3.14t+gil", "3.14t"]
-    assert Plan.from_saved(plan.saved()).cells() == plan.cells()
+    assert stored(plan).cells() == plan.cells()
     assert plan.blocks * plan.method.duration_s >= 2
 
 

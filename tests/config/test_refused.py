@@ -1,6 +1,7 @@
 """What is refused in flags and in each kind of file: refused.txt has what is given, and words of the error."""
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import split
 
@@ -34,8 +35,16 @@ ODD_FLAGS = [
 ]
 
 
-ODD_PLANS = [[f"blocks: {'9' * 5000}\nrows: [{{system: 1}}]", "blocks is"]]
-ODD_REQUESTS = [[f"- request: GET /a\n  expect_json: '{'[' * 100_000}'", "it must be JSON such as"]]
+ODD_FILES = {
+    "plans": [[f"blocks: {'9' * 5000}\nrows: [{{system: 1}}]", "blocks is"]],
+    "requests": [[f"- request: GET /a\n  expect_json: '{'[' * 100_000}'", "it must be JSON such as"]],
+}
+FILES: Mapping[str, tuple[str, Callable[[Path], object]]] = {  # the name of a file of each kind, and what reads it
+    "plans": ("mine.yaml", load_plan),
+    "requests": ("requests.yaml", load_requests),
+    "hosts": ("hosts.yaml", lambda file: parse_hosts(Given(value=str(file), name="--hosts"))),
+    "system files": ("my_system.py", lambda file: find_system(str(file))),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -55,12 +64,6 @@ def refused(section: str) -> list[list[str]]:
     return [row.replace("\\n", "\n").split(" -> ") for row in rows]
 
 
-def written(folder: Path, name: str, text: str) -> Path:
-    """A file in *folder* of the text in which short words stand for long ones."""
-    (folder / name).write_text(expanded(text))
-    return folder / name
-
-
 def expanded(text: str) -> str:
     for short, whole in SHORT.items():
         text = text.replace(short, whole)
@@ -78,36 +81,18 @@ def test_a_bad_flag_is_an_error_that_names_flag_value_and_what_is_accepted(row: 
     assert row[1] in str(caught.value)
 
 
-@pytest.mark.parametrize("row", [*refused("plans"), *ODD_PLANS], ids=name_of)
-def test_a_wrong_plan_is_told_in_one_line_with_the_file_and_what_is_wrong(row: list[str], folder: Path) -> None:
-    file = written(folder, "mine.yaml", row[0])
+@pytest.mark.parametrize(
+    ("kind", "row"), [(kind, row) for kind in FILES for row in [*refused(kind), *ODD_FILES.get(kind, [])]]
+)
+def test_a_wrong_file_is_told_in_one_line_with_its_path_and_what_is_wrong(
+    kind: str, row: list[str], folder: Path
+) -> None:
+    name, read = FILES[kind]
+    (folder / name).write_text(expanded(row[0]))
     with pytest.raises(BadInput) as caught:
-        load_plan(file)
+        read(folder / name)
     said = str(caught.value)
     assert row[1] in said
-    assert str(file) in said
+    assert kind == "hosts" or str(folder / name) in said
     assert "\n" not in said
     assert "hunter2" not in said
-
-
-@pytest.mark.parametrize("row", [*refused("requests"), *ODD_REQUESTS], ids=name_of)
-def test_wrong_requests_are_refused_by_name(row: list[str], folder: Path) -> None:
-    with pytest.raises(BadInput, match=r"requests\.yaml") as caught:
-        load_requests(written(folder, "requests.yaml", row[0]))
-    assert row[1] in str(caught.value)
-
-
-@pytest.mark.parametrize("row", refused("hosts"), ids=name_of)
-def test_what_is_no_host_is_refused_with_what_is_accepted(row: list[str], folder: Path) -> None:
-    file = written(folder, "hosts.yaml", row[0])
-    with pytest.raises(BadInput) as caught:
-        parse_hosts(Given(value=str(file), name="--hosts"))
-    assert row[1] in str(caught.value)
-
-
-@pytest.mark.parametrize("row", refused("system files"), ids=name_of)
-def test_what_is_wrong_with_a_system_file_is_said_with_its_path(row: list[str], folder: Path) -> None:
-    file = written(folder, "my_system.py", row[0])
-    with pytest.raises(BadInput, match=f"^(In )?{file}") as caught:
-        find_system(str(file))
-    assert row[1] in str(caught.value)

@@ -45,15 +45,6 @@ def nested(msgid: str, depth: int) -> dict[str, Any]:
     return {"msgid": msgid, "args": {"a": nested(msgid, depth - 1)}} if depth else {"msgid": "x" * 50}
 
 
-def test_a_message_is_its_english_text_with_units_formatted_in_place() -> None:
-    assert str(message("{share:.0%} of {limit_s:g} s", share=0.25, limit_s=1.5)) == "25% of 1.5 s"
-
-
-def test_a_count_chooses_the_form() -> None:
-    said = [str(plural("{count} block", "{count} blocks", count=count)) for count in (0, 1, 2)]
-    assert said == ["0 blocks", "1 block", "2 blocks"]
-
-
 def test_a_language_translates_messages_within_messages_and_rows_of_them() -> None:
     inner = plural("{count} block", "{count} blocks", count=3)
     assert CHINESE.text(message("{blocks}, seed {seed}", blocks=inner, seed=7)) == "种子 7，3 个区组"

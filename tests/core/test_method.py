@@ -11,20 +11,22 @@ from core.method import Method, Warmup, parse_cpus, parse_duration, placement
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no CPU affinity")
 
 
-@pytest.mark.parametrize(
-    ("text", "warmup"),
-    [
-        ("10%", Warmup(share=0.1)),
-        (" 2.5% ", Warmup(share=0.025)),
-        ("100%", Warmup(share=1.0)),
-        ("86400s", Warmup(seconds=86_400)),
-        ("0", Warmup()),
-        ("0%", Warmup()),
-    ],
-)
-def test_a_warmup_is_a_share_or_seconds_or_none(text: str, warmup: Warmup) -> None:
-    assert Warmup.parse(text) == warmup
-    assert bool(Warmup.parse(text)) is (warmup != Warmup())
+# A share and seconds.
+WARMUPS = """\
+10% -> 0.1 0
+ 2.5%  -> 0.025 0
+100% -> 1 0
+86400s -> 0 86400
+0 -> 0 0
+0% -> 0 0"""
+
+
+@pytest.mark.parametrize("line", WARMUPS.splitlines())
+def test_a_warmup_is_a_share_or_seconds_or_none(line: str) -> None:
+    text, _, meant = line.partition(" -> ")
+    share, seconds = map(float, meant.split())
+    assert Warmup.parse(text) == Warmup(share=share, seconds=seconds)
+    assert bool(Warmup.parse(text)) is bool(share or seconds)
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("2s", 2.0), (" 0.5 ", 0.5), ("0", 0.0), ("86400", 86_400)])
@@ -47,15 +49,25 @@ def test_another_warmup_or_duration_is_refused_with_what_is_accepted(
             parse(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "cpus"),
-    [
-        *[("0", (0,)), ("0-3", (0, 1, 2, 3)), ("0+2", (0, 2)), ("3,1-2", (3, 1, 2)), ("0-1+1-2", (0, 1, 2))],
-        *[(text, ()) for text in ("", "3-1", "-1", "0+", "a", "0 1", "99999")],
-    ],
-)
-def test_cpus_are_numbers_ranges_and_sums_of_these_or_none(text: str, cpus: tuple[int, ...]) -> None:
-    assert parse_cpus(text) == cpus
+CPUS = """\
+0 -> 0
+0-3 -> 0 1 2 3
+0+2 -> 0 2
+3,1-2 -> 3 1 2
+0-1+1-2 -> 0 1 2
+ ->
+3-1 ->
+-1 ->
+0+ ->
+a ->
+0 1 ->
+99999 ->"""
+
+
+@pytest.mark.parametrize("line", CPUS.splitlines())
+def test_cpus_are_numbers_ranges_and_sums_of_these_or_none(line: str) -> None:
+    text, _, cpus = line.partition(" ->")
+    assert parse_cpus(text) == tuple(map(int, cpus.split()))
 
 
 @needs_affinity

@@ -14,22 +14,27 @@ def difference(request: Request, status: int, body: bytes) -> str:
     return f"{found.got}, expected {found.expected}" if found else ""
 
 
-@pytest.mark.parametrize(
-    ("expected", "body", "words"),
-    [
-        ({"id": 3}, b'{"id": 3, "name": "x"}', ""),
-        ({"id": 3}, b'{"id": 4}', 'body {"id": 4}: id is 4, expected 3'),
-        ({"id": 3}, b'{"name": "x"}', 'body {"name": "x"}: id is not there, expected 3'),
-        ({"a": {"b": [1, 2]}}, b'{"a": {"b": [1, 3]}}', 'body {"a": {"b": [1, 3]}}: a.b.1 is 3, expected 2'),
-        ({"id": 1}, b'{"id": true}', 'body {"id": true}: id is true, expected 1'),
-        ([1], b"[1, 2]", "body [1, 2]: it is [1, 2], expected [1]"),
-        ({"id": 3}, b"<html>", "body <html>, expected JSON"),
-        ({"id": 3}, b"", "body (empty), expected JSON"),
-        ({"id": 3}, b"[" * 100_000, f"body {'[' * 200}..., expected JSON"),
-    ],
-)
-def test_an_answer_holds_at_least_the_json_that_is_expected(expected: object, body: bytes, words: str) -> None:
-    assert difference(Request(expect_json=expected), 200, body) == words
+# What is expected, the body, and what is wrong with it.
+BODIES = """\
+{"id": 3} | {"id": 3, "name": "x"} |
+{"id": 3} | {"id": 4} | body {"id": 4}: id is 4, expected 3
+{"id": 3} | {"name": "x"} | body {"name": "x"}: id is not there, expected 3
+{"a": {"b": [1, 2]}} | {"a": {"b": [1, 3]}} | body {"a": {"b": [1, 3]}}: a.b.1 is 3, expected 2
+{"id": 1} | {"id": true} | body {"id": true}: id is true, expected 1
+[1] | [1, 2] | body [1, 2]: it is [1, 2], expected [1]
+{"id": 3} | <html> | body <html>, expected JSON
+{"id": 3} | | body (empty), expected JSON"""
+
+
+@pytest.mark.parametrize("line", BODIES.splitlines())
+def test_an_answer_holds_at_least_the_json_that_is_expected(line: str) -> None:
+    expected, body, words = map(str.strip, line.split("|"))
+    assert difference(Request(expect_json=json.loads(expected)), 200, body.encode()) == words
+
+
+def test_a_body_that_is_too_deep_is_no_json_and_is_cut_where_it_is_shown() -> None:
+    deep = difference(Request(expect_json={"id": 3}), 200, b"[" * 100_000)
+    assert deep == f"body {'[' * 200}..., expected JSON"
 
 
 def test_null_is_an_answer_that_can_be_expected() -> None:

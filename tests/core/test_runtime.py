@@ -8,24 +8,22 @@ from core.errors import BadInput
 from core.runtime import NATIVE, RuntimeName
 from lab.run.runtimes import Runtime
 
+# A name, its interpreter, whether there is a GIL and a JIT, and the variables that see to it.
+NAMES = """\
+3.11 3.11 True False PYTHON_JIT=0
+3.14.6t+gil 3.14.6t True False PYTHON_GIL=1 PYTHON_JIT=0
+3.15.0rc1t 3.15.0rc1t False False PYTHON_JIT=0
+3.14+jit 3.14 True True PYTHON_JIT=1
+native native False False"""
 
-@pytest.mark.parametrize(
-    ("text", "interpreter", "variables", "gil_and_jit"),
-    [
-        ("3.11", "3.11", {"PYTHON_JIT": "0"}, (True, False)),
-        ("3.14.6t+gil", "3.14.6t", {"PYTHON_GIL": "1", "PYTHON_JIT": "0"}, (True, False)),
-        ("3.15.0rc1t", "3.15.0rc1t", {"PYTHON_JIT": "0"}, (False, False)),
-        ("3.14+jit", "3.14", {"PYTHON_JIT": "1"}, (True, True)),
-        ("native", NATIVE, {}, (False, False)),
-    ],
-)
-def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gil_and_a_jit(
-    text: str, interpreter: str, variables: dict[str, str], gil_and_jit: tuple[bool, bool]
-) -> None:
+
+@pytest.mark.parametrize("line", NAMES.splitlines())
+def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gil_and_a_jit(line: str) -> None:
+    text, interpreter, has_gil, has_jit, *variables = line.split()
     name = RuntimeName(text)
-    assert (name.interpreter, name.variables) == (interpreter, variables)
-    assert tuple(name.promises.values()) == gil_and_jit
-    assert name.native is (text == str(name) == "native")
+    assert (str(name), name.interpreter, name.native) == (text, interpreter, text == NATIVE)
+    assert [*map(str, name.promises.values())] == [has_gil, has_jit]
+    assert sorted(map("=".join, name.variables.items())) == variables
 
 
 @given(

@@ -167,40 +167,42 @@ def test_a_process_that_became_another_program_has_no_stacks_and_is_no_failure()
     assert check_output((python, "-c", REPLACED_READ, REPLACED), text=True, env=environment).split() == ["1", "0"]
 
 
-@pytest.mark.parametrize(
-    ("file", "function", "text", "parked"),
-    [
-        ("/lib/threading.py", "Condition.wait", "waiter.acquire()", True),
-        ("/lib/threading.py", "Condition.wait", "self._acquire_restore(saved_state)", False),
-        ("/lib/threading.py", "Thread.join", "self._handle.join(timeout)", True),
-        ("/lib/threading.py", "Condition.__enter__", "return self._lock.__enter__()", False),
-        ("/lib/concurrent/futures/thread.py", "_worker", "work_item = work_queue.get(block=True)", True),
-        ("/lib/queue.py", "Queue.put", "with self.not_full:", False),
-        ("/srv/app.py", "run", "job = jobs.get(timeout=1)", True),
-        ("/srv/app.py", "run", "for job in iter(self.jobs.get, None):", True),
-        ("/srv/app.py", "run", "for job in iter(self.jobs):", False),
-        ("/srv/app.py", "Cache.get", "return self.items.get(key)", False),
-    ],
-)
-def test_who_waits_for_work_is_known_by_the_line(
-    file: str, function: str, text: str, parked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+# Where a thread is, in which line, and whether it waits for work there.
+PLACES = """\
+/lib/threading.py Condition.wait: waiter.acquire() -> waits
+/lib/threading.py Condition.wait: self._acquire_restore(saved_state) -> works
+/lib/threading.py Thread.join: self._handle.join(timeout) -> waits
+/lib/threading.py Condition.__enter__: return self._lock.__enter__() -> works
+/lib/concurrent/futures/thread.py _worker: work_item = work_queue.get(block=True) -> waits
+/lib/queue.py Queue.put: with self.not_full -> works
+/srv/app.py run: job = jobs.get(timeout=1) -> waits
+/srv/app.py run: for job in iter(self.jobs.get, None) -> waits
+/srv/app.py run: for job in iter(self.jobs) -> works
+/srv/app.py Cache.get: return self.items.get(key) -> works"""
+
+
+@pytest.mark.parametrize("line", PLACES.splitlines())
+def test_who_waits_for_work_is_known_by_the_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, _, rest = line.partition(": ")
+    text, _, state = rest.partition(" -> ")
+    file, function = place.split()
     monkeypatch.setattr("linecache.getline", lambda *_: text)
-    assert is_parked_on_a_lock((file, 7, function)) is parked
+    assert is_parked_on_a_lock((file, 7, function)) is (state == "waits")
 
 
-@pytest.mark.parametrize(
-    ("switches", "ran_us", "spins"),
-    [  # of 10 ms, as measured on two cores beside other load
-        (236, 3285, False),  # an event loop, alone in its process: each answer wakes a client, which takes the core
-        (346, 5189, False),  # one of two such loops
-        (4, 13, False),  # a thread that shares nothing, beside two programs that compute
-        (40, 82, True),  # threads that write one key of one dict
-        (6, 17, True),
-    ],
-)
-def test_a_thread_that_is_preempted_does_not_spin(switches: int, ran_us: int, spins: bool) -> None:
-    assert is_spinning(switches, ran_us * 1000) is spins
+# Switches and us on a core of 10 ms, as measured on two cores beside other load.
+TIMES = """\
+236 3285 works: an event loop, alone in its process: each answer wakes a client, which takes the core
+346 5189 works: one of two such loops
+4 13 works: a thread that shares nothing, beside two programs that compute
+40 82 spins: threads that write one key of one dict
+6 17 spins"""
+
+
+@pytest.mark.parametrize("line", TIMES.splitlines())
+def test_a_thread_that_is_preempted_does_not_spin(line: str) -> None:
+    switches, ran_us, state = line.partition(":")[0].split()
+    assert is_spinning(int(switches), int(ran_us) * 1000) is (state == "spins")
 
 
 class OneState:

@@ -5,20 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from core.cell import PARAMETERS
-from core.errors import BadInput
 from core.runtime import NATIVE
-from systems import built_in, find
+from systems import built_in
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-@pytest.mark.parametrize("asked", ["", "0", "9", "s4_pool", "4 ", "__main__", "all"])
-def test_an_unknown_system_is_refused_with_those_there_are(asked: str) -> None:
-    with pytest.raises(BadInput, match=f"System {asked!r} is not known.* 4 \\(pool\\)"):
-        find(asked)
 
 
 def test_parameters_are_in_the_order_of_declaration_and_every_system_can_run() -> None:

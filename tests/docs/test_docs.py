@@ -3,20 +3,15 @@
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
-from analysis.gates import MOST_DISTURBED
-from analysis.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
-from analysis.verdict import MARGIN
-from commands.output import THRESHOLD_MISSED
 from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
-from core.histogram import bounds_ns, bucket_of
 from core.system import System
 from core.work import answer
 from lab.machine import doctor, quiet
@@ -91,36 +86,6 @@ def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any
     assert sorted(re.findall(r"`(\w+)`", meaning)) == sorted(get_args(kind))
 
 
-@pytest.mark.parametrize(
-    ("page", "text"),
-    [
-        ("machine", f"more than {MOST_DISTURBED * 100:.0f} %"),
-        ("evidence", f"more than {MOST_DISTURBED * 100:.0f} %"),
-        ("machine", f"at most {doctor.OTHERS_SHARE * 100:.0f} % "),
-        ("evidence", f"at most {ALPHA}"),
-        ("evidence", f"the margin: {MARGIN * 100:.0f} %"),
-        ("compare", f"\n| {THRESHOLD_MISSED} |"),
-        ("plans", f"\n| {THRESHOLD_MISSED} |"),
-    ],
-)
-def test_limits_and_exit_statuses_on_pages_are_those_in_use(page: str, text: str) -> None:
-    assert text in (DOCS / f"{page}.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("page", "heading", "fewest"),
-    [
-        ("compare.md", "How to get a reliable answer", fewest_blocks_unpaired),
-        ("evidence.md", "What 3 blocks cannot say", fewest_blocks),
-    ],
-)
-def test_blocks_that_a_verdict_takes_are_those_in_use(page: str, heading: str, fewest: Callable[[int], int]) -> None:
-    for blocks_there_are, which in rows(DOCS / page, heading):
-        family = re.search(r"for each of (\d+)|for a (single)", which)
-        if family:
-            assert fewest(int(family[1] or 1)) == int(blocks_there_are)
-
-
 def test_sections_and_columns_of_a_report_are_explained() -> None:
     page, view = DOCS / "evidence.md", View(every_chapter())
     for topic in (best, limit, memory, values):
@@ -148,14 +113,6 @@ def test_servers_are_documented_with_the_page_that_their_options_come_from() -> 
     assert shown == {
         name: (", ".join(one.interfaces), "{workers}" in one.command, one.source) for name, one in SERVERS.items()
     }
-
-
-@pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])
-def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
-    value, bucket = int(row[0]), int(row[1])
-    low, high = bounds_ns(bucket)
-    assert bucket_of(value) == bucket
-    assert row[2] == (str(low) if high == low + 1 else f"{low} to {high - 1}")
 
 
 @pytest.mark.parametrize(

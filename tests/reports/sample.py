@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import verbatim
+from core.request_plan import Request, RequestPlan
 from core.runtime import Flags, RuntimeFacts
+from core.user_service import Command, UserService
 from record.comparison import SavedComparison
 from record.decode import decoded
 from record.plan import Machine, SavedPlan
@@ -82,6 +85,12 @@ def measured(
     )
 
 
+def with_load(cell: CellResult, share: float) -> CellResult:
+    """The cell, during which `make` used this share of two cores."""
+    load: Any = {"cores": 2, "window_ns": 10**9, "share": share, "busiest": {"make": share}, "neighbours": {}}
+    return replace(cell, others={"": load})
+
+
 def faulty(cell: Cell, block: int, status: Status, reason: str) -> CellResult:
     """A result without figures."""
     return CellResult(**_identity(cell, block), status=status, reason=verbatim(reason))
@@ -123,6 +132,13 @@ def set_plan(run: Run, **values: Any) -> Run:
     """Change values of a run's plan, given as result.json has them. Return the run."""
     run.plan = plan_of(**{**plain(run.plan), **values})
     return run
+
+
+def with_service(run: Run, *requests: Request, name: str = "shop") -> Run:
+    """Make *run* one of a user's service that is asked for these. Return the run."""
+    plan = RequestPlan(requests=requests or (Request(),))
+    service = UserService(name=name, start=Command(command="serve {port}"), requests=plan)
+    return set_plan(run, own=service.to_json())
 
 
 def run_of(

@@ -1,6 +1,5 @@
 """A user's own service as a plan: from flags, from YAML, through result.json and back."""
 
-import json
 from pathlib import Path
 from shlex import split
 
@@ -8,17 +7,14 @@ import pytest
 
 from config.load import load_plan
 from config.plan import Plan
-from config.user_service.plan import target, user_service_plan
+from config.user_service.plan import target
 from config.user_service.servers import SERVERS, app_on
 from core.errors import BadInput
 from core.request_plan import Request
 from core.runtime import NATIVE
 from core.secret import revealed
 from core.user_service import App, Command, UserService
-from record.decode import decoded
-from record.plan import SavedPlan
-from record.run_file import plain
-from tests.config.planning import COMMAND_LINE, SHAPED_LINE, planned
+from tests.config.planning import COMMAND_LINE, SHAPED_LINE, planned, stored
 
 COMMAND, SHAPED = split(COMMAND_LINE), split(SHAPED_LINE)
 
@@ -65,7 +61,7 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
 
 def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     plan = planned(*COMMAND, "--name", "shop", "--request", "GET /x", "--expect-json", "[1]")
-    again = Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
+    again = stored(plan)
     assert again.user_service == plan.user_service
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
     assert again.systems["shop"].child_config["own"]["requests"]["requests"][0]["expect_json"] == [1]
@@ -101,7 +97,7 @@ def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
     monkeypatch.setattr("config.user_service.plan.cores_usable", lambda: 4)
     plan = planned("--app", "a:b", "--server", server, "--topology", topology, "--runtime", "3.14")
     assert shapes(plan) == expected
-    again = Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
+    again = stored(plan)
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
 
 
@@ -137,12 +133,6 @@ def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
     app = command_of(plan)
     assert isinstance(app, App)
     assert (app.packages, app.server) == ((SERVERS[name].package,), name)
-
-
-def test_the_interface_is_told_to_a_server_that_has_two() -> None:
-    assert "--interface asgi" in str(app_on("granian", "a:b").command)
-    wsgi = str(app_on("granian", "a:b", "wsgi").command)
-    assert ("--interface wsgi" in wsgi, "{threads}" in wsgi) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -186,16 +176,10 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
     file.write_text(
         "service: {command: '{python} x {port}', requests: asked.yaml, environment: {A: '1'}}\n"
         "runtimes: ['3.14']\n"
-        "parameters: {NUM_CLIENTS: 3, RATE: 7}\n"
+        "parameters: {NUM_CLIENTS: 3, RATE: 7, CALC_TARGET: 5}\n"
     )
     plan = load_plan(file)
     (cell,) = plan.cells()
     assert (cell.num_clients, cell.rate, plan.name, plan.method.duration_s) == (3, 7, "shop", 2.0)
+    assert "CALC_TARGET" not in cell.params  # the service does not read it
     assert command_of(plan).directory == str(tmp_path)
-
-
-def test_defaults_of_a_plan_hold_where_the_service_reads_them(tmp_path: Path) -> None:
-    given = {"command": "{python} {port} {threads}"}
-    plan = user_service_plan(given, tmp_path, {"NUM_WORKERS_PER_API_SERVICE": (3,), "CALC_TARGET": (5,)})
-    assert {cell.num_workers_per_api_service for cell in plan.cells()} == {3}
-    assert "CALC_TARGET" not in plan.cells()[0].params

@@ -18,10 +18,9 @@ from lab.environments.environment import EnvironmentFailed, Recipe, environment,
 from lab.folders import lock_folder, locked
 from lab.native.programs import run_build
 from lab.places import REPOSITORY
-from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
-from tests.lab.python.fake_pythons import script
+from tests.lab.python.fake_pythons import pretend_uv, script
 from tests.lab.wheels import write_wheel
 from tests.started import started
 
@@ -49,11 +48,8 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, interpreter: Interpreter) -> Path:
     """Puts a uv in place that only pretends, and notes each call in this file."""
-    fake = script(tmp_path / "uv", FAKE_UV)
-    monkeypatch.setattr(uv, "find", lambda: fake)
-    monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.setenv("REAL", str(interpreter.executable))
-    return tmp_path / "log"
+    return pretend_uv(monkeypatch, tmp_path, FAKE_UV)
 
 
 def made(log: Path) -> int:

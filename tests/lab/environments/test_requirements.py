@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.environments.requirements import Requirements, constraint_files, from_names, local_path, name_of, read
+from lab.environments.requirements import Requirements, from_names, local_path, name_of, read
 
 FILE = """\
 # what the shop needs
@@ -74,11 +74,6 @@ def test_a_file_that_names_itself_is_refused_with_the_way_round_and_one_that_is_
     file.with_name("more.txt").write_text("--requirement requirements.txt\n")
     with pytest.raises(BadInput, match=r"requirements\.txt includes itself .*: requirements\.txt -> "):
         read(file)
-
-
-def test_constraints_are_the_files_of_this_machine() -> None:
-    wanted = Requirements(options=("-c /a/limits.txt", "--constraint=/b.txt", "-c https://example.org/c.txt", "--pre"))
-    assert constraint_files(wanted) == [Path("/a/limits.txt"), Path("/b.txt")]
 
 
 FOLDERS = """\

@@ -14,9 +14,8 @@ from lab.environments.environment import EnvironmentFailed
 from lab.native import wheels
 from lab.native.wheels import make, wheel
 from lab.places import NATIVE_SOURCES
-from lab.python import uv
 from lab.python.interpreters import Interpreter
-from tests.lab.python.fake_pythons import script
+from tests.lab.python.fake_pythons import pretend_uv
 
 FAKE_UV = """
 echo "$*" >>"$LOG"
@@ -45,10 +44,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Puts a uv in place that only pretends, and notes each call in this file."""
-    fake = script(tmp_path / "uv", FAKE_UV)
-    monkeypatch.setattr(uv, "find", lambda: fake)
-    monkeypatch.setenv("LOG", str(tmp_path / "log"))
-    return tmp_path / "log"
+    return pretend_uv(monkeypatch, tmp_path, FAKE_UV)
 
 
 def built(log: Path) -> int:

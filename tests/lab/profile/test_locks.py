@@ -6,14 +6,13 @@ import platform
 import shutil
 import struct
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
 import pytest
 
 from core.errors import ChildFailed
-from lab.gil import memory
 from lab.gil.memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import locks
@@ -145,22 +144,6 @@ def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_
         ("服务.py", 2, "等待"),
         ("服务.py", 4, "<module>"),
     ]
-
-
-def test_an_interpreter_that_does_not_export_its_types_is_refused_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def read_symbols(path: Path, names: Collection[str], base: int | None = None) -> dict[str, memory.Symbol]:
-        return memory_read_symbols(path, {*names} - {"PyCode_Type"}, base)
-
-    memory_read_symbols = memory.read_symbols
-    monkeypatch.setattr(memory, "read_symbols", read_symbols)
-    executable = runtime_or_skip("3.14").interpreter.executable
-    with (
-        started(executable, "-c", "input('ready\\n')") as service,
-        pytest.raises(NotReadable, match=rf"process {service.pid}: .* does not export 'PyCode_Type'$"),
-    ):
-        FrameReader(service.pid)
 
 
 def test_a_kernel_that_refuses_is_told_in_one_line_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

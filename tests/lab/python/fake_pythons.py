@@ -5,6 +5,10 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from lab.python import uv
+
 
 def script(path: Path, body: str) -> Path:
     """A shell script that stands for an interpreter, a shim or uv."""
@@ -12,6 +16,14 @@ def script(path: Path, body: str) -> Path:
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
+
+
+def pretend_uv(monkeypatch: pytest.MonkeyPatch, folder: Path, body: str) -> Path:
+    """Put a script in the place of uv. Return the file LOG, in which it may note each call."""
+    fake = script(folder / "uv", body)
+    monkeypatch.setattr(uv, "find", lambda: fake)
+    monkeypatch.setenv("LOG", str(folder / "log"))
+    return folder / "log"
 
 
 def fake_python(path: Path, version: str, **flags: bool) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.plan import Entry, Plan, PlanRow
-from core.cell import PARAMETERS, Cell, Value
+from core.cell import Cell
 from core.errors import BadInput
 from core.messages import verbatim
 from core.method import Method
@@ -269,27 +269,22 @@ def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(order: O
 # ---- open files ----------------------------------------------------------------------------------------------------
 
 
-# System, values and how many files are needed: at least and below. NUM_MULTI_SOCKET sockets, to each of which a client
-# is connected, or to its own, or to none that is kept for long; then services, the orchestrator's own, and connections.
+# Flags and how many files are needed: at least and below. --num-multi-socket sockets, to each of which a client is
+# connected, or to its own, or to none that is kept for long; then services, the orchestrator's own, and connections.
 FILES = """\
-4 NUM_API_SERVICES=2,NUM_CLIENTS=200,NUM_MULTI_SOCKET=10 2010 4000
-4 NUM_API_SERVICES=2,NUM_CLIENTS=200,NUM_MULTI_SOCKET=10,CLIENT_BINDING=pinned 210 2000
-1 NUM_API_SERVICES=2,NUM_CLIENTS=200 0 2000
-2 NUM_API_SERVICES=1000,NUM_CLIENTS=1 1000 5000
-1 NUM_API_SERVICES=500,NUM_CLIENTS=500 3000 5000
-echo-libuv NUM_API_SERVICES=1,NUM_CLIENTS=2,NUM_CONNECTIONS_PER_CLIENT=1000 2000 2200"""
+--system 4 --num-api-services 2 --num-clients 200 --num-multi-socket 10 -> 2010 4000
+--system 4 --num-api-services 2 --num-clients 200 --num-multi-socket 10 --client-binding pinned -> 210 2000
+--system 1 --num-api-services 2 --num-clients 200 -> 0 2000
+--system 2 --num-api-services 1000 --num-clients 1 -> 1000 5000
+--system 1 --num-api-services 500 --num-clients 500 -> 3000 5000
+--system echo-libuv --num-api-services 1 --num-clients 2 --num-connections-per-client 1000 -> 2000 2200"""
 
 
 @pytest.mark.parametrize("line", FILES.splitlines())
 def test_room_is_made_for_the_process_that_needs_most_files(line: str) -> None:
-    name, given, least, below = line.split()
-    system = find(name)
-    values: dict[str, Value] = {}
-    for one in given.split(","):
-        key, _, text = one.partition("=")
-        values[key] = PARAMETERS[key].parse(text)
-    cell = Cell.build(system=name, runtime="3.14", reads=system.parameters, values=values)
-    assert int(least) <= files_needed(cell) < int(below)
+    flags, _, bounds = line.partition(" -> ")
+    least, below = map(int, bounds.split())
+    assert least <= files_needed(planned(*flags.split()).cells()[0]) < below
 
 
 def test_http_clients_that_would_leave_services_idle_are_refused() -> None:

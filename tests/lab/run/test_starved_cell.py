@@ -22,8 +22,7 @@ LIMIT_S = 0.75
 pytestmark = pytest.mark.alone  # how long a cell takes is part of the promise
 
 
-@pytest.mark.parametrize("warmup_s", [0.1, 0.0], ids=["in the warm-up", "in the trial"])
-@pytest.mark.parametrize("client", ["3.14", NATIVE])
+@pytest.mark.parametrize(("client", "warmup_s"), [("3.14", 0.1), (NATIVE, 0.0)], ids=["in the warm-up", "in the trial"])
 def test_a_cell_with_more_connections_than_threads_ends_after_one_limit_and_says_why(
     bench: Bench, tmp_path: Path, client: str, warmup_s: float
 ) -> None:

@@ -9,7 +9,7 @@ from core.errors import BadInput
 from lab.gil.memory import PythonProcess
 from lab.run import feasible
 from lab.user_service import child as module
-from lab.user_service.child import Pythons, _states, pythons_in
+from lab.user_service.child import pythons_in
 
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
 BACK = PythonProcess(label="3.14.7t", gil_enabled=True)
@@ -54,12 +54,6 @@ def test_a_platform_without_proc_is_refused_with_what_is_needed(monkeypatch: pyt
     monkeypatch.setattr(feasible, "PROC_STAT", Path("/no/such/stat"))
     with pytest.raises(BadInput, match="--target"):
         feasible.expect_proc()
-
-
-def test_an_unknown_state_of_the_gil_is_reported_as_unknown() -> None:
-    for state in (None, True, False):
-        known = Pythons(labels=("3.14.7t",), gil_enabled=state)
-        assert _states(known, known) == {"gil_enabled_ready": state, "gil_enabled_end": state, "pythons": ["3.14.7t"]}
 
 
 def test_a_process_that_may_not_be_inspected_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

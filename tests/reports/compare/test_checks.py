@@ -1,26 +1,19 @@
 """What --fail-if-slower says of each cell: slower, passed, or that nothing could be said."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.errors import BadInput
-from core.languages import ENGLISH
-from core.messages import verbatim
-from core.request_plan import Request, RequestPlan
-from core.user_service import Command, UserService
+from core.request_plan import Request
 from record.run import CellResult
-from reports.compare.ci import SUMMARY_VARIABLE, add_summary, annotations, sentence
+from reports.compare.ci import sentence
 from reports.compare.members import members, obstacles
-from reports.compare.runs import Compared, document
-from reports.render.markdown import markdown
 from reports.view import View
 from tests.reports.compare.test_runs import BEFORE_MS, ONE, compared, run
 from tests.reports.compare.test_runs import cells as that_took
-from tests.reports.sample import cell_of, faulty, set_plan
+from tests.reports.sample import cell_of, faulty, with_load, with_service
 
 CELL = cell_of("1", "3.14t", ONE)
 
@@ -59,36 +52,6 @@ def test_a_cell_is_slower_passes_or_is_open(a: list[CellResult], b: list[CellRes
     assert says in str(sentence(one))
 
 
-@pytest.fixture
-def example() -> Compared:
-    """A cell that is slower, one that passes and one whose block failed, its reason full of signs."""
-    odd = [replace(one, arm="odd") for one in cells()]
-    a = run(cells(), cells(runtime="3.14"), odd)
-    failed = replace(odd[3], status="failed", reason=verbatim("<50 % & \x1b, why:"))
-    b = run(cells(1.2), cells(runtime="3.14"), [*odd[:3], failed, *odd[4:]])
-    return compared(a, b, share=0.05)
-
-
-def test_annotations_are_workflow_commands_with_their_signs_escaped(example: Compared) -> None:
-    lines = annotations(example.cells, ENGLISH)
-    assert [line.partition("%3A")[0] for line in lines] == [
-        "::error title=Slower", "::notice title=Compared", "::error title=No verdict"
-    ]  # fmt: skip
-    assert "System 1 (odd)::" in lines[2]
-    assert "<50 %25 &" in lines[2]
-    assert all("\n" not in line for line in lines)
-
-
-def test_the_table_is_added_to_the_summary_of_the_job(example: Compared, tmp_path: Path) -> None:
-    file, page = tmp_path / "summary.md", markdown(document(example), ENGLISH)
-    file.write_text("before\n")
-    add_summary(page, {SUMMARY_VARIABLE: ""})  # there is nothing to add it to
-    add_summary(page, {SUMMARY_VARIABLE: str(file)})
-    assert file.read_text().startswith("before\n# Comparison\n")
-    with pytest.raises(BadInput, match="GITHUB_STEP_SUMMARY names"):
-        add_summary(page, {SUMMARY_VARIABLE: str(tmp_path)})
-
-
 def noisy(factor: float, seed: int) -> list[CellResult]:
     return that_took(2000 * factor * np.exp(np.random.default_rng(seed).normal(0, 0.15, 10)))
 
@@ -101,31 +64,23 @@ def test_a_run_that_is_15_percent_slower_rarely_passes_however_noisy_it_is() -> 
     assert passed == ["slower"] * 4  # but not by more than 5 % for certain
 
 
-def beside(cells: list[CellResult], share: float) -> list[CellResult]:
-    there: Any = {"cores": 2, "window_ns": 10**9, "share": share, "busiest": {}, "neighbours": {}}
-    return [replace(cell, others={"": there}) for cell in cells]
-
-
 @pytest.mark.parametrize(("shares", "outcome"), [((0.0, 0.14), "open"), ((0.14, 0.14), "slower"), ((0.5, 0.5), "open")])
 def test_other_processes_during_one_run_do_not_make_it_slower(shares: tuple[float, float], outcome: str) -> None:
-    a, b = (beside(cells(factor), share) for factor, share in zip((1.0, 1.15), shares, strict=True))
+    before, after = shares
+    a = [with_load(cell, before) for cell in cells()]
+    b = [with_load(cell, after) for cell in cells(1.15)]
     (one,) = compared(run(a), run(b), share=0.05).cells
     assert one.outcome == outcome
     assert ("other processes used" in str(sentence(one))) == (outcome == "open")
 
 
 @pytest.mark.parametrize(
-    ("changed", "is_refused"),
-    [
-        ({"body": "x"}, True),
-        ({"body_file": "/elsewhere/photo.bin"}, False),
-    ],
+    ("changed", "is_refused"), [({"body": "x"}, True), ({"body_file": "/elsewhere/photo.bin"}, False)]
 )
 def test_runs_with_other_requests_are_not_compared(changed: dict[str, Any], is_refused: bool) -> None:
     runs = [run(cells()), run(cells())]
     first = Request(path="/items", body_file="/here/photo.bin")
     for one, request in zip(runs, (first, replace(first, **changed)), strict=True):
-        plan = RequestPlan(requests=(request,))
-        set_plan(one, own=UserService(name="shop", start=Command(command="serve {port}"), requests=plan).to_json())
+        with_service(one, request)
     found = obstacles(members([View(one) for one in runs], "AB"))
     assert [str(one).partition(":")[0] for one in found] == ["the requests"] * is_refused

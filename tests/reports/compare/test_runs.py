@@ -12,7 +12,7 @@ from core.messages import Message
 from core.method import Method, Warmup
 from record.run import CellResult, Run
 from reports.compare.members import members
-from reports.compare.runs import Compared, ComparedCell, compare_runs, time_text
+from reports.compare.runs import Compared, ComparedCell, compare_runs
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks
 from tests.reports.compare.trio import trio
@@ -144,11 +144,3 @@ def test_where_a_duration_was_set_the_time_per_request_counts() -> None:
     one = only(compared(a, b))
     assert one.comparison.verdict == "slower"
     assert one.comparison.ratio == pytest.approx(0.95)
-
-
-@pytest.mark.parametrize(
-    ("time_ns", "text"),
-    [(None, "-"), (1.6e9, "1.600 s"), (84_213, "84.21 us"), (0.04, "0.04000 ns")],
-)
-def test_times_have_four_digits_and_a_unit(time_ns: float | None, text: str) -> None:
-    assert time_text(time_ns) == text

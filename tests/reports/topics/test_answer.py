@@ -4,16 +4,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.request_plan import Request, RequestPlan
+from core.request_plan import Request
 from core.secret import Secret
-from core.user_service import Command, UserService
 from record.run import CellResult, Run
 from reports.document.model import Table
 from reports.parts.answer import answer
 from reports.sections.verdict import section
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks
-from tests.reports.sample import RUNTIMES, cell_of, faulty, run_of, set_plan
+from tests.reports.sample import RUNTIMES, cell_of, faulty, run_of, set_plan, with_service
 
 ONE, WIDE = (0.97, 1.0, 1.03), (0.7, 1.0, 1.4)  # what the blocks of the last arm differ by, in turn
 # ms under 3.11, 3.14, 3.14t+gil, 3.14t
@@ -54,10 +53,8 @@ def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
     run = run_of(cells, runtimes=("3.14", "3.14t"), blocks=2)
     headers = {"X-Token": Secret("...", name="--header X-Token", value="s3cret")}
-    asked = RequestPlan(
-        requests=(Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201),)
-    )
-    set_plan(run, own=UserService(name="shop", start=Command(command="serve {port}"), requests=asked).to_json())
+    asked = Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201)
+    with_service(run, asked)
     (*_, notes) = answer(View(run))
     assert isinstance(notes, Table)
     words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]

@@ -25,7 +25,7 @@ from reports.render.html import page
 from reports.sections.capacity import verdict_text
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks, steady
-from tests.reports.sample import run_of, set_plan
+from tests.reports.sample import run_of, set_plan, with_load
 from tests.reports.topics.test_answer import several
 
 BELOW = message(
@@ -33,6 +33,7 @@ BELOW = message(
 )
 BUSY: dict[str, Any] = {"": {"share": 0.5, "cores": 2, "window_ns": 10**9, "busiest": {"make": 0.5}, "neighbours": {}}}
 SLOWER_P99 = {"p99": JudgedRatio(ratio=0.71, verdict="slower")}
+
 ITEMS = UserService(
     name="own",
     start=App(command="{python} -m gunicorn web:app", app="web:app", server="gunicorn", interface="wsgi"),
@@ -80,7 +81,7 @@ def test_a_quiet_machine_and_an_interval_without_1_are_no_doubts() -> None:
 
 def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
     run = several()
-    run.cells = [replace(cell, others=BUSY) for cell in run.cells]
+    run.cells = [with_load(cell, 0.5) for cell in run.cells]
     assert str(gains(View(run))[0]).startswith("On a busy machine: With one process, removing the GIL ")
 
 
@@ -137,6 +138,6 @@ def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
 
 def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:
     found = CapacityRatio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
-    for others, said in ((BUSY, "faster on a busy machine"), ({}, "faster")):
-        view = View(run_of([replace(cell, others=others) for cell in steady("3.14", 600)]))
+    for share, said in ((0.5, "faster on a busy machine"), (0.0, "faster")):
+        view = View(run_of([with_load(cell, share) for cell in steady("3.14", 600)]))
         assert str(verdict_text(found, view)) == said
