@@ -15,7 +15,7 @@ from config.load import experiments, load_experiment
 from config.options import Option, by_key
 from config.plan_options import PLAN_OPTIONS, ROW
 from config.user_service.options import SERVICE
-from config.user_service.requests import FILE, REQUEST
+from config.user_service.requests import REQUEST
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table
@@ -105,8 +105,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("hosts", "keys of a host"): _key_table(hosts.HOST_KEYS),
     ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
     ("own-service", "keys of a request"): _key_table(REQUEST),
-    ("own-service", "keys of a file of requests"): _key_table(FILE),
-    ("own-service", "keys of a service"): _key_table([one for one in SERVICE if one not in FILE]),
+    ("own-service", "keys of a service"): _key_table(SERVICE),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
     ("report", "figures"): [*_figure_rows()],
     ("compare", "what compare refuses"): REFUSED,
