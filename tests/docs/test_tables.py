@@ -29,9 +29,9 @@ def _flag_table(options: Iterable[Option]) -> list[list[str]]:
 
 
 def _key_table(options: Sequence[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of YAML keys. The columns are key, flags and help."""
+    """Return the rows of a docs table of YAML keys. The columns are key with flags, and help."""
     flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
-    return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]
+    return [[", ".join([f"`{key}`", *flags[key]]), str(option.help)] for key, option in by_key(options).items()]
 
 
 def _parameter_row(one: Parameter) -> list[str]:
@@ -102,7 +102,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("plans", "keys of a plan"): _key_table(PLAN_OPTIONS),
     ("plans", "keys of a row"): _key_table(ROW),
     ("beside", "keys of an entry"): _key_table(ENTRY),
-    ("hosts", "keys of a host"): _key_table(hosts.HOST_KEYS),
+    ("hosts", "keys of a host"): [[key, "", meaning] for key, meaning in _key_table(hosts.HOST_KEYS)],
     ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
     ("own-service", "keys of a request"): _key_table(REQUEST),
     ("own-service", "keys of a service"): _key_table(SERVICE),
