@@ -13,15 +13,14 @@ from config import hosts
 from config.beside import ENTRY
 from config.load import experiments, load_experiment
 from config.options import Option, by_key
-from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
-from config.user_service.options import OPTIONS, SERVICE
-from config.user_service.requests import FILE, REQUEST
+from config.plan_options import PLAN_OPTIONS, ROW
+from config.user_service.options import SERVICE
+from config.user_service.requests import REQUEST
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"
-RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
 
 
 def _flag_table(options: Iterable[Option]) -> list[list[str]]:
@@ -30,9 +29,9 @@ def _flag_table(options: Iterable[Option]) -> list[list[str]]:
 
 
 def _key_table(options: Sequence[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of YAML keys. The columns are key, flags and help."""
+    """Return the rows of a docs table of YAML keys. The columns are key with flags, and help."""
     flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
-    return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]
+    return [[", ".join([f"`{key}`", *flags[key]]), str(option.help)] for key, option in by_key(options).items()]
 
 
 def _parameter_row(one: Parameter) -> list[str]:
@@ -93,22 +92,20 @@ REFUSED = [
 ]
 
 
-def _more(name: str) -> str:
-    return f"[{MORE[name].partition('#')[0]}]({MORE[name]})" if name in MORE else ""
+def _linked(name: str) -> str:
+    return f"[`{name}`]({MORE[name]})" if name in MORE else f"`{name}`"
 
 
 TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
-    ("plans", "commands"): [[f"`{name}`", str(text), _more(name)] for name, text in SUMMARIES.items()],
-    ("plans", "plans"): [[f"`{name}`", load_experiment(name).description, _more(name)] for name in experiments()],
+    ("plans", "commands"): [[_linked(name), str(text)] for name, text in SUMMARIES.items()],
+    ("plans", "plans"): [[_linked(name), load_experiment(name).description] for name in experiments()],
     ("plans", "keys of a plan"): _key_table(PLAN_OPTIONS),
     ("plans", "keys of a row"): _key_table(ROW),
-    ("plans", "flags of a run"): _flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
     ("beside", "keys of an entry"): _key_table(ENTRY),
-    ("hosts", "keys of a host"): _key_table(hosts.HOST_KEYS),
+    ("hosts", "keys of a host"): [[key, "", meaning] for key, meaning in _key_table(hosts.HOST_KEYS)],
     ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
     ("own-service", "keys of a request"): _key_table(REQUEST),
-    ("own-service", "keys of a file of requests"): _key_table(FILE),
-    ("own-service", "keys of a service"): _key_table([one for one in SERVICE if one not in FILE]),
+    ("own-service", "keys of a service"): _key_table(SERVICE),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
     ("report", "figures"): [*_figure_rows()],
     ("compare", "what compare refuses"): REFUSED,
@@ -121,7 +118,8 @@ def test_a_table_says_what_the_code_declares(page: str, name: str) -> None:
     expect(path, with_table(path.read_text(), name, TABLES[page, name]))
 
 
-def test_every_flag_of_a_run_is_in_a_table() -> None:
-    documented = {flag for option in (*RUN_OPTIONS, *OPTIONS, *hosts.OPTIONS) for flag in option.flags}
+def test_every_flag_of_a_run_is_on_a_page() -> None:
+    pages = "".join((DOCS / f"{name}.md").read_text() for name in ("plans", "own-service", "hosts"))
     known = {flag for action in run_parser()._actions for flag in action.option_strings}
-    assert documented - {""} == known - {"-h", "--help", "--version", *(one.flag for one in PARAMETERS.values())}
+    known -= {"-h", "--help", "--version", *(one.flag for one in PARAMETERS.values())}
+    assert known - {*re.findall(r"`(--[\w-]+)", pages)} == set()
