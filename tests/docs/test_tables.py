@@ -37,7 +37,16 @@ def _key_table(options: Sequence[Option]) -> list[list[str]]:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+    accepted = str(one.accepted).removeprefix("a whole number from ").removeprefix("one of ")
+    return [one.label, default, accepted, _readers(one.name), str(one.help)]
+
+
+def _readers(name: str) -> str:
+    """Return the systems that read the parameter *name*, in short."""
+    readers = systems.readers(name)
+    if readers == systems.readers("NUM_API_SERVICES"):
+        return "all"
+    return ", ".join(readers).replace("1, 2, 3, 4", "1-4")
 
 
 def _figure_row(one: Metric) -> list[str]:
