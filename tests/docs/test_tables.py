@@ -77,7 +77,7 @@ def _figure_rows() -> Iterator[list[str]]:
         _, meaning, _, better = _figure_row(figures[names.index("mean")])
         compared = ", ".join(one.percentile for one in figures if one.percentile)
         of_row = f"{compared}: median, compared" if compared else "-"
-        yield [f"`{kind}`", f"{meaning.removeprefix('mean ')}: {', '.join(names)}", of_row, better]
+        yield [f"`{kind}`", meaning.removeprefix("mean "), of_row, better]
 
 
 MORE = {  # pages on commands and plans
