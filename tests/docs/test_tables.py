@@ -36,17 +36,38 @@ def _key_table(options: Sequence[Option]) -> list[list[str]]:
 
 def _parameter_row(one: Parameter) -> list[str]:
     default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
-    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+    accepted = str(one.accepted).removeprefix("a whole number from ").removeprefix("one of ")
+    return [one.label, default, accepted, _readers(one.name), str(one.help)]
+
+
+def _readers(name: str) -> str:
+    """Return the systems that read the parameter *name*, in short."""
+    readers = systems.readers(name)
+    if readers == systems.readers("NUM_API_SERVICES"):
+        return "all"
+    return ", ".join(readers).replace("1, 2, 3, 4", "1-4")
 
 
 def _figure_row(one: Metric) -> list[str]:
-    of_row = "median of the blocks, compared" if one.percentile else "median of the blocks" if one.label else "-"
-    return [f"`{one.key}`", one.meaning, of_row, str(one.better) or "-"]
+    """Return the row of a figure. A figure of the service and the same of the clients share it."""
+    names, meaning = [one.key], one.meaning
+    if _of_clients(one.key) in METRICS:
+        names.append(_of_clients(one.key))
+        meaning = meaning.replace("service", "service or client")
+    of_row = "median, compared" if one.percentile else "median" if one.label else "-"
+    better = str(one.better).removesuffix(" is better.").lower() or "-"
+    return [", ".join(f"`{name}`" for name in names), meaning, of_row, better]
+
+
+def _of_clients(key: str) -> str:
+    return re.sub("^service_", "client_", key) if key.startswith("service_") else ""
 
 
 def _figure_rows() -> Iterator[list[str]]:
     """Yield the rows of the docs table of figures. The figures of a histogram share a row."""
-    for kind, group in groupby(METRICS.values(), key=lambda one: re.sub(HISTOGRAM, r"\1_*_ns", one.key)):
+    shared = {_of_clients(key) for key in METRICS}
+    alone = [one for one in METRICS.values() if one.key not in shared]
+    for kind, group in groupby(alone, key=lambda one: re.sub(HISTOGRAM, r"\1_*_ns", one.key)):
         figures = list(group)
         if len(figures) == 1:
             yield _figure_row(figures[0])
@@ -54,8 +75,8 @@ def _figure_rows() -> Iterator[list[str]]:
         names = [one.key.split("_")[1] for one in figures]
         _, meaning, _, better = _figure_row(figures[names.index("mean")])
         compared = ", ".join(one.percentile for one in figures if one.percentile)
-        of_row = f"{compared}: median of the blocks, compared" if compared else "-"
-        yield [f"`{kind}`", f"{meaning.removeprefix('mean ')}: {', '.join(names)}", of_row, better]
+        of_row = f"{compared}: median, compared" if compared else "-"
+        yield [f"`{kind}`", meaning.removeprefix("mean "), of_row, better]
 
 
 MORE = {  # pages on commands and plans

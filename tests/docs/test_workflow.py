@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from lab.places import REPOSITORY
-from tests.docs.pages import DOCS, rows, run_parser
+from tests.docs.pages import DOCS, run_parser
 from tests.lab.python.fake_pythons import script as program
 
 INPUTS = {"APP": "shop:app", "REQUEST": "/items", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
@@ -138,8 +138,3 @@ def test_the_head_is_slower_if_both_rounds_say_so_and_a_round_without_a_verdict_
     (tmp_path / "temp/gilscope/base-2").mkdir(parents=True)
     program(tmp_path / "gilscope", f'case "$*" in *head-1*15%*) exit {first} ;; *) exit {second} ;; esac')
     run_step(script("Compare"), tmp_path, status, FAIL_IF=fail_if)
-
-
-def test_the_page_tells_of_every_input() -> None:
-    documented = rows(DOCS / "compare.md", "In continuous integration")
-    assert [row[0].strip("`") for row in documented] == list(ACTION["inputs"])
