@@ -57,7 +57,7 @@ class Method:
     neighbours: names of processes that belong to the service
     slices: whether arms alternated in slices of time
     arrivals: at a RATE: `uniform` or `poisson`
-    limit_cpus, limit_memory_bytes: for the services of a cell together; 0 without a limit
+    limit_cpus, limit_memory_bytes: cores and memory that the services of a cell may use together; 0 without a limit
     """
 
     warmup: Warmup = Warmup()

@@ -222,9 +222,9 @@ class Flags:
 class RuntimeFacts:
     """An interpreter that a run used.
 
-    executable: path
+    executable: path of the interpreter
     source: how it was found: `uv`, `PATH`, `pyenv`, or `given` by `--interpreter`
-    implementation, version, build, compiler: as it reports them
+    implementation, version, build, compiler: as the interpreter reports them
     gil_disabled_build: whether it is the free-threaded build
     gil_enabled, jit_enabled: what the runtime's name promises
     flags: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options

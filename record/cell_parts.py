@@ -61,7 +61,7 @@ class Window(TypedDict, total=False):
     """The state of a machine while clients were timed; null for a value that the machine does not report.
 
     window_ns: its length
-    steal: share of the time of all cores
+    steal: share of all cores' time that the hypervisor took
     others: as in [a cell](#a-cell), where it is a separate key
     swapped_pages: swapped in or out
     throttles: how often heat slowed a core

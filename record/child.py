@@ -40,7 +40,7 @@ class ProcessUsage(TypedDict, total=False):
     max_rss_bytes: peak memory, with start and warm-up
     pss_bytes: proportional set size (a page that n processes share counts as 1/n) at a client's last answer, and at a
         service's end while all clients are connected; 0 if not reported
-    processes: of a user's service
+    processes: number of processes of a user's service
     gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether GIL and JIT were on when a service
         was ready or a client was released, and at the end
     """
@@ -107,20 +107,24 @@ class Turns(TypedDict, total=False):
 class ClientResult(ProcessUsage, total=False):
     """The result of one client process in one measurement.
 
-    client_id, host: number from 0 on; name of its host
+    client_id: 0, 1, ...
+    host: across hosts: name of the client's host
     program: of a native client: `program` (its name), `version`, `compiler`, `java` and `packages` (versions by name);
         of another load generator: the version that it reports
     started_ns, finished_ns: release and last answer on the host's monotonic clock; only differences are meaningful
     completion_ns, requests, answered, wrong, errors: as in [the result of a
         client](child-contract.md#the-result-of-a-client)
     calc_ns: as in [a cell](#a-cell)
-    bench_ns, workers_ns, worker, timeline: for HTTP clients: time from before the first worker starts to the end of the
-        last, and of each worker's loop; `thread` or `task`; by worker, `[start, end]` of its first 100 answered
-        requests, in ns from `started_ns`
+    bench_ns, workers_ns: for HTTP clients: time from before the first worker starts to the end of the last, and time of
+        each worker's loop
+    worker: for HTTP clients: `thread` or `task`
+    timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests, in ns from
+        `started_ns`
     connections, uncounted: in slices: how many requests were under way, and answers to requests that began before the
         counted parts
-    own_ns, held_ns, beyond_ns: in slices, in a closed loop, added up: counted time without a request under way on a
-        connection, and of requests that had begun before it; time of counted requests after it
+    own_ns: in slices, in a closed loop: counted time in which connections had no request under way, added up
+    held_ns: likewise, counted time of requests that had begun before it
+    beyond_ns: likewise, time that counted requests took after it
     reconnects: for native clients and a user's service: how often an answer came on another connection than the answer
         before it
     resent: for a user's service: requests sent again because the service closed a kept connection before any byte of
@@ -248,13 +252,14 @@ class PauseCounts(TypedDict, total=False):
 class ServiceLine(ProcessUsage, total=False):
     """The last line that a service prints: its result.
 
-    requests: answered after the warm-up
+    requests: requests answered after the warm-up
     counted: false for a user's service, whose requests only the clients count
-    raised, pythons: for a user's service: the last exception in its output, with file and line; versions such as
-        `3.14.7t`
+    raised: for a user's service: the last exception in its output, with file and line
+    pythons: for a user's service: the Python versions of its processes, such as `3.14.7t`
     workers: for a user's service, by process with connections to clients: most `connections` at one time, `threads`
         (serving threads or event loops) and `cpu_ns` of its busy threads ([how it is counted](own-service.md#what-ran))
-    requests_by_worker, requests_by_socket: for systems 1, 2 and 4; for systems 2 and 4
+    requests_by_worker, requests_by_socket: requests that each worker (systems 1, 2 and 4) and each listening socket
+        (systems 2 and 4) received
     connections_by_requests: for systems 2 and 4: number of connections by number of requests
     strangers: for systems 2 and 4 across hosts: closed connections from hosts that have no client of the cell
     echoed_bytes: for echo servers

@@ -57,28 +57,29 @@ class SavedComparison(RatioInterval, total=False):
         them
     step: as in [evidence.md](evidence.md#steps): `version`, `patch`, `build`, `lock`, `jit`, `whole`, `aa`, `other`,
         `best`, `value` or `interaction`
-    p: of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons except A/A
-        ([decision 013](decisions/013-family.md))
+    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons except
+        A/A ([decision 013](decisions/013-family.md))
     verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid` or `unjudged`
-    why, obstacle: the reason for the verdict, the blocks still needed, or the gate that failed; the part of it that
-        prevents a verdict
+    why: the reason for the verdict, the blocks still needed, or the gate that failed
+    obstacle: the part of `why` that prevents a verdict
     blocks: those with both arms; for `best` the odd ones, because the even ones choose the settings
     blocks_needed: estimated blocks in total; `null` with a verdict, or above 1000
     noise_floor: how far from 1 the setting's A/A interval reaches, as a share; needs a valid A/A of 6 blocks
-    confounds, notes: other differences between builds and hosts than the step's cause; limits of the figures
+    confounds: differences between builds and hosts other than the step's cause
+    notes: limits of the figures
     between_services: whether the arms are services that already ran
-    saturation, cores_in_use: medians over the cells: share of the clients' cores that they used, and share of all cores
-        that the numerator used
+    saturation: share of the clients' cores that they used, median over the cells
+    cores_in_use: share of all cores that the numerator used, median over the cells
     disturbed: share of disturbed cells; `null` over all settings
-    others, is_beside_others: share of the cores' time that other processes used while clients were timed; whether it
-        was more than 5 % in more than a third of the blocks, which `why` then mentions
+    others: share of the cores' time that other processes used while clients were timed
+    is_beside_others: whether it was more than 5 % in more than a third of the blocks, which `why` then mentions
     settings: over all settings: those that passed their gates, or all if none did; for `best`, `value` and
         `interaction`: the denominator's, then the numerator's
     factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
         per request. Their product is `ratio`, also under `service` and under `client`
     tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000), each `{ratio, low, high, p, verdict}`: above
         1 means less latency. p is adjusted over the tails alone, those of A/A apart
-    dependence: p-value for independent successive blocks; needs 8 blocks
+    dependence: p-value for the hypothesis that successive blocks are independent; needs 8 blocks
     """
 
     system: str

@@ -152,7 +152,8 @@ class MachineFacts:
     """Facts about a machine. A value is None if the machine does not report it.
 
     cpu, architecture, os, kernel: names and versions
-    cores, cores_usable, cores_quota: logical processors; those that the run may use; CPU quota of its control groups
+    cores, cores_usable: logical processors, and those that the run may use
+    cores_quota: CPU quota of its control groups, in cores
     governor, memory_bytes: frequency governor; size of the memory
     load: averages over 1, 5 and 15 minutes when the run began
     limits: soft limits on open files and processes; a number or `unlimited`

@@ -49,8 +49,8 @@ class PythonProfile(TypedDict, total=False):
 
     rate_hz, processes: samples per second of each process, and number of processes
     samples: of threads at work, to which the shares below refer
-    idle_share, missed_share: share of all samples in which a thread waited for work, and of due samples that were not
-        taken or could not be read
+    idle_share: share of all samples in which a thread waited for work
+    missed_share: share of the due samples that were not taken or could not be read
     sampler_cores: CPU time of the samplers, in cores
     states: shares of `run`, `ready`, `gil`, `lock` and `io`
     batches: samples at work in each of up to 40 successive periods of equal length
@@ -76,13 +76,14 @@ class LocksProfile(TypedDict, total=False):
     watched_ns: at most a minute
     requests, in_flight_ns: requests answered in this time, and the sum of their latencies
     waiting_ns: time that threads waited for contended locks, added up, estimated from samples
-    contended, stopping: the 20 lines with the most waiting, and the 20 that spent the most time on pauses
+    contended: the 20 lines with the most waiting
     stops: stop-the-world pauses
     stopping_ns: time that the requesting threads spent on pauses, with waiting for one another
     stood_ns: how long all threads of a process were paused, for the process with the longest time
+    stopping: the 20 lines that spent the most time on pauses
     cpu_samples: CPU samples
-    count_share, waiting_cpu_share: their share in functions that count shared references, a lower bound, and in threads
-        that spin before they sleep on a lock
+    count_share: share of these in functions that count references shared by threads; a lower bound
+    waiting_cpu_share: share of these in threads that waited for a lock, because they spin before they sleep
     lost: missed calls
     """
 

@@ -37,8 +37,9 @@ class CellResult:
     """The result of one measurement: of one system under one runtime, with given parameters, in one repetition (block).
 
     cell_id: system, runtime and a digest of the parameters; the same in every run and on every machine
-    system, params: number of the system, or its name if it has no number; every parameter that it reads
-    runtime, client_runtime: of services and clients
+    system: number of the system, or its name if it has no number
+    params: value of every parameter that the system reads
+    runtime, client_runtime: runtimes of the services and of the clients
     arm: the runtime, or `3.14t again` for the second arm of A/A
     block: 1, 2, ...
     status: `ok`; `failed` (a child ended early, or an answer was wrong, missing or an error); `invalid` (Python, GIL or
@@ -48,7 +49,8 @@ class CellResult:
     wall_ns: time from the release of the first client to the last answer; in slices, the sum of the times whose
         requests count
     start_ns: time from the start of the first process until all were ready
-    overhead_ns: the cell's other time; cells that alternated in slices share it equally
+    overhead_ns: the cell's time besides `wall_ns`, for start, connecting, warm-up and stop; cells that alternated in
+        slices share it equally
     requests, answered, wrong, errors, latency, waiting, lag: as in [the result of a
         client](child-contract.md#the-result-of-a-client), for all clients together
     connect: [histogram](#a-histogram) of the times of connecting in the timed window
@@ -117,8 +119,8 @@ class Run:
 
     schema: version of this format, 4
     run_id: name of the run and of its folder
-    started_at, finished_at: begin of the run and end of its last cell, UTC
-    seed: of the random order of the cells
+    started_at, finished_at: when the run began and its last cell ended, UTC
+    seed: seed of the random order of the cells
     command: the command line
     plan, machine: [the plan](#the-plan) and [the machine](#the-machine)
     runtimes: [interpreters](#a-runtime) by runtime, the clients' included
