@@ -1,6 +1,6 @@
 """Declare how a run measures: warm-up, duration, the clients' runtime, and CPU pinning.
 
-docs/machine.md gives the cost of each way of pinning.
+docs/machine.md says when to pin.
 """
 
 import os
