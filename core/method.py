@@ -1,6 +1,6 @@
 """Declare how a run measures: warm-up, duration, the clients' runtime, and CPU pinning.
 
-docs/machine.md gives the cost of each way of pinning.
+docs/machine.md says when to pin.
 """
 
 import os
@@ -49,16 +49,14 @@ class Warmup:
 class Method:
     """The way in which a run measures: warm-up, duration, the clients' runtime, CPU pinning and limits.
 
-    warmup: the warm-up of each client: `share` (0 to 1, of its requests, or of the duration if one is set) or
-        `seconds`; both are 0 without a warm-up
-    duration_s: how long each cell was timed, in seconds; 0 if NUM_REQUESTS_PER_CLIENT set the number of requests
-    client_runtime: the clients' runtime; `same` if it is the services' runtime
-    pin_services, pin_clients: numbers of the CPUs on which services and clients ran; empty if the kernel chose
-    neighbours: names of processes that belong to the measured service, such as its database
-    slices: whether the arms of a setting alternated in slices of time; if not, each cell was timed by itself
-    arrivals: at a RATE, whether requests are evenly spaced (`uniform`) or due as in a Poisson process (`poisson`)
-    limit_cpus: CPU time that the services of a cell may use together, in cores; 0 without a limit
-    limit_memory_bytes: memory that the services of a cell may use together; 0 without a limit
+    warmup: of each client: `share` (of its requests, or of the duration if one is set) or `seconds`
+    duration_s: timed seconds; 0 if NUM_REQUESTS_PER_CLIENT decided
+    client_runtime: `same` if it is the services' runtime
+    pin_services, pin_clients: CPU numbers; empty if the kernel chose
+    neighbours: names of processes that belong to the service
+    slices: whether arms alternated in slices of time
+    arrivals: at a RATE: `uniform` or `poisson`
+    limit_cpus, limit_memory_bytes: cores and memory that the services of a cell may use together; 0 without a limit
     """
 
     warmup: Warmup = Warmup()

@@ -223,9 +223,9 @@ class RuntimeFacts:
     source: how it was found: `uv`, `PATH`, `pyenv`, or `given` by `--interpreter`
     implementation, version, build, compiler: as the interpreter reports them
     gil_disabled_build: whether it is the free-threaded build
-    gil_enabled, jit_enabled: whether the runtime's name promises that the GIL, or the JIT, is on
-    flags: build options: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
-    packages: names and versions of the installed packages, by requirements file
+    gil_enabled, jit_enabled: what the runtime's name promises
+    flags: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
+    packages: versions by name, by requirements file
     """
 
     executable: str = ""

@@ -22,11 +22,10 @@ class SlowCause(TypedDict):
 class Slow(TypedDict, total=False):
     """Requests slower than a percentile, and what took their time.
 
-    threshold_ns: the percentile; the requests counted here took longer
-    requests: number of these requests
+    threshold_ns, requests: the percentile, and the number of slower requests
     causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal` (the hypervisor took
         the cores), as far as known: `share` of the time of these requests, and `window`, the share of all time at the
-        same services or clients; 0 to 1
+        same services or clients
     """
 
     threshold_ns: Required[Count]
@@ -61,12 +60,12 @@ class OtherProcesses(TypedDict):
 class Window(TypedDict, total=False):
     """The state of a machine while clients were timed; null for a value that the machine does not report.
 
-    window_ns: length of the window
-    steal: share of the time of all cores
-    others: CPU time of other processes, as in [a cell](#a-cell), where it is a separate key
-    swapped_pages: pages swapped in or out
-    throttles: how often a core was slowed because of its temperature
-    quota_stalled_ns: how long CPU quotas of control groups throttled threads
+    window_ns: its length
+    steal: share of all cores' time that the hypervisor took
+    others: as in [a cell](#a-cell), where it is a separate key
+    swapped_pages: swapped in or out
+    throttles: how often heat slowed a core
+    quota_stalled_ns: how long CPU quotas throttled threads
     """
 
     others: OtherProcesses | None

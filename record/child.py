@@ -32,19 +32,17 @@ Numbers = dict[str, Number]
 class ProcessUsage(TypedDict, total=False):
     """The resources that a process used, and the state of its GIL and JIT; null if not known.
 
-    cpu_user_ns, cpu_system_ns: CPU time of the process. A client counts from its release to its last answer. A service
-        counts from the end of the warm-up (from its ready line if there is no warm-up) to its end
-    voluntary_switches, involuntary_switches: context switches in the same time
-    run_queue_ns: how long threads were ready to run without a core in the same time, summed over all threads (of a
-        client: its requesting threads); 0 if the system does not report it
-        ([decision 014](decisions/014-run-queue.md))
-    max_rss_bytes: peak memory of the process, including start and warm-up
-    pss_bytes: proportional set size: a page that n processes share counts as 1/n. Read at a client's last answer, and
-        at a service's end while all clients are connected; 0 if the system does not report it
+    cpu_user_ns, cpu_system_ns: CPU time of a client from its release to its last answer, and of a service from the end
+        of the warm-up, or its ready line, to its end
+    voluntary_switches, involuntary_switches: context switches in this time
+    run_queue_ns: how long threads were ready to run without a core in this time, summed over all threads (a client's
+        requesting threads); 0 if not reported ([decision 014](decisions/014-run-queue.md))
+    max_rss_bytes: peak memory, with start and warm-up
+    pss_bytes: proportional set size (a page that n processes share counts as 1/n) at a client's last answer, and at a
+        service's end while all clients are connected; 0 if not reported
     processes: number of processes of a user's service
-    gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether the GIL, or the JIT, was on when the
-        process was ready (for a client: at its release), and at its end; null for the state of a user's service that
-        could not be read
+    gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether GIL and JIT were on when a service
+        was ready or a client was released, and at the end
     """
 
     cpu_user_ns: Count
@@ -110,37 +108,34 @@ class ClientResult(ProcessUsage, total=False):
     """The result of one client process in one measurement.
 
     client_id: 0, 1, ...
-    host: name of the host on which the client ran; only in a run across hosts
-    program: for a native client: its `program` (name), `version`, `compiler`, `java` (for a Java program), and
-        `packages` (versions of its libraries by name); for another load generator: the version that its command reports
-    completion_ns: time from the client's release to its last answer
-    started_ns, finished_ns: the client's release and its last answer, on the host's monotonic clock; only differences
-        are meaningful
-    requests, answered, wrong, errors, calc_ns: as in [a cell](#a-cell), for this client alone
-    bench_ns, workers_ns: for HTTP clients: time from before the first worker starts to the end of the last worker, and
-        the time of each worker's loop
-    worker: for HTTP clients: whether a worker is a `thread` or a `task`
+    host: across hosts: name of the client's host
+    program: of a native client: `program` (its name), `version`, `compiler`, `java` and `packages` (versions by name);
+        of another load generator: the version that it reports
+    started_ns, finished_ns: release and last answer on the host's monotonic clock; only differences are meaningful
+    completion_ns, requests, answered, wrong, errors: as in [the result of a
+        client](child-contract.md#the-result-of-a-client)
+    calc_ns: as in [a cell](#a-cell)
+    bench_ns, workers_ns: for HTTP clients: time from before the first worker starts to the end of the last, and time of
+        each worker's loop
+    worker: for HTTP clients: `thread` or `task`
     timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests, in ns from
         `started_ns`
-    uncounted: for a cell in slices: answers to requests that began before the counted parts of the slices
-    connections: for a cell in slices: how many requests the client had under way
-    own_ns: for a cell in slices, in a closed loop: how much of the counted time its connections had no request under
-        way, added up
-    held_ns: likewise, how much of the counted time requests were under way that had begun before it
-    beyond_ns: likewise, how long counted requests lasted after the end of the counted time
-    reconnects: for native clients, and for the clients of a user's service: how often an answer came on another
-        connection than the answer before it. `answered / reconnects` is the number of requests per connection; 0 if
-        all connections were kept
-    resent: for the clients of a user's service: requests that were sent once more on a new connection, because the
-        service closed a kept connection before any byte of the answer. Their latency contains both attempts
-    starved: for the clients of a user's service: connections that got no answer at all before a time-out; left out if
-        there were none
-    overdue: with a RATE: requests that were due in the timed window and were never sent
-    rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
-    sent_bytes, received_bytes: for native clients: bytes of requests and of answers
-    said: for a client that runs another load generator: the `seconds` that the generator printed
-    first_wrong: the first answer that was not as expected: `request`, `got` and `expected`, in words. Clients in
-        Python, and all clients of a user's service, write it
+    connections, uncounted: in slices: how many requests were under way, and answers to requests that began before the
+        counted parts
+    own_ns: in slices, in a closed loop: counted time in which connections had no request under way, added up
+    held_ns: likewise, counted time of requests that had begun before it
+    beyond_ns: likewise, time that counted requests took after it
+    reconnects: for native clients and a user's service: how often an answer came on another connection than the answer
+        before it
+    resent: for a user's service: requests sent again because the service closed a kept connection before any byte of
+        the answer; their latency contains both attempts
+    starved: for a user's service: connections without any answer before a time-out
+    overdue: at a RATE: requests that were due in the timed window and never sent
+    rate, offered_rate: for native clients at a RATE: requested and sent requests/s
+    sent_bytes, received_bytes: for native clients
+    said: for another load generator: the `seconds` that it printed
+    first_wrong: the first unexpected answer: `request`, `got` and `expected`, in words; from Python clients, and from
+        all clients of a user's service
     """
 
     client_id: Count
@@ -187,9 +182,10 @@ class Summary(TypedDict, total=False):
     """A histogram as Histogram.to_json() writes it; an empty object if there is no histogram.
 
     count: number of values
-    min_ns, mean_ns, max_ns: exact minimum, mean and maximum
-    p50_ns, p90_ns, p99_ns, p999_ns: percentiles by nearest rank, within 0.4 % of the exact value
-    histogram: `sub_bits` (7), `total_ns` (sum of all values) and `counts` (number of values in each bucket)
+    min_ns, mean_ns, max_ns: exact
+    p50_ns, p90_ns, p99_ns, p999_ns: by nearest rank, within 0.4 %; `p90_ns` needs 10 values, `p99_ns` 100 and `p999_ns`
+        10,000
+    histogram: `sub_bits` (7), `total_ns` (sum of all values) and `counts` by [bucket](child-contract.md#a-histogram)
     """
 
     count: Count
@@ -256,20 +252,17 @@ class PauseCounts(TypedDict, total=False):
 class ServiceLine(ProcessUsage, total=False):
     """The last line that a service prints: its result.
 
-    requests: requests that the service answered after the warm-up
+    requests: requests answered after the warm-up
     counted: false for a user's service, whose requests only the clients count
     raised: for a user's service: the last exception in its output, with file and line
-    pythons: for a user's service: the Python versions that its processes ran, such as `3.14.7`, or `3.14.7t` for the
-        free-threaded build
-    workers: for a user's service: for each process that had a connection to a client in the timed window:
-        `connections` (the most at one time), `threads` (number of serving threads or event loops) and `cpu_ns` (CPU
-        time of its busy threads; [how it is counted](own-service.md#what-ran))
+    pythons: for a user's service: the Python versions of its processes, such as `3.14.7t`
+    workers: for a user's service, by process with connections to clients: most `connections` at one time, `threads`
+        (serving threads or event loops) and `cpu_ns` of its busy threads ([how it is counted](own-service.md#what-ran))
     requests_by_worker, requests_by_socket: requests that each worker (systems 1, 2 and 4) and each listening socket
         (systems 2 and 4) received
     connections_by_requests: for systems 2 and 4: number of connections by number of requests
-    strangers: for systems 2 and 4 across hosts: connections from other hosts than the cell's client hosts; the service
-        closed them
-    echoed_bytes: for echo servers: bytes that they sent back
+    strangers: for systems 2 and 4 across hosts: closed connections from hosts that have no client of the cell
+    echoed_bytes: for echo servers
     """
 
     requests: Count
@@ -287,14 +280,11 @@ class ServiceLine(ProcessUsage, total=False):
 class ServiceResult(ServiceLine, total=False):
     """The result of one service process in one measurement.
 
-    service_id: 0, 1, ...
-    host: name of the host on which the service ran; only in a run across hosts
-    program: as for a client
-    pauses: garbage collections of its Python processes in the time in which requests count: `processes`, `collections`
-        that began in it and their `total_ns` in it by generation (the free-threaded build has one), `longest_ns`,
-        `unkept` (collections whose times were overwritten by newer ones); missing if not known
-    notices: at most 20 lines of its output that report a race between threads ("dictionary changed size during
-        iteration") or that the GIL was switched on
+    service_id, host, program: as for a client
+    pauses: garbage collections of its Python processes while requests count: `processes`, `collections` and `total_ns`
+        by generation (the free-threaded build has one), `longest_ns`, and `unkept` (collections whose times newer ones
+        overwrote)
+    notices: at most 20 lines of its output that report a race between threads, or that the GIL was switched on
     """
 
     service_id: Count

@@ -33,8 +33,8 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 class Setting:
     """A system and one combination of parameter values.
 
-    system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
-        `best` with the work for a step between best settings
+    system, params: the setting; `all` without parameters for the geometric mean over all settings; `best` with the work
+        for a step between best settings
     """
 
     system: str
@@ -55,9 +55,8 @@ class Setting:
 class RatioInterval:
     """A ratio and its 95 % interval; null for a value that could not be computed.
 
-    ratio: throughput (`answered` / `wall_ns`) of the numerator over the throughput of the denominator; above 1 the
-        numerator is faster
-    low, high: 95 % interval of the ratio; with 3 to 5 blocks the least and greatest ratio of a block; with fewer `null`
+    ratio: throughput (`answered` / `wall_ns`) of the numerator over that of the denominator
+    low, high: its 95 % interval; with 3 to 5 blocks the least and greatest ratio of a block
     """
 
     ratio: Known = None
@@ -83,9 +82,9 @@ class AllFactors(Factors, total=False):
 class JudgedRatio(RatioInterval):
     """A ratio with a verdict.
 
-    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons of the
-        run except A/A ([decision 013](decisions/013-family.md))
-    verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
+    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons except
+        A/A ([decision 013](decisions/013-family.md))
+    verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid` or `unjudged`
     """
 
     p: Known = None
@@ -101,10 +100,9 @@ class JudgedRatio(RatioInterval):
 class Verdict(JudgedRatio):
     """The result of one comparison.
 
-    why: one sentence: the reason for the verdict, the blocks still needed, or the gate that failed
-    obstacle: the part of `why` that prevents a verdict; empty if there is a verdict
-    blocks_needed: estimated number of blocks in total that a verdict needs; `null` if there is a verdict, or if more
-        than 1000 blocks are needed
+    why: the reason for the verdict, the blocks still needed, or the gate that failed
+    obstacle: the part of `why` that prevents a verdict
+    blocks_needed: estimated blocks in total; `null` with a verdict, or above 1000
     """
 
     why: Message
@@ -116,35 +114,27 @@ class Verdict(JudgedRatio):
 class SavedComparison(Setting, Verdict):
     """A comparison of two runtimes or services, as analysis.comparisons computes it.
 
-    numerator, denominator: the two arms: runtimes, or services that already run. For such services `system` is the
-        `name` of all of them together
-    step: the difference between the arms: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to
-        the last), `aa` (none), `other` (several, or unknown: between services), `best` (from the best setting of one
-        runtime to the best of another), `value` (from the first value of a swept parameter to another under
-        one runtime), `interaction` (how the step from the first runtime to the last changes from the first value to
-        the last)
-    blocks: number of blocks that have both arms; for `best` the odd blocks, because the even blocks choose the settings
-    noise_floor: how far from 1 the A/A interval of the same setting reaches, as a share; `null` without a valid A/A of
-        6 blocks
-    confounds: differences between the two builds, and between hosts, besides the cause that the step names: a list of
-        texts
-    notes: limits of the figures, such as saturated clients: a list of texts
-    between_services: whether the arms are services that already ran, not runtimes
-    saturation: share of the cores available to the clients that they used, median over the cells; `null` if not known
-    cores_in_use: share of all cores that services and clients of the numerator used together, median over the cells;
-        `null` if not known
-    disturbed: share of the cells in which the machine was disturbed; `null` over all settings
-    others: share of the cores' time that other processes used while clients were timed; `null` if not known
-    is_beside_others: whether `others` was more than 5 % in more than a third of the blocks; `why` and its sentence then
-        mention it
-    settings: for a comparison over all settings: the settings that passed their gates, or all if none did; for `best`,
-        `value` and `interaction`: the denominator's setting, then the numerator's
+    numerator, denominator: the arms: runtimes, or services that already run, for which `system` is the `name` of all of
+        them
+    step: as in [evidence.md](evidence.md#steps): `version`, `patch`, `build`, `lock`, `jit`, `whole`, `aa`, `other`,
+        `best`, `value` or `interaction`
+    blocks: those with both arms; for `best` the odd ones, because the even ones choose the settings
+    noise_floor: how far from 1 the setting's A/A interval reaches, as a share; needs a valid A/A of 6 blocks
+    confounds: differences between builds and hosts other than the step's cause
+    notes: limits of the figures
+    between_services: whether the arms are services that already ran
+    saturation: share of the clients' cores that they used, median over the cells
+    cores_in_use: share of all cores that the numerator used, median over the cells
+    disturbed: share of disturbed cells; `null` over all settings
+    others: share of the cores' time that other processes used while clients were timed
+    is_beside_others: whether it was more than 5 % in more than a third of the blocks, which `why` then mentions
+    settings: over all settings: those that passed their gates, or all if none did; for `best`, `value` and
+        `interaction`: the denominator's, then the numerator's
     factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
-        per request. Their product is `ratio`; the same holds for the factors under `service` and under `client`. Empty
-        if a cell does not report its CPU time
-    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000): `{ratio, low, high, p, verdict}`; above 1
-        means less latency. p is adjusted over the tails alone, and over those of `aa` apart
-    dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks
+        per request. Their product is `ratio`, also under `service` and under `client`
+    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000), each `{ratio, low, high, p, verdict}`: above
+        1 means less latency. p is adjusted over the tails alone, those of A/A apart
+    dependence: p-value for the hypothesis that successive blocks are independent; needs 8 blocks
     """
 
     numerator: str

@@ -105,40 +105,29 @@ class PlanFields:
 class SavedPlan(PlanFields):
     """The plan of a saved run.
 
-    name: the plan's file name without `.yaml`
-    description: one line about the plan
-    blocks: the most times that every cell is measured
-    scale: factor by which NUM_REQUESTS_PER_CLIENT was multiplied; the rows contain the product
-    runtimes: runtimes in the order of display; ratios in tables refer to the first that is present
-    aa: whether the last runtime was measured as two arms (A/A)
-    until: the conditions for fewer blocks: `width` (of the widest interval, as a share of its ratio), `seconds`, both 0
-        if not set, and `verdict`: whether every comparison needed a verdict
-    margin: the largest difference that counts as none, as a share
-    judged_steps: the steps that get a verdict; empty for all
-    fail_if_slower: how much more time, as a share, the last runtime must take for the run to exit with 3; 0 for never
+    name: file name without `.yaml`
+    description, runtimes, aa, margin, judged_steps, fail_if_slower, view, prepare: as in [a plan](plans.md); 0 or empty
+        if not set
+    blocks: the most blocks
+    scale: factor by which NUM_REQUESTS_PER_CLIENT was multiplied, also in `rows`
+    until: `width` (of the widest interval, as a share of its ratio) and `seconds`, 0 if not set, and `verdict`
     extended: whether blocks were added after results had been seen
     first_look: the last block of the first report, if blocks were added later and results did not decide the number of
         the first blocks; else 0
-    method: how every cell was measured
-    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why the arms of a setting were not
-        measured in slices
-    objectives: for a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
-        it) and `latency_ns` (0 if only failures count)
-    picks: whether the best of several topologies was chosen for each arm, and then judged by other probes
-    view: the experiment whose section the report shows; empty for runtimes side by side
-    absent: systems that could not be measured, such as a native program that is not built: `system`, `runtime` and
-        `reason`, a message
-    rows: each setting: `system`, `params`, the `runtimes` that it has cells under, its `title` if it has one, and
-        `framed`: whether its clients use gilscope's frame protocol, so that such services can replace each other, and
-        `fixed`: the parameters that a topology has set together. A sweep has one row for each value
-    own: for a user's service ([own-service.md](own-service.md)): its command, its requests and how answers are checked;
-        in place of a secret, the text shown for it (`hidden`) and the flag that gave it (`name`)
-    layout: for a run across hosts: its `hosts` by name, the host of the services (`services_on`) and the hosts of the
-        clients (`clients_on`)
-    beside: programs that were started beside the services for the run, such as their database, with places as {port}
-    prepare: commands that filled them with data
-    outside: for each system that is not a file of this repository: its `title` and its `file`, which is empty for a
-        user's service
+    method: [the method](#the-method)
+    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why arms were not measured in slices
+    objectives: in a search for the capacity: `text`, `share` (of requests that may miss it) and `latency_ns` (0 if only
+        failures count)
+    picks: whether the best topology was chosen for each arm, and then judged by other probes
+    absent: systems that could not be measured: `system`, `runtime` and `reason`
+    rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its cells, `framed` (its
+        clients use gilscope's frame protocol, so such services can replace each other) and `fixed` (parameters that a
+        topology set together)
+    own: a user's service: command, requests and how answers are checked; in place of a secret, the text shown for it
+        (`hidden`) and the flag that gave it (`name`)
+    layout: `hosts` by name, the services' host (`services_on`) and the clients' hosts (`clients_on`)
+    beside: programs started beside the services, with placeholders such as {port}
+    outside: systems that are no file of this repository: `title` and `file`, which is empty for a user's service
     """
 
     blocks: Count
@@ -162,18 +151,15 @@ class SavedPlan(PlanFields):
 class MachineFacts:
     """Facts about a machine. A value is None if the machine does not report it.
 
-    cpu, architecture: the processor's name; `x86_64`, `aarch64`, ...
-    cores: logical processors
-    cores_usable: logical processors that the run may use
-    cores_quota: CPU quota of the run's control groups in processors, if there is one
-    governor: frequency governor
-    memory_bytes: size of the memory
-    os, kernel: names and versions
-    load: load averages over 1, 5 and 15 minutes when the run began
+    cpu, architecture, os, kernel: names and versions
+    cores, cores_usable: logical processors, and those that the run may use
+    cores_quota: CPU quota of its control groups, in cores
+    governor, memory_bytes: frequency governor; size of the memory
+    load: averages over 1, 5 and 15 minutes when the run began
     limits: soft limits on open files and processes; a number or `unlimited`
     python: the orchestrator's Python
-    commit: the commit of gilscope's working tree, 12 digits, and `+changes` if tracked files differ from it
-    quiet: how quiet the machine was when the run began
+    commit: of gilscope's working tree, with `+changes` if tracked files differ
+    quiet: [how quiet](#how-quiet-it-was) it was when the run began
     """
 
     cpu: str | None = None
@@ -213,9 +199,9 @@ class HostFacts(MachineFacts):
 class Machine(MachineFacts):
     """Facts about the machine that ran the orchestrator.
 
-    hosts: for a run across hosts: the same facts about each host, with its `runtimes` (versions), their `builds` (as in
-        `runtimes` below), its `link` to the services' host, whether it has `uv`, the error of its clock
-        (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
+    hosts: these facts by host, with its `runtimes` (versions), their `builds` ([runtimes](#a-runtime)), its `link` to
+        the services' host, the error of its clock (`clock_error_ns`), and whether it has `uv` or is the runner's
+        machine (`with_runner`)
     """
 
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)

@@ -47,15 +47,15 @@ class Tree(TypedDict, total=False):
 class PythonProfile(TypedDict, total=False):
     """Sampled stacks and states of the threads of all Python processes of all services.
 
-    rate_hz, processes: samples per second of each process, and the number of processes
-    samples: number of thread samples outside of idle time; all shares are relative to these
-    idle_share: share of all samples in which a thread was idle, waiting for work, 0 to 1
-    missed_share: share of the due samples that were not taken or could not be read, 0 to 1
-    sampler_cores: CPU time that the samplers used, in cores
-    states: share of each state: `run`, `ready` (runnable without a core), `gil`, `lock` and `io` (waiting for these)
-    batches: samples outside of idle time in each of up to 40 successive periods of equal length
-    lines: the 30 lines with the most waiting for locks, the most waiting for the GIL, and the most time in total
-    tree: the stacks as in a flame graph: `name`, `value`, `children`; parts under 0.3 % are left out
+    rate_hz, processes: samples per second of each process, and number of processes
+    samples: of threads at work, to which the shares below refer
+    idle_share: share of all samples in which a thread waited for work
+    missed_share: share of the due samples that were not taken or could not be read
+    sampler_cores: CPU time of the samplers, in cores
+    states: shares of `run`, `ready`, `gil`, `lock` and `io`
+    batches: samples at work in each of up to 40 successive periods of equal length
+    lines: the 30 lines with the most waiting for locks, the most waiting for the GIL, and the most time
+    tree: stacks as in a flame graph: `name`, `value`, `children`; without parts under 0.3 %
     """
 
     rate_hz: Count
@@ -73,18 +73,18 @@ class PythonProfile(TypedDict, total=False):
 class LocksProfile(TypedDict, total=False):
     """The contended locks and stop-the-world pauses of the first service.
 
-    watched_ns: how long the service was observed; at most a minute
-    requests, in_flight_ns: requests that were answered in this time, and the sum of their latencies
-    waiting_ns: how long threads waited for contended locks, summed over all threads, estimated from samples
+    watched_ns: at most a minute
+    requests, in_flight_ns: requests answered in this time, and the sum of their latencies
+    waiting_ns: time that threads waited for contended locks, added up, estimated from samples
     contended: the 20 lines with the most waiting
-    stops: number of stop-the-world pauses, on a free-threaded build
-    stopping_ns: time that the threads that requested pauses spent on them, in total, including waiting for one another
+    stops: stop-the-world pauses
+    stopping_ns: time that the requesting threads spent on pauses, with waiting for one another
     stood_ns: how long all threads of a process were paused, for the process with the longest time
     stopping: the 20 lines that spent the most time on pauses
-    cpu_samples: number of CPU samples
-    count_share: share of these samples in functions that count references shared by threads, 0 to 1; a lower bound
-    waiting_cpu_share: share of these samples in threads that waited for a lock, because they spin before they sleep
-    lost: number of calls that were missed
+    cpu_samples: CPU samples
+    count_share: share of these in functions that count references shared by threads; a lower bound
+    waiting_cpu_share: share of these in threads that waited for a lock, because they spin before they sleep
+    lost: missed calls
     """
 
     watched_ns: Count
@@ -107,8 +107,7 @@ class Profile(PythonProfile, LocksProfile, total=False):
 
     kind: `python` or `locks`
     cell_id, system, runtime, params: as in the cell
-    sentence: a message with the result of the profile. If the service was not profiled, the message gives the reason,
-        and the keys of the kind are missing
+    sentence: a message with the result, or with the reason why the keys of the kind are missing
     """
 
     kind: Required[str]

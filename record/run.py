@@ -37,60 +37,45 @@ Status = Literal["ok", "failed", "invalid"]
 class CellResult:
     """The result of one measurement: of one system under one runtime, with given parameters, in one repetition (block).
 
-    cell_id: name of the cell: system, runtime and a digest of its parameters; the same in every run and on every
-        machine
-    system: the system's number, or its name if it has no number
-    runtime: the services' runtime, such as `3.14t+gil`
-    client_runtime: the clients' runtime; the services' unless `--client-runtime` names another
-    arm: name of the cell's arm in comparisons: the runtime, or `3.14t again` for the second arm of A/A
-    block: 1, 2, ...
+    cell_id: system, runtime and a digest of the parameters; the same in every run and on every machine
+    system: number of the system, or its name if it has no number
     params: value of every parameter that the system reads
-    status: `ok`; `failed` (a child ended early, or an answer was wrong, missing or an error); `invalid` (the GIL's
-        state contradicts the runtime's name)
-    reason: why the cell is not ok: a message with the end of the child's stderr; `""` if the cell is ok. Code
-        `not_ready`: a child did not start; `not_tried`: the cell was skipped because its service failed to start twice
-    wall_ns: time from the release of the first client to the last answer; for a cell in slices, the sum of the times
-        whose requests count; 0 if the cell failed before, or has no clients
-    start_ns: time from the start of the first process until all were ready, before the warm-up
-    overhead_ns: the cell's time besides `wall_ns`: start, connecting, warm-up and stop. Cells that alternated in slices
-        share this time equally
-    requests: requests that were planned; with a duration, requests that were sent
-    answered: answers that were received, right or wrong
-    wrong: answers with code 200 and a wrong count
-    errors: number of errors by code ([child-contract.md](child-contract.md) lists the codes)
-    latency: a histogram of the time from sending a request to receiving its whole answer
-    connect: a histogram of the time of each connect in the timed window; empty if there were none
-    waiting: a histogram of the time from sending a request until its handler began, for one request in 64
-        ([decision 012](decisions/012-sampled-waiting.md)); empty if the service does not report it
-    lag: at a RATE, a histogram of the load generator's own delay: from when a request was due until it was sent, for
-        requests that a free connection waited for; otherwise empty
-    slices: answered requests by the time of their start: `counts` of successive slices of `width_ns` (50 ms, more for a
-        long cell). The first slice began `start_ns` after counting began (before it, if negative); the first and last
-        slices are incomplete. Empty if a client does not report them, and if the arm took turns with others
-    turns: for a cell whose clients sent in slices of time: the number of `slices` (more than one if the arm alternated
-        with others), `length_ns` and `lead_ns` of each, the `answered` requests of each, the `tail_ns` of the requests,
-        and `idle_cpu_ns`, the CPU time used in the `idle_ns` between slices; otherwise empty
-    probe: for a search for the capacity, the purpose of the cell: `closed` (the closed loop), `pick` (for a candidate
-        topology), `scan` (a short probe) or `search` (a long probe); otherwise empty
-    machine: [a window](#a-window): the time in which clients were timed, plus a few ms for reading the counters
-    others: CPU time that processes outside of the run and the measured service used in that window, by host (`""`
-        without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` (shares of
-        the three busiest, by name) and `neighbours` (shares of those named by `--neighbour`, which `share` excludes);
-        empty if the kernel does not report it
-    slow: for requests slower than `p99` and `p999`: how many there are, and the causes of their time
-        ([below](#slow-requests)); empty if clients do not keep times
-    beside: CPU time in ns of each program beside the services while answers counted, by its name; otherwise empty
-    calc_ns: the sum of the calculation times in right answers: wall time, with all interruptions
-    disturbances: disturbances of the machine, a message each, with the code `other_processes`, `steal`, `swapping`,
-        `throttling` or `quota` ([machine.md](machine.md))
-    clients: one element for each client process; empty if NUM_CLIENTS is 0
-    services: one element for each service process
-    hosts: for a run across hosts, by name of each host that took part: `offset_ns` (its clock minus the runner's),
-        `error_ns` (the error of this offset), `released_ns` (when its clients should have begun, on the runner's
-        clock), `late_ns` (how much later the last of them began), `disturbances`; otherwise empty
-        ([hosts.md](hosts.md#time))
-    code, environment: ids in `fingerprints` of the code and the environment used; empty if the cell was skipped
-    checksum: checksum of the cell
+    runtime, client_runtime: runtimes of the services and of the clients
+    arm: the runtime, or `3.14t again` for the second arm of A/A
+    block: 1, 2, ...
+    status: `ok`; `failed` (a child ended early, or an answer was wrong, missing or an error); `invalid` (Python, GIL or
+        JIT are not what the runtime's name promises, or code or environment changed)
+    reason: why the cell is not ok, with the end of the child's stderr. Code `not_ready`: a child did not start;
+        `not_tried`: skipped, because the service failed to start twice
+    wall_ns: time from the release of the first client to the last answer; in slices, the sum of the times whose
+        requests count
+    start_ns: time from the start of the first process until all were ready
+    overhead_ns: the cell's time besides `wall_ns`, for start, connecting, warm-up and stop; cells that alternated in
+        slices share it equally
+    requests, answered, wrong, errors, latency, waiting, lag: as in [the result of a
+        client](child-contract.md#the-result-of-a-client), for all clients together
+    connect: [histogram](#a-histogram) of the times of connecting in the timed window
+    calc_ns: time of the calculations in right answers, added up, with all interruptions
+    slices: answers by the time of the request's start: `counts` of successive slices of `width_ns` (50 ms or more),
+        from `start_ns` after counting began; the first and last are incomplete. Empty if the arm took turns with others
+    turns: if clients sent in slices of time: number of `slices`, the counted `length_ns` of each and the `lead_ns`
+        before it, `answered` requests of each, `tail_ns` (longer requests have at most 1 % of the time of all), and
+        `idle_cpu_ns`, the CPU time in the `idle_ns` between slices
+    probe: in a search for the capacity: `closed` (the closed loop), `pick` (of a topology), `scan` (short) or `search`
+        (long)
+    machine: [a window](#a-window): the timed window, plus a few ms for reading the counters
+    others: CPU time of other processes in that window, by host: `cores` that the run may use, `window_ns`, `share` of
+        these cores' time, `busiest` (shares of three by name) and `neighbours` (of those named by `--neighbour`, which
+        `share` excludes)
+    slow: [slow requests](#slow-requests) beyond `p99` and `p999`
+    beside: CPU time in ns of each program beside the services while answers counted
+    disturbances: with the code `other_processes`, `steal`, `swapping`, `throttling` or `quota`
+        ([machine.md](machine.md))
+    clients, services: [clients](#a-client) and [services](#a-service)
+    hosts: by host: `offset_ns` (its clock minus the runner's), `error_ns` (of this offset), `released_ns` (when its
+        clients should have begun, on the runner's clock), `late_ns` (how much later the last of them began) and
+        `disturbances`
+    code, environment: ids in `fingerprints`
     """
 
     cell_id: str
@@ -135,24 +120,19 @@ class Run:
 
     schema: version of this format, 4
     run_id: name of the run and of its folder
-    started_at: when the run began, UTC
-    finished_at: when the last cell ended, UTC; empty before that
+    started_at, finished_at: when the run began and its last cell ended, UTC
     seed: seed of the random order of the cells
-    command: the command line that started the run
-    plan: the plan that was measured
-    machine: the machine that measured
-    runtimes: the interpreters by runtime, including the clients' runtime if it is another
-    missing: for each requested runtime that was not found: a message that says how to install it
-    spent_ns: time that the run spent: in `cells` (measuring, with start and stop of processes) and `report`
-    cells: the result of each cell in each block, in the order in which they ran
-    comparisons: comparisons of arms, written when the run ends or is reported; empty if there is only one arm
-    headline: what the comparisons say, as a message; written with them
-    fingerprints: the code and environments used, by the ids in cells: `code` has the digest of every file, and
-        `environments` has, for services and clients, `interpreter`, `packages`, `installed` (a digest of the packages'
-        files) and `programs`
-    profiles: profiles of services, made with `--profile`; otherwise empty
-    order: the checksum of the cells' checksums, in their order
-    checksum: checksum of everything except the cells
+    command: the command line
+    plan, machine: [the plan](#the-plan) and [the machine](#the-machine)
+    runtimes: [interpreters](#a-runtime) by runtime, the clients' included
+    missing: for each runtime that was not found, a message that says how to install it
+    spent_ns: time spent in `cells`, with start and stop of processes, and in `report`
+    cells: [cells](#a-cell) in the order in which they ran
+    comparisons, headline: [comparisons](#a-comparison), and a message with their result; written when the run ends or
+        is reported
+    fingerprints: by the ids in cells: `code` (the digest of every file) and `environments` of services and clients:
+        `interpreter`, `packages`, `installed` (a digest of the packages' files) and `programs`
+    profiles: [profiles](#a-profile)
 
     Two attributes are not in the file: `damaged` lists the damage that load() found, and `folder` is the folder that
     holds the file, as the user named it; empty if unknown.

@@ -78,12 +78,24 @@ def expect(page: Path, made: str) -> None:
     assert made == page.read_text(), "make golden makes the tables anew"
 
 
+def section(page: Path, heading: str) -> str:
+    """Return the text under a heading, without fenced blocks."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    after = re.split(rf"^#+ {re.escape(heading)}$", prose, maxsplit=1, flags=re.MULTILINE)[1]
+    return re.split(r"^#+ ", after, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def listed(page: Path, heading: str) -> dict[str, str]:
+    """Return the meaning of each key in the lists under a heading. Keys that stand together have the same."""
+    found: dict[str, str] = {}
+    for keys, meaning in re.findall(r"^- (`.*?`): (.*(?:\n  .*)*)", section(page, heading), re.MULTILINE):
+        found.update(dict.fromkeys(re.findall(r"`(\w+)`", keys), meaning))
+    return found
+
+
 def rows(page: Path, heading: str) -> list[list[str]]:
     """The lines of the tables under a heading, without their heads, as cells."""
-    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    section = re.split(rf"^#+ {re.escape(heading)}$", prose, maxsplit=1, flags=re.MULTILINE)[1]
-    text = re.split(r"^#+ ", section, maxsplit=1, flags=re.MULTILINE)[0]
-    bodies = re.findall(r"^\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    bodies = re.findall(r"^\|[-|]+\|\n((?:\|.*\n)+)", section(page, heading), re.MULTILINE)
     return [[cell.strip() for cell in line.strip("|\n").split(" | ")] for body in bodies for line in body.splitlines()]
 
 

@@ -20,7 +20,7 @@ from record.comparison import StepName, Word
 from record.run import Status
 from reports.sections import best, comparisons, costs, limit, memory, values
 from reports.view import View
-from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows
+from tests.docs.pages import DOCS, blocks, each_page, lines_of, listed, named, needed, rows
 from tests.reports.reading import every_chapter
 
 
@@ -58,13 +58,12 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
     return {**reply, **{key: None for key in ("calc_ns", "begun_ns") if key in reply}}
 
 
+RESULT = DOCS / "result.md"
 QUIET = quiet.facts(0)
 NAMED: dict[tuple[str, str], Iterable[str]] = {
     ("machine", "What each line means"): [str(one.name) for one in doctor.judge_machine(QUIET)],
     ("evidence", "Steps"): get_args(StepName),
     ("own-service", "A command"): PLACES,
-    ("result", "How quiet it was"): QUIET,
-    ("result", "A window"): QUIET["window"],
 }
 
 
@@ -73,13 +72,17 @@ def test_names_in_a_table_are_those_of_the_code(page: str, heading: str) -> None
     assert sorted(named(DOCS / f"{page}.md", heading)) == sorted(NAMED[page, heading])
 
 
+@pytest.mark.parametrize(("heading", "facts"), [("How quiet it was", QUIET), ("A window", QUIET["window"])])
+def test_facts_of_a_quiet_machine_are_listed(heading: str, facts: dict[str, Any]) -> None:
+    assert listed(RESULT, heading).keys() == facts.keys()
+
+
 @pytest.mark.parametrize(
     ("heading", "key", "kind"),
     [("A cell", "status", Status), ("A comparison", "step", StepName), ("A comparison", "verdict", Word)],
 )
 def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any) -> None:
-    (meaning,) = [row[1] for row in rows(DOCS / "result.md", heading) if row[0] == f"`{key}`"]
-    assert sorted(re.findall(r"`(\w+)`", meaning)) == sorted(get_args(kind))
+    assert sorted(re.findall(r"`(\w+)`", listed(RESULT, heading)[key])) == sorted(get_args(kind))
 
 
 def test_sections_and_columns_of_a_report_are_explained() -> None:
@@ -122,10 +125,10 @@ def test_servers_are_documented_with_the_page_that_their_options_come_from() -> 
 def test_keys_of_the_contract_are_those_that_children_are_told_must_say_and_may_say(
     who: str, must: tuple[str, ...], kind: type[Any], of_the_cell: set[str]
 ) -> None:
-    contract, result = DOCS / "child-contract.md", DOCS / "result.md"
+    contract = DOCS / "child-contract.md"
     assert sorted(needed(contract, f"The result of a {who}")) == sorted(must)
-    documented = {*named(contract, f"The result of a {who}"), *named(result, f"A {who}")}
-    documented |= {*named(result, "What a process used")}
+    documented = {*named(contract, f"The result of a {who}"), *listed(RESULT, f"A {who}")}
+    documented |= {*listed(RESULT, "What a process used")}
     assert {*kind.__annotations__} - {"client_id", "host", "program", "processes"} <= documented
     ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
     assert {*named(contract, f"What a {who} is told"), *of_the_cell} == set(told)

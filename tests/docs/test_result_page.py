@@ -1,21 +1,22 @@
-"""The tables of result.md are made from the docstrings of the types that decode the file, and name all their keys."""
+"""The lists of result.md are made from the docstrings of the types that decode the file, and name all their keys."""
 
 import re
 from dataclasses import fields, is_dataclass
 from inspect import cleandoc
+from textwrap import fill
 from typing import Any
 
 import pytest
 
 from core import method, runtime
 from record import cell_parts, child, comparison, plan, profile, run
-from tests.docs.pages import DOCS, expect, with_table
+from tests.docs.pages import DOCS, expect
 
 PAGE = DOCS / "result.md"
 MODULES = (method, runtime, child, cell_parts, profile, comparison, plan, run)
 KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
-USED = {*child.ProcessUsage.__annotations__}  # which have a table of their own
-NOT_HERE = {  # keys that are not in the table of that type, and why
+USED = {*child.ProcessUsage.__annotations__}  # which have a list of their own
+NOT_HERE = {  # keys that are not in the list of that type, and why
     "ClientResult": USED,
     "ServiceResult, ServiceLine": USED,
     "Run": {"damaged", "folder"},  # no key of the file
@@ -23,7 +24,6 @@ NOT_HERE = {  # keys that are not in the table of that type, and why
         key for name in KINDS if name.endswith("Profile") and name != "Profile" for key in KINDS[name].__annotations__
     },
 }
-OF_THE_TEXT = {"order", "checksum"}
 
 
 def described(kind: type[Any]) -> list[tuple[list[str], str]]:
@@ -39,11 +39,20 @@ def keys_of(kind: type[Any]) -> set[str]:
     return {one.name for one in fields(kind)} if is_dataclass(kind) else {*kind.__annotations__}
 
 
+def with_list(text: str, names: str, entries: list[tuple[list[str], str]]) -> str:
+    """Return the text of the page with *entries*, keys and their meaning, below `made from` *names*."""
+    before, mark, after = text.partition(f"<!-- made from {names} -->\n\n")
+    lines: list[str] = []
+    for keys, meaning in entries:
+        entry = f"- {', '.join(f'`{key}`' for key in keys)}: {meaning}"
+        lines.append(fill(entry, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
+    return before + mark + "\n".join(lines) + "".join(after.partition("\n\n")[1:])
+
+
 @pytest.mark.parametrize("names", re.findall("<!-- made from (.*) -->", PAGE.read_text()))
-def test_a_table_names_every_key_of_its_types_with_its_meaning(names: str) -> None:
+def test_a_list_names_every_key_of_its_types_with_its_meaning(names: str) -> None:
     kinds = [KINDS[name] for name in names.split(", ")]
-    rows = [row for kind in kinds for row in described(kind)]
+    entries = [entry for kind in kinds for entry in described(kind)]
     declared = {key for kind in kinds for key in keys_of(kind)} - NOT_HERE.get(names, set())
-    assert {key for keys, _ in rows for key in keys} - OF_THE_TEXT == declared
-    table = [(", ".join(f"`{key}`" for key in keys), meaning) for keys, meaning in rows]
-    expect(PAGE, with_table(PAGE.read_text(), names, table))
+    assert {key for keys, _ in entries for key in keys} == declared
+    expect(PAGE, with_list(PAGE.read_text(), names, entries))

@@ -14,8 +14,8 @@ ROWS = {
     "the head of a response": ("MAX_HEAD_BYTES", "MAX_HEADERS"),
     "interim responses (1xx) before the answer": ("MAX_INTERIM",),
     "the line with a chunk's size; all trailers together": ("MAX_CHUNK_LINE_BYTES",),
-    "what an answer has besides the content of its body": ("MAX_FRAMING_BYTES",),
-    "the body of a user's service, also by HTTP/2; a body that loadgen only counts": ("MAX_BODY_BYTES",),
+    "chunk sizes, trailers and frames of HTTP/2 in an answer": ("MAX_FRAMING_BYTES",),
+    "the body of a user's service; a body that loadgen only counts": ("MAX_BODY_BYTES",),
 }
 
 
