@@ -15,7 +15,7 @@ from systems import built_in, find
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("asked", ["", "0", "9", "s4_pool", "4 ", "__main__", "all"])
+@pytest.mark.parametrize("asked", ["", "0", "9", "numbered_systems", "4 ", "__main__", "all"])
 def test_an_unknown_system_is_refused_with_those_there_are(asked: str) -> None:
     with pytest.raises(BadInput, match=f"System {asked!r} is not known.* 4 \\(pool\\)"):
         find(asked)
@@ -37,4 +37,4 @@ def test_the_four_systems_come_first_by_number_and_every_other_belongs_to_a_grou
 def test_finding_a_system_imports_the_one_file_that_declares_it() -> None:
     code = "import sys, systems; systems.find('4'); systems.find('alt-tornado-tcp'); print(*sys.modules)"
     printed = subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True)
-    assert re.findall(r"systems\.(\w+)|(\w+)_systems", printed) == [("s4_pool", ""), ("", "alt")]
+    assert re.findall(r"systems\.(\w+)|(\w+)_systems", printed) == [("numbered_systems", ""), ("", "alt")]
