@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from time import monotonic
 from typing import Any
 
@@ -58,8 +58,10 @@ class Head:
     def __init__(self, head: bytes) -> None:
         """Parse *head*: the status line and the header lines, but not the empty line after them.
 
-        Raises BadHead if there is no status, or if the head gives two lengths of its body.
+        Raises BadHead if there is no status, if the head gives two lengths of its body, or if it is too long.
         """
+        if len(head) > MAX_HEAD_BYTES:
+            raise BadHead
         self.lines = head = _BARE_LF.sub(b"\r\n", head)
         status = _STATUS.match(head)
         if status is None or int(status[2]) not in STATUSES or head.count(b"\n") > MAX_HEADERS + 1:
@@ -83,26 +85,12 @@ def _framing(head: bytes) -> tuple[int | None, bool]:
     return (int(lengths.pop()) if lengths else None), bool(codings)
 
 
-class KnownHeads:
-    """A cache of parsed heads, because most responses of a connection have one of a few identical heads."""
+def head_parser() -> Callable[[bytes], Head]:
+    """Return a parser for the heads of one connection. It keeps known heads, because most responses have one of a few.
 
-    __slots__ = ("_heads",)
-    _MOST = 64
-
-    def __init__(self) -> None:
-        self._heads: dict[bytes, Head] = {}
-
-    def read(self, head: bytes) -> Head:
-        """Return the response head *head* in parsed form, from the cache if it is known. Raises BadHead."""
-        known = self._heads.get(head)
-        if known is not None:
-            return known
-        if len(head) > MAX_HEAD_BYTES:
-            raise BadHead
-        if len(self._heads) >= self._MOST:
-            self._heads.clear()
-        read = self._heads[head] = Head(head)
-        return read
+    The parser raises BadHead.
+    """
+    return lru_cache(maxsize=64)(Head)
 
 
 READ_BYTES = 64 * 1024
@@ -229,7 +217,7 @@ def frame_body(data: bytes) -> Any:
     return _whole(data, HEADER.size, size)
 
 
-def http_body(heads: KnownHeads, data: bytes) -> Any:
+def http_body(parse_head: Callable[[bytes], Head], data: bytes) -> Any:
     """Return the body of the HTTP response *data*, or MORE if its last bytes are missing. Raises CallFailed.
 
     The response must have a Content-Length.
@@ -239,7 +227,7 @@ def http_body(heads: KnownHeads, data: bytes) -> Any:
         return MORE
     length = None
     with suppress(BadHead):
-        length = heads.read(data[:end]).length
+        length = parse_head(data[:end]).length
     if length is None or length > MAX_ANSWER_BYTES:
         raise CallFailed("garbled", f"{shown_bytes(data)}, which is not HTTP with a Content-Length")
     return _whole(data, start, length)
@@ -271,7 +259,7 @@ class HttpChannel(StreamChannel):
     __slots__ = ()
 
     def __init__(self, address: str) -> None:
-        super().__init__(address, partial(http_body, KnownHeads()))
+        super().__init__(address, partial(http_body, head_parser()))
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:

@@ -1,7 +1,6 @@
 """Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are parsed alike."""
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -44,16 +43,6 @@ def load_experiment(name: str | None, cores: int | None = None) -> Plan:
     if name not in paths:
         raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=paths)
     return load_plan(paths[name], cores)
-
-
-def plan_texts(
-    file: Iterable[bytes], *_keywords: object, options: object
-) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield the description and the titles in a plan file. `make messages` collects these texts for translation."""
-    for number, line in enumerate(file, 1):
-        key, _, text = line.decode().strip().partition(": ")
-        if key in ("description", "title"):
-            yield number, None, text, []
 
 
 def load_plan(path: Path, cores: int | None = None) -> Plan:

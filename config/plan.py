@@ -115,8 +115,6 @@ class Plan(PlanFields):
             raise BadInput(
                 "blocks is {value}; it must be a whole number from 1 to {most}.", value=self.blocks, most=MAX_BLOCKS
             )
-        if not 0 < self.scale <= 1:
-            raise BadInput("scale is {value}; it must be above 0 and at most 1.", value=self.scale)
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         for row in self.rows:

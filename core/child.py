@@ -25,10 +25,8 @@ _GOLDEN, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64  # multiples of the golden ratio, 
 
 
 def read_cell() -> Json:
-    """Read the first line of stdin: what to measure, and the role. Raises ValueError if the line is no JSON object."""
-    first_line = json.loads(sys.stdin.readline())
-    if type(first_line) is not dict:
-        raise ValueError("the first line of standard input must be a cell, a JSON object")
+    """Read the first line of stdin, which the orchestrator wrote: what to measure, and the role."""
+    first_line: Json = json.loads(sys.stdin.readline())
     return first_line
 
 

@@ -8,7 +8,6 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import accumulate, chain
 from math import gcd
 from pathlib import Path
@@ -58,13 +57,7 @@ CODINGS = ("gzip", "x-gzip", "deflate")
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
-class Expectation(Enum):
-    """A marker for answers that may have any body. `None` cannot be the marker, because it means JSON's null."""
-
-    ANY = "any"
-
-
-ANY = Expectation.ANY
+ANY: Any = object()  # marks answers that may have any body; None cannot, because it means JSON's null
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -48,13 +47,7 @@ class Service(Protocol):
         """Set the service's counters to zero after the warm-up. No request is in progress."""
 
 
-class Incomplete(Enum):
-    """A marker for an answer whose last bytes have not arrived. Any other value may be an answer."""
-
-    MORE = "more"
-
-
-MORE = Incomplete.MORE
+MORE: Any = object()  # marks an answer whose last bytes have not arrived; any other value may be an answer
 
 
 class Channel(Protocol):

@@ -4,8 +4,7 @@ POST /calc accepts the params of the frame protocol as its JSON body, such as {"
 of the frame protocol. It answers with the frame protocol's JSON, whose code is also the HTTP status.
 """
 
-import asyncio
-import threading
+import socket
 from typing import Any
 
 from tornado.http1connection import HTTP1Connection
@@ -15,7 +14,8 @@ from tornado.web import Application, RequestHandler, stream_request_body
 from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
-from services.listeners import Listener, listen_tcp
+from services.event_loop import LoopService
+from services.listeners import listen_tcp
 
 
 @stream_request_body
@@ -46,7 +46,7 @@ class RouteHandler(RequestHandler):
     head = post = put = patch = delete = options = get
 
     def _answer(self) -> None:
-        self.service.requests += 1
+        self.service.counted += 1
         try:
             self._reply(200, route(self.request.method or "", self.request.path)(self._params()))
         except Refused as refused:
@@ -81,35 +81,13 @@ def _log_nothing(handler: RequestHandler) -> None:
     """Do nothing, so that Tornado does not log requests."""
 
 
-class TornadoService:
-    """A service with one Tornado HTTPServer on one listener. Its event loop runs on a separate thread."""
+class TornadoService(LoopService):
+    """A service with one Tornado HTTPServer."""
 
-    def __init__(self, listener: Listener) -> None:
-        self.listeners = [listener]
-        self.requests = 0
-
-    def start(self) -> None:
-        """Start the event loop and wait until it accepts connections."""
-        accepting = threading.Event()
-        threading.Thread(target=lambda: asyncio.run(self._serve(accepting)), name="event loop", daemon=True).start()
-        accepting.wait()
-
-    def counters(self) -> dict[str, Any]:
-        """Return the number of answered requests."""
-        return {"requests": self.requests}
-
-    def reset(self) -> None:
-        """Set the request counter to zero."""
-        self.requests = 0
-
-    async def _serve(self, accepting: threading.Event) -> None:
+    async def accept(self, sock: socket.socket) -> None:
+        """Begin to accept connections on the listening socket *sock*."""
         application = Application([(r".*", RouteHandler, {"service": self})], log_function=_log_nothing)
-        server = HTTPServer(application, max_body_size=2**62)
-        listener = self.listeners[0].sock
-        listener.setblocking(False)
-        server.add_socket(listener)
-        accepting.set()
-        await asyncio.Event().wait()
+        HTTPServer(application, max_body_size=2**62).add_socket(sock)
 
 
 def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:

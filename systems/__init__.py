@@ -1,7 +1,7 @@
 """Find the systems (services with their clients) that this folder and the experiments' *_systems.py files declare.
 
-For example, s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-tornado-tcp and the other
-alternatives.
+For example, numbered_systems.py declares systems 1 to 4, and experiments/league/alt_systems.py declares alt-tornado-tcp
+and the other alternatives.
 """
 
 import importlib
@@ -62,7 +62,7 @@ def _modules() -> list[str]:
 
 
 def _named_like(name: str) -> list[str]:
-    """Return the modules that could declare the system *name*: s4_pool for 4, echo_systems for echo-libuv."""
+    """Return the modules that could declare the system *name*: s5_thread for 5, echo_systems for echo-libuv."""
     dashed = {module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-") for module in _modules()}
     return [
         module

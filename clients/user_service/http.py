@@ -17,8 +17,8 @@ from clients.channel import (
     BadHead,
     CallFailed,
     Head,
-    KnownHeads,
     connect,
+    head_parser,
     shown_bytes,
     split_head,
 )
@@ -163,7 +163,7 @@ class HttpConnection:
     head: the head of the last answer
     """
 
-    __slots__ = ("_deadline", "_deadline_s", "_heads", "_receive", "_sock", "_tls", "head", "usable")
+    __slots__ = ("_deadline", "_deadline_s", "_parse_head", "_receive", "_sock", "_tls", "head", "usable")
 
     def __init__(self, address: str, deadline_s: float, tls: Tls | None = None) -> None:
         sock = connect(address, deadline_s)
@@ -172,7 +172,7 @@ class HttpConnection:
         self._deadline_s = deadline_s
         self._deadline = Deadline(self._sock, deadline_s)
         self._receive = self._deadline.receive
-        self._heads = KnownHeads()
+        self._parse_head = head_parser()
         self.head = b""
         self.usable = True
 
@@ -227,7 +227,7 @@ class HttpConnection:
             data += self._read()
             end, start = split_head(data)
         try:
-            head = self._heads.read(data[:end])
+            head = self._parse_head(data[:end])
         except BadHead:
             raise _unreadable(data) from None
         self.head = head.lines

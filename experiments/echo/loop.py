@@ -4,52 +4,33 @@ Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo
 """
 
 import asyncio
-import threading
+import socket
 from collections.abc import Callable
 from typing import Any, cast
 
 from core.cell import Cell
 from services.connection import set_options
+from services.event_loop import LoopService
 from services.listeners import Listener, Reach, listen
 
 
-class EchoLoop:
-    """An echo service with one event loop and one listener.
-
-    new_loop: creates the event loop
-    """
+class EchoLoop(LoopService):
+    """An echo service, which counts bytes in place of requests."""
 
     def __init__(self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell) -> None:
-        self.listeners = [listener]
-        self._new_loop = new_loop
+        super().__init__(listener, new_loop)
         self._cell = cell
-        self.echoed_bytes = 0
-
-    def start(self) -> None:
-        """Start the event loop and wait until it accepts connections."""
-        accepting = threading.Event()
-        threading.Thread(target=self._run, args=(accepting,), name="event loop", daemon=True).start()
-        accepting.wait()
 
     def counters(self) -> dict[str, Any]:
         """Return the number of echoed messages: the echoed bytes divided by the message size."""
-        return {"requests": self.echoed_bytes // self._cell.message_bytes, "echoed_bytes": self.echoed_bytes}
+        return {"requests": self.counted // self._cell.message_bytes, "echoed_bytes": self.counted}
 
-    def reset(self) -> None:
-        """Set the counter of echoed bytes to zero."""
-        self.echoed_bytes = 0
-
-    def _run(self, accepting: threading.Event) -> None:
-        with asyncio.Runner(loop_factory=self._new_loop) as runner:
-            runner.run(self._serve(accepting))
-
-    async def _serve(self, accepting: threading.Event) -> None:
-        loop, sock = asyncio.get_running_loop(), self.listeners[0].sock
+    async def accept(self, sock: socket.socket) -> None:
+        """Begin to accept connections on the listening socket *sock*."""
+        loop = asyncio.get_running_loop()
         await (loop.create_unix_server if self._cell.transport == "unix" else loop.create_server)(
             lambda: Echo(self, self._cell), sock=sock
         )
-        accepting.set()
-        await asyncio.Event().wait()
 
 
 class Echo(asyncio.Protocol):
@@ -69,7 +50,7 @@ class Echo(asyncio.Protocol):
         set_options(transport.get_extra_info("socket"), self._cell.nodelay, self._cell.buffer_bytes)
 
     def data_received(self, data: bytes) -> None:
-        self._service.echoed_bytes += len(data)
+        self._service.counted += len(data)
         self._transport.write(data)
 
     def pause_writing(self) -> None:

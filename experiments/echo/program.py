@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from time import clock_gettime_ns
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from core.cell import Cell
 from core.child import (
@@ -47,6 +47,17 @@ class ProgramEnded(GilscopeError):
         self.exit_status = status if status > 0 else 1
 
 
+class Use(NamedTuple):
+    """What a program has done and used so far.
+
+    usage: with CPU times in ticks (usually 10 ms). cpu_ns: its exact CPU time
+    """
+
+    echoed_bytes: int
+    usage: dict[str, int]
+    cpu_ns: int
+
+
 class EchoProgram:
     """A running echo server that listens."""
 
@@ -60,18 +71,15 @@ class EchoProgram:
         self.facts, self.address = self._read_facts()
         threading.Thread(target=self._watch, name="program watch", daemon=True).start()
 
-    def echoed_bytes(self) -> int:
-        """Return the number of bytes that the echo server has sent back since its start. Raises ProgramEnded."""
+    def use(self) -> Use:
+        """Return how many bytes the echo server has sent back since its start, and its usage. Raises ProgramEnded."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write("\n")
         except BrokenPipeError:
             self._raise_ended()
-        return int(self._read_line())
-
-    def usage(self) -> "ProgramUsage":
-        """Return a snapshot of the program's resource usage."""
-        return ProgramUsage(self._process.pid)
+        pid, echoed_bytes = self._process.pid, int(self._read_line())
+        return Use(echoed_bytes, usage_of([pid]), clock_gettime_ns(_cpu_clock(pid)))
 
     def stop(self) -> None:
         """Stop the program. Kill it if it does not end within END_DEADLINE_S."""
@@ -111,29 +119,6 @@ class EchoProgram:
             give_up(ProgramEnded(self._command, status))
 
 
-class ProgramUsage:
-    """A snapshot of a program's resource usage. Later usage is counted from this snapshot."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._start, self._start_cpu_ns = self._now()
-
-    def to_json(self) -> dict[str, int]:
-        """Return the resource usage since the snapshot, with the keys of a service's result.
-
-        The exact CPU time is divided into user and system time in proportion to the ticks.
-        """
-        now, cpu_ns = self._now()
-        used, cpu_ns = usage_since(self._start, now), cpu_ns - self._start_cpu_ns
-        ticks_ns = used["cpu_user_ns"] + used["cpu_system_ns"]
-        system_ns = round(cpu_ns * used["cpu_system_ns"] / ticks_ns) if ticks_ns else 0
-        return {**used, "cpu_user_ns": cpu_ns - system_ns, "cpu_system_ns": system_ns}
-
-    def _now(self) -> tuple[dict[str, int], int]:
-        """Return the program's resource usage, with CPU times in ticks (usually 10 ms), and its exact CPU time."""
-        return usage_of([self._pid]), clock_gettime_ns(_cpu_clock(self._pid))
-
-
 def _cpu_clock(pid: int) -> int:
     """Return the id of the CPU-time clock of process *pid*.
 
@@ -155,15 +140,27 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
 
     The messages between the runner and this process are those of docs/child-contract.md.
     """
-    start_bytes, start = program.echoed_bytes(), program.usage()
+    start = program.use()
     print_ready([program.address], program.facts)
     while word := next_command():
         if word == "reset":
-            start_bytes, start = program.echoed_bytes(), program.usage()
+            start = program.use()
             print_done(word)
-    echoed_bytes, used = program.echoed_bytes() - start_bytes, start.to_json()
+    end = program.use()
     program.stop()  # before the last line, so that the program does not disturb the next cell
-    return {**used, "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
+    echoed_bytes = end.echoed_bytes - start.echoed_bytes
+    return {**_used(start, end), "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
+
+
+def _used(start: Use, end: Use) -> dict[str, int]:
+    """Return the resource usage from *start* to *end*, with the keys of a service's result.
+
+    The exact CPU time is divided into user and system time in proportion to the ticks.
+    """
+    used, cpu_ns = usage_since(start.usage, end.usage), end.cpu_ns - start.cpu_ns
+    ticks_ns = used["cpu_user_ns"] + used["cpu_system_ns"]
+    system_ns = round(cpu_ns * used["cpu_system_ns"] / ticks_ns) if ticks_ns else 0
+    return {**used, "cpu_user_ns": cpu_ns - system_ns, "cpu_system_ns": system_ns}
 
 
 def main(command: Sequence[str]) -> None:

@@ -27,10 +27,6 @@ class AiohttpConnection(UrlConnection[aiohttp.ClientSession]):
         async with self._client.get(self._url) as response:
             return response.status, len(await response.read())
 
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._client.close()
-
 
 CODES: Codes = {
     TimeoutError: "timeout",

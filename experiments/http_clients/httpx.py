@@ -24,10 +24,6 @@ class HttpxConnection(UrlConnection[httpx.Client]):
         response = self._client.get(self._url)
         return response.status_code, len(response.content)
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
-
 
 class HttpxAsyncConnection(UrlConnection[httpx.AsyncClient]):
     """A connection with its own httpx.AsyncClient, which connects at the first request."""

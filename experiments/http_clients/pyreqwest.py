@@ -14,25 +14,19 @@ class ReqwestConnection(UrlConnection[Any]):
 
     __slots__ = ()
 
-    def get(self) -> tuple[int, int]:
+    def get(self) -> Any:
         """Send GET /, and return status and body length of the response."""
-        answer: tuple[int, int] = self._client.get(self._url)
-        return answer
+        return self._client.get(self._url)
 
-    def close(self) -> None:
+    def close(self) -> Any:
         """Drop the client, which closes its connection."""
         del self._client
 
 
-class ReqwestAsyncConnection(UrlConnection[Any]):
+class ReqwestAsyncConnection(ReqwestConnection):
     """A connection with its own reqwest::Client that connects at the first request. Clients share one Tokio runtime."""
 
     __slots__ = ()
-
-    async def get(self) -> tuple[int, int]:
-        """Send GET /, and return status and body length of the response."""
-        answer: tuple[int, int] = await self._client.get(self._url)
-        return answer
 
     async def close(self) -> None:
         """Drop the client, which closes its connection."""

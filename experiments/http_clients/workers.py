@@ -17,7 +17,7 @@ REQUEST_DEADLINE_S = 5.0
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
 TIMELINE_REQUESTS = 100
 ConnectionT = TypeVar("ConnectionT")
-ClientT = TypeVar("ClientT")
+ClientT = TypeVar("ClientT", bound=Any)
 
 
 class HttpTally:
@@ -54,13 +54,20 @@ class HttpTally:
 
 
 class UrlConnection(Generic[ClientT]):
-    """A connection with its own client of an HTTP library, which sends GET / to one server."""
+    """A connection with its own client of an HTTP library, which sends GET / to one server.
+
+    The results of a client for asyncio must be awaited.
+    """
 
     __slots__ = ("_client", "_url")
 
     def __init__(self, make: Callable[[float], ClientT], host: str, port: int, deadline_s: float) -> None:
         self._url = f"http://{host}:{port}/"
         self._client = make(deadline_s)
+
+    def close(self) -> Any:
+        """Close the connection."""
+        return self._client.close()
 
 
 Codes = Mapping[type[BaseException], str]

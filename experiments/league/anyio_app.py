@@ -5,39 +5,45 @@ Source: anyio.readthedocs.io/en/stable/streams.html
 """
 
 import socket
+import threading
 
-import anyio
+from anyio import BrokenResourceError, EndOfStream, IncompleteRead
 from anyio.abc import SocketAttribute, SocketListener, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from experiments.league.hosted import HEADER_BYTES, Counts, HostedService, body_bytes, refusal, refused
+from experiments.league.frames import HEADER_BYTES, body_bytes, refusal, refused
+from services.event_loop import LoopService
 from services.listeners import listen
 
 
-def anyio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service for the measurement *cell*. Its socket is already listening."""
-    listener, counts = listen(cell, service_id, folder)[0], Counts()
+class AnyioService(LoopService):
+    """A service whose connections are tasks of AnyIO."""
 
-    async def serve(stream: SocketStream) -> None:
-        if listener.sock.family != socket.AF_UNIX:
+    async def _serve(self, accepting: threading.Event) -> None:
+        sock = self.listeners[0].sock
+        sock.setblocking(False)
+        async with await SocketListener.from_socket(sock) as listener:
+            accepting.set()
+            await listener.serve(self._answer)
+
+    async def _answer(self, stream: SocketStream) -> None:
+        if self.listeners[0].is_tcp:
             stream.extra(SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         reader = BufferedByteReceiveStream(stream)
         async with stream:
             try:
                 while not refused(size := body_bytes(await reader.receive_exactly(HEADER_BYTES))):
                     reply = frame(answer(await reader.receive_exactly(size)))
-                    counts.add()
+                    self.counted += 1
                     await stream.send(reply)
                 await stream.send(refusal(size))
-            except (anyio.IncompleteRead, anyio.EndOfStream, anyio.BrokenResourceError):
+            except (IncompleteRead, EndOfStream, BrokenResourceError):
                 pass
 
-    async def run() -> None:
-        listener.sock.setblocking(False)
-        async with await SocketListener.from_socket(listener.sock) as accepting:
-            await accepting.serve(serve)
 
-    return HostedService(listener, lambda: anyio.run(run), counts)
+def anyio_service(cell: Cell, service_id: int, folder: str) -> LoopService:
+    """Return the service for the measurement *cell*. Its socket is already listening."""
+    return AnyioService(listen(cell, service_id, folder)[0])

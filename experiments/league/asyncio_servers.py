@@ -8,20 +8,21 @@ asyncio's or uvloop's. Source: docs.python.org/3/library/asyncio-protocol.html
 """
 
 import asyncio
-from collections.abc import Callable
+import socket
 
 from core.cell import Cell
 from core.wire import Frames, frame
 from core.work import answer
-from experiments.league.hosted import HEADER_BYTES, Counts, HostedService, body_bytes, refusal, refused
-from services.listeners import Listener, Reach, listen
+from experiments.league.frames import HEADER_BYTES, body_bytes, refusal, refused
+from services.event_loop import LoopService
+from services.listeners import Reach, listen
 
 
 class FramesProtocol(asyncio.Protocol):
     """A connection that answers frames."""
 
-    def __init__(self, counts: Counts) -> None:
-        self._counts = counts
+    def __init__(self, service: LoopService) -> None:
+        self._service = service
         self._frames = Frames()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -33,50 +34,45 @@ class FramesProtocol(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         for body in self._frames.feed(data):
             reply = frame(answer(body))
-            self._counts.add()
+            self._service.counted += 1
             self._transport.write(reply)
         if self._frames.refused_bytes is not None:
             self._transport.write(refusal(self._frames.refused_bytes))
             self._transport.close()
 
 
-def asyncio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+class FramesService(LoopService):
+    """A service whose connections are protocols."""
+
+    async def accept(self, sock: socket.socket) -> None:
+        """Begin to accept connections on the listening socket *sock*."""
+        await asyncio.get_running_loop().create_server(lambda: FramesProtocol(self), sock=sock)
+
+
+def asyncio_service(cell: Cell, service_id: int, folder: str) -> LoopService:
     """Return the service for the measurement *cell* in asyncio's own event loop."""
-    return _service(listen(cell, service_id, folder)[0], asyncio.new_event_loop)
+    return FramesService(listen(cell, service_id, folder)[0])
 
 
-def uvloop_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+def uvloop_service(cell: Cell, service_id: int, folder: str) -> LoopService:
     """Return the service for the measurement *cell*, with a loop factory as uvloop's documentation recommends."""
     from uvloop import new_event_loop
 
-    return _service(listen(cell, service_id, folder)[0], new_event_loop)
+    return FramesService(listen(cell, service_id, folder)[0], new_event_loop)
 
 
-def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> HostedService:
-    counts = Counts()
+class StreamsService(LoopService):
+    """A service whose connections are coroutines with streams."""
 
-    async def run() -> None:
-        listener.sock.setblocking(False)
-        loop = asyncio.get_running_loop()
-        async with await loop.create_server(lambda: FramesProtocol(counts), sock=listener.sock) as server:
-            await server.serve_forever()
+    async def accept(self, sock: socket.socket) -> None:
+        """Begin to accept connections on the listening socket *sock*."""
+        await asyncio.start_server(self._answer, sock=sock)
 
-    def serve() -> None:
-        with asyncio.Runner(loop_factory=loop_factory) as runner:
-            runner.run(run())
-
-    return HostedService(listener, serve, counts)
-
-
-def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return a service that uses asyncio streams, for the measurement *cell*. The service's socket already listens."""
-    listener, counts = listen(cell, service_id, folder)[0], Counts()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while not refused(size := body_bytes(await reader.readexactly(HEADER_BYTES))):
                 reply = frame(answer(await reader.readexactly(size)))
-                counts.add()
+                self.counted += 1
                 writer.write(reply)
                 await writer.drain()
             writer.write(refusal(size))
@@ -85,9 +81,7 @@ def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
         finally:
             writer.close()
 
-    async def run() -> None:
-        listener.sock.setblocking(False)
-        async with await asyncio.start_server(serve, sock=listener.sock) as server:
-            await server.serve_forever()
 
-    return HostedService(listener, lambda: asyncio.run(run()), counts)
+def streams_service(cell: Cell, service_id: int, folder: str) -> LoopService:
+    """Return a service that uses asyncio streams, for the measurement *cell*. The service's socket already listens."""
+    return StreamsService(listen(cell, service_id, folder)[0])

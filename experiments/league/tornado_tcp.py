@@ -4,7 +4,6 @@ It follows the example in TCPServer's documentation, with read_bytes for the len
 Source: www.tornadoweb.org/en/stable/tcpserver.html
 """
 
-import asyncio
 import socket
 
 from tornado.iostream import IOStream, StreamClosedError
@@ -13,14 +12,15 @@ from tornado.tcpserver import TCPServer
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from experiments.league.hosted import HEADER_BYTES, Counts, HostedService, body_bytes, refusal, refused
+from experiments.league.frames import HEADER_BYTES, body_bytes, refusal, refused
+from services.event_loop import LoopService
 from services.listeners import listen
 
 
 class _Server(TCPServer):
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, service: LoopService) -> None:
         super().__init__()
-        self._counts = counts
+        self._service = service
 
     async def handle_stream(self, stream: IOStream, address: object) -> None:
         if stream.socket.family != socket.AF_UNIX:
@@ -28,7 +28,7 @@ class _Server(TCPServer):
         try:
             while not refused(size := body_bytes(await stream.read_bytes(HEADER_BYTES))):
                 reply = frame(answer(await stream.read_bytes(size)))
-                self._counts.add()
+                self._service.counted += 1
                 await stream.write(reply)
             await stream.write(refusal(size))
             stream.close()
@@ -36,13 +36,14 @@ class _Server(TCPServer):
             pass
 
 
-def tornado_tcp_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+class TornadoTcpService(LoopService):
+    """A service with one Tornado TCPServer."""
+
+    async def accept(self, sock: socket.socket) -> None:
+        """Begin to accept connections on the listening socket *sock*."""
+        _Server(self).add_socket(sock)
+
+
+def tornado_tcp_service(cell: Cell, service_id: int, folder: str) -> LoopService:
     """Return the service for the measurement *cell*. Its socket is already listening."""
-    listener, counts = listen(cell, service_id, folder)[0], Counts()
-
-    async def run() -> None:
-        listener.sock.setblocking(False)
-        _Server(counts).add_socket(listener.sock)
-        await asyncio.Event().wait()
-
-    return HostedService(listener, lambda: asyncio.run(run()), counts)
+    return TornadoTcpService(listen(cell, service_id, folder)[0])

@@ -6,6 +6,7 @@ https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/r
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -47,18 +48,29 @@ class Report:
 class Generator:
     """A load generator of another project: its command line, its output and its version.
 
-    command(load): returns the command line
+    begin, end: the command line before and after the options of *connections* and *amount*, with the fields of Load
+    connections: the options for new connections, and for kept connections
+    amount: the options for a number of requests, and for a time
     read(output): parses the output
     prints_version: the command that prints the version; empty for hey, which does not print it
     by_time: whether the generator has no option for the number of requests
     in_equal_shares: whether each connection sends the same number of requests
     """
 
-    command: Callable[[Load], list[str]]
+    begin: str
+    connections: tuple[str, str]
+    amount: tuple[str, str] = ("", "")
+    end: str = "-c {connections} {url}"
     read: Callable[[str], Report]
     prints_version: str = ""
     by_time: bool = False
     in_equal_shares: bool = False
+
+    def command(self, load: Load) -> list[str]:
+        """Return the command line that sends *load*."""
+        most = {"most_threads": min(load.threads, load.connections), "most_requests": load.seconds * MOST_PER_S}
+        line = f"{self.begin} {self.connections[load.keep_alive]} {self.amount[load.timed]} {self.end}"
+        return shlex.split(line.format(**vars(load), **most))
 
     def version(self) -> str:
         """Return the version that the program prints, even if it then exits with status 1. UNKNOWN if it is missing."""
@@ -75,13 +87,6 @@ class Generator:
         return _match(rf"(?:Version|{command[0]}) (\S+)", printed, UNKNOWN)
 
 
-def _ab(load: Load) -> list[str]:
-    keep = "-k" if load.keep_alive else ""
-    # -n follows -t, because -t sets -n to 50,000.
-    size = f"-t {load.seconds} -n {load.seconds * MOST_PER_S}" if load.timed else f"-n {load.requests}"
-    return f"ab -q {keep} {size} -c {load.connections} {load.url}".split()
-
-
 def _read_ab(output: str) -> Report:
     return Report(
         answered=int(_match(r"Complete requests:\s+(\d+)", output)),
@@ -89,12 +94,6 @@ def _read_ab(output: str) -> Report:
         + int(_match(r"Non-2xx responses:\s+(\d+)", output, "0")),
         seconds=float(_match(r"Time taken for tests:\s+([\d.]+)", output)),
     )
-
-
-def _wrk(load: Load) -> list[str]:
-    close = [] if load.keep_alive else ["-H", "Connection: close"]
-    threads = min(load.threads, load.connections)
-    return ["wrk", f"-t{threads}", f"-c{load.connections}", f"-d{load.seconds}s", *close, load.url]
 
 
 def _read_wrk(output: str) -> Report:
@@ -109,12 +108,6 @@ def _read_wrk(output: str) -> Report:
     )
 
 
-def _oha(load: Load) -> list[str]:
-    close = "" if load.keep_alive else "--disable-keepalive"
-    size = f"-w -z {load.seconds}s" if load.timed else f"-n {load.requests}"  # -w: wait for requests in flight
-    return f"oha --no-tui --output-format json {close} {size} -c {load.connections} {load.url}".split()
-
-
 def _read_oha(output: str) -> Report:
     printed = json.loads(output)
     statuses: Mapping[str, int] = printed["statusCodeDistribution"]
@@ -125,12 +118,6 @@ def _read_oha(output: str) -> Report:
         failed=answered - good + sum(printed["errorDistribution"].values()),
         seconds=printed["summary"]["total"],
     )
-
-
-def _hey(load: Load) -> list[str]:
-    close = "" if load.keep_alive else "-disable-keepalive"
-    size = f"-z {load.seconds}s" if load.timed else f"-n {load.requests}"
-    return f"hey {close} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_hey(output: str) -> Report:
@@ -156,8 +143,33 @@ def _match(pattern: str, output: str, default: str | None = None) -> str:
 
 
 GENERATORS = {
-    "ab": Generator(command=_ab, read=_read_ab, prints_version="ab -V"),
-    "wrk": Generator(command=_wrk, read=_read_wrk, prints_version="wrk -v", by_time=True),
-    "oha": Generator(command=_oha, read=_read_oha, prints_version="oha --version"),
-    "hey": Generator(command=_hey, read=_read_hey, in_equal_shares=True),
+    "ab": Generator(
+        begin="ab -q",
+        connections=("", "-k"),
+        amount=("-n {requests}", "-t {seconds} -n {most_requests}"),  # -n follows -t, because -t sets -n to 50,000
+        read=_read_ab,
+        prints_version="ab -V",
+    ),
+    "wrk": Generator(
+        begin="wrk -t{most_threads} -c{connections} -d{seconds}s",
+        connections=("-H 'Connection: close'", ""),
+        end="{url}",
+        read=_read_wrk,
+        prints_version="wrk -v",
+        by_time=True,
+    ),
+    "oha": Generator(
+        begin="oha --no-tui --output-format json",
+        connections=("--disable-keepalive", ""),
+        amount=("-n {requests}", "-w -z {seconds}s"),  # -w: wait for requests in flight
+        read=_read_oha,
+        prints_version="oha --version",
+    ),
+    "hey": Generator(
+        begin="hey",
+        connections=("-disable-keepalive", ""),
+        amount=("-n {requests}", "-z {seconds}s"),
+        read=_read_hey,
+        in_equal_shares=True,
+    ),
 }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clients.channel import BadHead, Head, KnownHeads
+from clients.channel import BadHead, Head
 from core.limits import MAX_HEAD_BYTES
 
 
@@ -37,7 +37,7 @@ def head(*lines: str, status: str = "200 OK") -> bytes:
 )
 def test_what_says_two_things_at_once_or_has_no_status_is_refused(bad: bytes) -> None:
     with pytest.raises(BadHead):
-        KnownHeads().read(bad)
+        Head(bad)
 
 
 @given(st.binary(max_size=200) | st.lists(st.sampled_from([b"HTTP/1.1 200 O", b"\r\n", b"Content-Length: ", b"5"])))

@@ -2,7 +2,7 @@
 
 import threading
 
-from experiments.league.hosted import Counts
+from experiments.league.thread_servers import Counts
 
 THREADS, EACH = 8, 2000
 

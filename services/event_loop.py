@@ -1,0 +1,54 @@
+"""A service whose event loop runs on a thread of its own."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from services.listeners import Listener
+
+
+class LoopService:
+    """A service with one event loop and one listener.
+
+    new_loop: creates the event loop
+    counted: the number of answered requests. Only the loop's thread counts, just before it sends an answer, because the
+        process may be stopped after the answer
+    """
+
+    def __init__(
+        self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    ) -> None:
+        self.listeners = [listener]
+        self._new_loop = new_loop
+        self.counted = 0
+
+    def start(self) -> None:
+        """Start the event loop and wait until it accepts connections."""
+        accepting = threading.Event()
+        threading.Thread(target=self._run, args=(accepting,), name="event loop", daemon=True).start()
+        accepting.wait()
+
+    def counters(self) -> dict[str, Any]:
+        """Return the number of answered requests."""
+        return {"requests": self.counted}
+
+    def reset(self) -> None:
+        """Set the counter to zero."""
+        self.counted = 0
+
+    async def accept(self, sock: socket.socket) -> None:
+        """Begin to accept connections on the listening socket *sock*."""
+        raise NotImplementedError
+
+    def _run(self, accepting: threading.Event) -> None:
+        with asyncio.Runner(loop_factory=self._new_loop) as runner:
+            runner.run(self._serve(accepting))
+
+    async def _serve(self, accepting: threading.Event) -> None:
+        sock = self.listeners[0].sock
+        sock.setblocking(False)
+        await self.accept(sock)
+        accepting.set()
+        await asyncio.Event().wait()
