@@ -20,10 +20,9 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import time
-from typing import Any
 
 from core.errors import GilscopeError
-from core.messages import AND, Message, listed, message
+from core.messages import AND, Json, Message, listed, message
 from lab.digests import Digests, short_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.places import ENVIRONMENTS, REPOSITORY
@@ -279,7 +278,7 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 def _project_name(folder: Path) -> str:
     """Return the project's name from pyproject.toml; "" if there is none."""
     try:
-        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        manifest: Json = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         return str(manifest.get("project", {}).get("name", ""))
     except (OSError, ValueError, AttributeError):
         return ""

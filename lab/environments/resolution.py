@@ -13,13 +13,12 @@ from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 from packaging.markers import Marker
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Json, Message, message
 from lab import processes
 from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, locked_entry, normalised
@@ -212,7 +211,7 @@ class Trial:
                 yield _parse_package(package, lock.parent)
 
 
-def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
+def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
     files = [*package.get("wheels", ()), package.get("archive", {})]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
     return ResolvedPackage(

@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from core.messages import Message, message, verbatim
+from core.messages import Json, Message, message, verbatim
 from lab.processes import describe_exit, run, scrubbed_environment
 
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
@@ -47,7 +47,7 @@ class Problem(NamedTuple):
     module: str = ""
     culprit: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return this problem as a JSON object for the option `--json`.
 
         The object has the description twice: as plain text, and as a template with values, which can be translated.

@@ -7,7 +7,7 @@ python-poetry.org/docs - dependency specification.
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from core.errors import BadInput
-from core.messages import Message, message, verbatim
+from core.messages import Json, Message, message, verbatim
 from core.runtime import OLDEST_MINOR, RuntimeName
 from lab.environments.requirements import locked_entry, name_of, normalised, read
 from lab.processes import scrubbed_environment
@@ -196,7 +196,7 @@ def _link(index: str, name: str) -> Iterator[str]:
         yield f"--find-links {index}" if is_list else f"--find-links {index.rstrip('/')}/{name}/"
 
 
-def _pinned(lock: Mapping[str, Any], path: Path, chosen: Sequence[str]) -> Iterator[str]:
+def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
     """Yield a requirements line for each package in a pylock.toml, with its version or location and its marker.
 
     path: the lock file; chosen: extras and groups. Raises BadInput if no package is for one of these.
@@ -227,16 +227,16 @@ def _in_standard_form(bound: str) -> str:
     return "" if text == "*" else re.sub(r"(?<=[\d*])\s+(?=[<>=!~])", ",", text)
 
 
-def _tables(value: Any) -> list[dict[str, Any]]:
+def _tables(value: Any) -> list[Json]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _toml(path: Path) -> Json:
     """Return the parsed content of a TOML file; {} if the file does not exist. Raises BadInput."""
     return _parsed(_text(path), path)
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parsed(text: str, path: Path) -> Json:
     try:
         return tomllib.loads(text)
     except ValueError as error:

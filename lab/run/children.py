@@ -19,7 +19,7 @@ import msgspec
 
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
-from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
+from core.messages import NOTHING, SENTENCES, Json, Message, chained, message, verbatim
 from core.method import Method
 from core.processtree import threads_ran_ns
 from core.secret import line_for_child
@@ -170,12 +170,12 @@ class Child:
     @property
     def label(self) -> Message:
         """Return the child's name for messages, such as 'Service 2 of 4 (3.14t, pid 812)'."""
-        known: dict[str, Any] = {"child": self._name, "runtime": self._runtime, "pid": self.process.pid}
+        known: Json = {"child": self._name, "runtime": self._runtime, "pid": self.process.pid}
         if self.place.name:
             return message("{child} ({runtime}, pid {pid} on host {host})", **known, host=self.place.name)
         return message("{child} ({runtime}, pid {pid})", **known)
 
-    def tell(self, line: Mapping[str, Any] | str) -> None:
+    def tell(self, line: Json | str) -> None:
         """Write one line to the child's stdin: a word, or JSON with secrets in plain text.
 
         This does not report a child that has ended; the next read does.
@@ -198,7 +198,7 @@ class Child:
             self._unread.clear()
             raise failed(self, fault)
 
-    def line(self) -> dict[str, Any] | None:
+    def line(self) -> Json | None:
         """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is no JSON object."""
         end = self._unread.find(b"\n")
         if end < 0:
@@ -321,15 +321,13 @@ class Children:
             self._outputs.watch(child.process.stderr)
         return child
 
-    def await_lines(
-        self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
-    ) -> dict[Child, dict[str, Any]]:
+    def await_lines(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> dict[Child, Json]:
         """Wait for one line from each child in *speakers*, and return the lines. Each line must have the key *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
         passes.
         """
-        lines: dict[Child, dict[str, Any]] = {}
+        lines: dict[Child, Json] = {}
         until = monotonic() + deadline_s
         with selectors.DefaultSelector() as selector:
             for child in self.started:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Protocol
 
 from analysis.capacity import wanted
 from analysis.decisions import is_enough
@@ -14,7 +14,7 @@ from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import message
+from core.messages import Json, message
 from core.program import PROGRAM
 from lab.folders import Sandbox
 from lab.run.bench import Bench, identity
@@ -106,7 +106,7 @@ class RunInProgress:
         alone = [measure_in_slices([entry], block, bench, seed) for entry in entries]
         return [result for (result,) in alone]
 
-    def _with_fingerprint(self, entry: Entry, earlier: dict[str, Any], result: CellResult) -> CellResult:
+    def _with_fingerprint(self, entry: Entry, earlier: Json, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
         result = replace(result, **earlier)
         if earlier == later or result.status != "ok":

@@ -10,7 +10,7 @@ from config.plan import Plan
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import Message
+from core.messages import Json, Message
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
@@ -41,7 +41,7 @@ class Fingerprinter:
         self._digests = Digests()
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
-    def of(self, cell: Cell | CellResult, system: System) -> dict[str, Any]:
+    def of(self, cell: Cell | CellResult, system: System) -> Json:
         """Return the ids of the code and the environment with which the measurement *cell* would run now.
 
         The keys are the fields of CellResult: code and environment.
@@ -70,7 +70,7 @@ class Fingerprinter:
         parts = [runtime_of(role, system, self._runtimes, name, self._plan.method) for role in (SERVICE, CLIENT)]
         return bool(system.wheels) or any(isinstance(part, Native) for part in parts)
 
-    def _part(self, role: str, name: str, system: System) -> dict[str, Any]:
+    def _part(self, role: str, name: str, system: System) -> Json:
         """Return runtime details of the service or client (*role*) of *system*; {} if its runtime is missing."""
         runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
         try:
@@ -83,13 +83,13 @@ class Fingerprinter:
         except GilscopeError:
             return {}
 
-    def _python_part(self, runtime: Runtime | None, python: Path) -> dict[str, Any]:
+    def _python_part(self, runtime: Runtime | None, python: Path) -> Json:
         if runtime is None:  # the service already runs
             return {}
         part = {"interpreter": _interpreter(runtime.interpreter)}
         return part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
 
-    def _packages(self, python: Path) -> dict[str, Any]:
+    def _packages(self, python: Path) -> Json:
         files = (path for folder in site_packages(python) for path in files_in(folder) if ".dist-info/" not in path)
         installed = self._digests.of_files(files, str(python.parent.parent))
         return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
@@ -138,7 +138,7 @@ def _name(path: str) -> str:
     return path.removeprefix(f"{REPOSITORY}/")
 
 
-def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
+def _interpreter(interpreter: Interpreter) -> Json:
     try:
         state = os.stat(interpreter.executable)
         digest = short_digest((state.st_size, state.st_mtime_ns))

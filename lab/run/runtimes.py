@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.messages import message
+from core.messages import Json, message
 from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
@@ -86,7 +86,7 @@ class Runtime:
         """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
-    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
+    def service_config(self, own: Json) -> Json:
         """Return the settings of a user's service that depend on its runtime: the interpreter and the runtime's label.
 
         Raises EnvironmentFailed if the packages cannot be installed.
@@ -174,7 +174,7 @@ class UserServiceRuntime:
         """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""
         return str(self._service_config(system).get("python", ""))
 
-    def _service_config(self, system: System) -> dict[str, Any]:
+    def _service_config(self, system: System) -> Json:
         if self.runtime is None:
             return {}
         if not system.command:

@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NoReturn
@@ -26,7 +26,7 @@ from core.child import (
     print_result,
     read_cell,
 )
-from core.messages import message
+from core.messages import Json, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
 from core.user_service import OF_SYSTEM
@@ -97,7 +97,7 @@ class RunningService:
 
     is_asgi = False
 
-    def __init__(self, own: Mapping[str, Any]) -> None:
+    def __init__(self, own: Json) -> None:
         """Raise CommandFailed if the service does not answer."""
         self.address = own["address"]
         check_requests(own)
@@ -148,7 +148,7 @@ class RunningService:
 class StartedService(RunningService):
     """A service that the user's command starts. If the command ends too early, a thread ends this process."""
 
-    def __init__(self, cell: Mapping[str, Any]) -> None:
+    def __init__(self, cell: Json) -> None:
         """Start the service. Raises CommandFailed if it does not start."""
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.is_asgi = self._own.get("interface") == ASGI
@@ -222,7 +222,7 @@ class StartedService(RunningService):
             give_up(failed)
 
 
-def _states(ready: Pythons, end: Pythons) -> dict[str, Any]:
+def _states(ready: Pythons, end: Pythons) -> Json:
     """Return the GIL states, which are None if they are unknown, and the Python versions to report."""
     return {
         "gil_enabled_ready": ready.gil_enabled,
