@@ -58,8 +58,7 @@ class Recipe:
     @property
     def label(self) -> Message:
         """The names of the requirements file and wheels, for messages. A name may include the folder requirements/."""
-        files = [self.requirements_file] if self.requirements_file else []
-        return listed(map(_name, (*files, *self.wheels)), AND)
+        return listed(map(_name, filter(None, (self.requirements_file, *self.wheels))), AND)
 
     @cached_property
     def wanted(self) -> Requirements:
@@ -161,7 +160,7 @@ def installed_packages(python: Path) -> dict[str, str]:
 
 def distributions(python: Path) -> Iterable[metadata.Distribution]:
     """Return the packages that are installed in the environment of *python*."""
-    return metadata.distributions(path=[str(folder) for folder in site_packages(python)])
+    return metadata.distributions(path=[*map(str, site_packages(python))])
 
 
 def site_packages(python: Path) -> list[Path]:
@@ -237,19 +236,20 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
             )
 
 
-def _commands(recipe: Recipe, folder: Path) -> list[list[str]]:
+def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
     """Return the arguments of the uv commands that create the environment in *folder*.
 
     The scripts of a relocatable environment find their interpreter beside themselves after the folder is renamed.
     """
-    commands = [["venv", "--no-project", "--relocatable", "--python", str(recipe.interpreter.executable), str(folder)]]
-    install = ["pip", "install", "--python", str(folder / "bin" / "python")]
+    python = recipe.interpreter.executable
+    commands: list[list[str | Path]] = [["venv", "--no-project", "--relocatable", "--python", python, folder]]
+    install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []
         anew = rebuild_options(recipe.source_folders)
-        commands.append([*install, *hashed, *anew, "-r", str(recipe.requirements_file)])
+        commands.append([*install, *hashed, *anew, "-r", recipe.requirements_file])
     if recipe.wheels:
-        commands.append([*install, "--no-index", "--no-deps", *map(str, recipe.wheels)])
+        commands.append([*install, "--no-index", "--no-deps", *recipe.wheels])
     return commands
 
 

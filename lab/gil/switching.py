@@ -61,9 +61,8 @@ def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPOR
     A GIL that was switched on is reported even if the import failed afterwards.
     folder: the working directory of the process
     """
-    command = [str(python), "-I", "-c", _TRY, module]
     try:
-        done = run(command, timeout_s, scrubbed_environment(), folder=folder)
+        done = run([python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), folder=folder)
     except subprocess.TimeoutExpired:
         return [_failure(module, message("the import did not end within {limit_s:g} s", limit_s=timeout_s))]
     if _MARK not in done.stdout:

@@ -211,7 +211,7 @@ def _run_build(build: Build, lock: int) -> Message:
 
 
 def run_build(
-    command: Sequence[str], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
+    command: Sequence[str | Path], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command that builds a wheel or a program in *folder*, and return its output.
 

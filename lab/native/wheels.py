@@ -90,9 +90,9 @@ class WheelBuild:
     def _build(self, lock: int) -> Message:
         """Build the wheel in another folder, so that each wheel in its own folder is complete."""
         copy_sources()
-        python, source = str(self.interpreter.executable), str(NATIVE_BUILDS / self.extension.name)
+        python, source = self.interpreter.executable, NATIVE_BUILDS / self.extension.name
         made = self.place / "made"
-        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(made), source]
+        command = (str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", made, source)
         try:
             done = run_build(command, lock)
         except subprocess.TimeoutExpired as late:
@@ -114,8 +114,7 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an extension.
     """
     if name not in EXTENSIONS:
-        known = ", ".join(EXTENSIONS)
-        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
+        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=EXTENSIONS)
     build = WheelBuild(EXTENSIONS[name], interpreter)
     path = build.find()
     if path is None:

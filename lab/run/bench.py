@@ -18,7 +18,7 @@ from lab.folders import Sandbox
 from lab.run.beside import RunningBeside
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.places import CellPlaces
-from lab.run.runtimes import AnyRuntime, runtime_of
+from lab.run.runtimes import AnyRuntime, Runtimes, runtime_of
 from lab.run.slow import DEFAULT
 
 START_DEADLINE_S = FLOOR_S = 60.0
@@ -71,7 +71,7 @@ class Bench:
     """
 
     sandbox: Sandbox
-    runtimes: Mapping[str, AnyRuntime]
+    runtimes: Runtimes
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Json] = field(default_factory=lambda: DEFAULT)
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None

@@ -27,7 +27,7 @@ from core.system import SERVICE
 from lab.folders import PrivateFolder
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import Guard, describe_exit, guarded, run, scrubbed_environment
-from lab.run.runtimes import AnyRuntime, UserServiceRuntime, runtime_of
+from lab.run.runtimes import Runtimes, UserServiceRuntime, runtime_of
 from lab.user_service import ports
 
 TURN_S = 0.05
@@ -105,7 +105,7 @@ def _failed(problem: Message, output: bytes) -> BesideFailed:
 
 
 @contextmanager
-def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[RunningBeside]:
+def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
     """Start the programs that a plan needs beside its services, and run the plan's --prepare commands.
 
     When the `with` block ends, the programs and their data are gone.
@@ -131,7 +131,7 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Running
         yield made
 
 
-def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
+def _python(plan: Plan, runtimes: Runtimes) -> str:
     """Return the path of the interpreter that runs the first service."""
     first = plan.entries()[0]
     runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from lab.environments.requirements import local_path, read
 from lab.native.programs import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
-from lab.run.runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime, runtime_of
+from lab.run.runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
 from record.run import CellResult, Run
 
 EDITABLE = ("-e", "--editable")
@@ -34,7 +34,7 @@ class Fingerprinter:
     table: Run.fingerprints, which holds the details of each id
     """
 
-    def __init__(self, plan: Plan, runtimes: Mapping[str, AnyRuntime], table: dict[str, Any]) -> None:
+    def __init__(self, plan: Plan, runtimes: Runtimes, table: dict[str, Any]) -> None:
         self._plan, self._runtimes = plan, runtimes
         self._code = table.setdefault(CODE, {})
         self._environments = table.setdefault(ENVIRONMENTS, {})

@@ -22,7 +22,7 @@ from lab.places import REPOSITORY
 from lab.processes import output_of
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
-from lab.run.runtimes import AnyRuntime
+from lab.run.runtimes import Runtimes
 from record.decode import decoded
 from record.plan import Machine
 from record.run import FILE_NAME, PLOTS, Run
@@ -46,7 +46,7 @@ class Order:
     """
 
     plan: Plan
-    runtimes: Mapping[str, AnyRuntime]
+    runtimes: Runtimes
     folder: Path
     profiles: tuple[str, ...] = ()
     places: CellPlaces | None = None
@@ -131,7 +131,7 @@ def load_to_resume(folder: Path) -> Run:
     return run
 
 
-def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
+def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
     """Raise BadInput if a runtime of *run* is now missing, or has another version or build."""
     for name, stored in run.runtimes.items():
         here = runtimes[name].facts() if name in runtimes else None

@@ -184,6 +184,7 @@ class UserServiceRuntime:
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime
+Runtimes = Mapping[str, AnyRuntime]
 
 
 def start_child(
@@ -212,7 +213,7 @@ def orchestrator() -> Runtime:
     return Runtime(name=interpreter.name, interpreter=interpreter)
 
 
-def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
+def runtime_of(role: str, system: System, runtimes: Runtimes, name: str, method: Method) -> AnyRuntime:
     """Return the runtime of the service or the client (*role*) of *system* in a measurement of the runtime *name*.
 
     A role without Python code is played by a native program.
