@@ -8,7 +8,7 @@ import selectors
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
@@ -275,7 +275,7 @@ def failed(child: Child, fault: Message) -> ChildFailed:
     return ChildFailed("{child} {fault}", child=child.label, fault=fault)
 
 
-class Children:
+class Children(ExitStack):
     """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends.
 
     started: the children, in the order of their start
@@ -283,24 +283,20 @@ class Children:
 
     def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
         """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
+        super().__init__()
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
+        self.callback(shutil.rmtree, self.folder, ignore_errors=True)  # a child's descendant may still write there
         self.here = Place(sandbox, self.folder)
         self.started: list[Child] = []
-        self._outputs = OutputReader()
-        self._groups = ExitStack()
-        self.group = self._groups.enter_context(service_group(method, sandbox, os.path.basename(self.folder)))
+        self._outputs = self.enter_context(closing(OutputReader()))
+        self.group = self.enter_context(service_group(method, sandbox, os.path.basename(self.folder)))
+        self.callback(self._end_all)
 
-    def __enter__(self) -> "Children":
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def _end_all(self) -> None:
         for child in self.started:
             child.process.kill()
         for child in self.started:
             child.process.close()
-        self._groups.close()
-        self._outputs.close()
-        shutil.rmtree(self.folder, ignore_errors=True)  # a descendant of a child may still write there
 
     def start(
         self,

@@ -26,6 +26,9 @@ Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic cloc
 Collections: TypeAlias = tuple[Json, Sequence[Span]]  # counts and times for result.json; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
 Overlap: TypeAlias = tuple[int, float, CumulativeTime]  # latency, the part due to a cause, the cause's time
+Timelines: TypeAlias = Mapping[
+    str, Sequence[CumulativeTime | None]
+]  # by cause, the time that it took from each process
 NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
 UNKNOWN: Collections = ({}, ())
 
@@ -131,10 +134,7 @@ def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span
 
 
 def slow_requests(
-    said: Sequence[Json | None],
-    timelines: Mapping[str, Sequence[CumulativeTime | None]],
-    latency: Json,
-    windows: Sequence[TimeWindow],
+    said: Sequence[Json | None], timelines: Timelines, latency: Json, windows: Sequence[TimeWindow]
 ) -> dict[str, Json]:
     """For p99 and p99.9, return how many requests were slower, and which share of their time each cause took.
 
@@ -159,9 +159,7 @@ def slow_requests(
 
 
 def _causes(
-    requests: Sequence[SlowRequest],
-    timelines: Mapping[str, Sequence[CumulativeTime | None]],
-    windows: Sequence[TimeWindow],
+    requests: Sequence[SlowRequest], timelines: Timelines, windows: Sequence[TimeWindow]
 ) -> dict[str, dict[str, float]]:
     """Return the shares of time that each cause takes (see _shares), for the causes that are known for all requests."""
     causes = {}
