@@ -98,9 +98,7 @@ def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
     if not others:
         return message("importing {module} switches the GIL on", module=module)
     return message(
-        "importing {module} switches the GIL on because {module} loads {others}",
-        module=module,
-        others=others,
+        "importing {module} switches the GIL on because {module} loads {others}", module=module, others=others
     )
 
 

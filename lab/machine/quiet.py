@@ -15,16 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.messages import Json
-from lab.machine.host import (
-    HERE,
-    Reader,
-    cores_quota,
-    governors,
-    number,
-    quota_stalled_ns,
-    total,
-    usable_cpus,
-)
+from lab.machine.host import HERE, Reader, cores_quota, governors, number, quota_stalled_ns, total, usable_cpus
 
 WINDOW_S = 0.5
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")

@@ -48,9 +48,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
         small = [message("stop-the-world pauses"), *locks * is_small]
         findings = [
             message(
-                "each of these takes less than {share} of the time: {causes}",
-                share=percent(LEAST_SHARE),
-                causes=small,
+                "each of these takes less than {share} of the time: {causes}", share=percent(LEAST_SHARE), causes=small
             )
         ]
     unknown = [

@@ -144,9 +144,7 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         start_ns, latency_ns, service_id = request
         if service_id >= services or start_ns + latency_ns > latest_ns:
             accepted = message(
-                "requests to services 0 to {last} that ended at {end} ns or earlier",
-                last=services - 1,
-                end=latest_ns,
+                "requests to services 0 to {last} that ended at {end} ns or earlier", last=services - 1, end=latest_ns
             )
             raise _unlike(client, SLOW, request, accepted)
     if SLICES in result:

@@ -180,11 +180,7 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     return CellResult(
         **identity(entry, block),
         status="failed",
-        reason=message(
-            "the service was not started again, because {cause}",
-            code=NOT_TRIED,
-            cause=cause,
-        ),
+        reason=message("the service was not started again, because {cause}", code=NOT_TRIED, cause=cause),
     )
 
 

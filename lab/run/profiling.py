@@ -56,8 +56,7 @@ class CellProfiler(NamedTuple):
         python = _python_of(runtime)
         if python and python.name.minor < OLDEST_MINOR:
             raise ChildFailed(
-                "--profile python needs CPython 3.14 or later, but the service runs {version}",
-                version=python.version,
+                "--profile python needs CPython 3.14 or later, but the service runs {version}", version=python.version
             )
         own: Json = runtime.child_config(self.system).get("own", {})
         seen: list[stacks.Samples] = []

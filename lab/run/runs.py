@@ -184,9 +184,7 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
             lock = lock_folder(folder, wait=False)
         except OSError as error:
             raise BadInput(
-                "{path} cannot be written: {error}. Name another folder with --out.",
-                path=folder,
-                error=error.strerror,
+                "{path} cannot be written: {error}. Name another folder with --out.", path=folder, error=error.strerror
             ) from error
         if lock is None:
             raise BadInput(

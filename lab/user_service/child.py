@@ -17,15 +17,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NoReturn
 
-from core.child import (
-    exit_at_once,
-    next_command,
-    pin_to_cpus,
-    print_done,
-    print_ready,
-    print_result,
-    read_cell,
-)
+from core.child import exit_at_once, next_command, pin_to_cpus, print_done, print_ready, print_result, read_cell
 from core.messages import Json, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since

@@ -190,10 +190,7 @@ class ServiceCommand:
         """Raise CommandFailed if the command has ended."""
         if (status := self.process.poll()) is not None:
             raise CommandFailed(
-                "The command {ending} {when}: {report}",
-                ending=describe_exit(status),
-                when=when,
-                report=self._report(),
+                "The command {ending} {when}: {report}", ending=describe_exit(status), when=when, report=self._report()
             )
 
     def text(self) -> str:
