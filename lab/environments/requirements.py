@@ -5,8 +5,8 @@ Source: pip.pypa.io/en/stable/reference/requirements-file-format
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from core.errors import BadInput
@@ -22,8 +22,7 @@ _EDITABLE = re.compile(r"(?:-e|--editable)[ =]*")
 _AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Requirements:
+class Requirements(NamedTuple):
     """The lines of a requirements file.
 
     options: lines that apply to all packages, such as an index; entries: one line per package, with its hashes

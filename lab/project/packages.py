@@ -8,9 +8,8 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -35,8 +34,7 @@ _PYTHON_REQUIRES = re.compile(r"python_requires\s*=\s*[\"']?([^\"'\n#]+)")
 _TILDE = re.compile(r"~(?!=)\s*((\d+\.\d+)[\d.]*)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dependencies:
+class Dependencies(NamedTuple):
     """The dependencies of a project.
 
     entries: lines of a requirements file; file: the main file that they come from; source: all these files
@@ -49,8 +47,7 @@ class Dependencies:
     installs: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class PythonBound:
+class PythonBound(NamedTuple):
     """The Python versions that a project accepts, and the file that says so. Without a *text*, every version fits."""
 
     file: Path = Path()

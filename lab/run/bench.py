@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
+from typing import NamedTuple
 
 from config.plan import Entry
 from core.cell import Cell
@@ -26,8 +27,7 @@ SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own ser
 SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pace:
+class Pace(NamedTuple):
     """How long the requests of a cell take.
 
     cycle_ns: mean time from one request of a connection to its next

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.plan import Entry
 from core.child import Slice
@@ -55,8 +55,7 @@ BEFORE_READY = message("during start-up", code=NOT_READY)
 CALLING = message("while the clients were sending requests")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Turn:
+class Turn(NamedTuple):
     """The time during which the clients of one runtime or service send requests, and the result line of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock

@@ -13,9 +13,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from core.child import exit_at_once, next_command, pin_to_cpus, print_done, print_ready, print_result, read_cell
 from core.messages import Json, message
@@ -39,8 +38,7 @@ FOREIGN_LOOP = message(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pythons:
+class Pythons(NamedTuple):
     """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
 
     labels: the versions, as lab.gil.memory names them

@@ -7,9 +7,9 @@ import signal
 import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
+from typing import NamedTuple
 
 from core.beside import filled
 from core.messages import NOTHING, Json, Message, message
@@ -48,8 +48,7 @@ class PortLost(CommandFailed):
     """The error that another process listens at the service's port."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """The address at which a service shall listen: a port of *host*, or the path of a Unix socket (port is then 0).
 
     lease: keeps other services off the port for as long as this process holds it
