@@ -131,8 +131,6 @@ def requirements_file(user_file: str, packages: Sequence[str], source: str = "re
     environments. The path is "" if there are no requirements. Raises BadInput and EnvironmentFailed.
     source: the name of the file from which the packages are, if there is no *user_file*; errors name it
     """
-    if not user_file and not packages:
-        return ""
     requirements = read(Path(user_file)) if user_file else Requirements()
     named = {name_of(entry) for entry in requirements.entries}
     unnamed = [package for package in packages if name_of(package) not in named]

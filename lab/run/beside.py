@@ -111,9 +111,6 @@ def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
     When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
     """
-    if not plan.beside and not plan.prepare:
-        yield RunningBeside()
-        return
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), RunningBeside()
     environment = scrubbed_environment()

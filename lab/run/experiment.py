@@ -99,7 +99,7 @@ class RunInProgress:
 
     def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
         bench, seed = self.bench, self.run.seed
-        if part or not bench.method.duration_s:
+        if part:
             return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
         if bench.method.slices:
             return measure_in_slices(entries, block, bench, seed)

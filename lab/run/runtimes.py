@@ -10,7 +10,7 @@ from typing import Any
 
 from core.messages import Json, message
 from core.method import ORCHESTRATOR, SAME, Method
-from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
+from core.runtime import NATIVE, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import OF_SYSTEM, Command, UserService
@@ -27,6 +27,7 @@ from lab.native.wheels import wheel
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python.interpreters import Interpreter
+from record.decode import decoded
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
 NATIVE_NAME = RuntimeName(NATIVE)
@@ -97,10 +98,8 @@ class Runtime:
     def facts(self) -> RuntimeFacts:
         """Return the runtime's facts for result.json."""
         packages = {name: self.installed(path) for name, path in self.pythons.items() if isinstance(path, Path)}
-        known = {**self.interpreter.facts, **self.name.promises}
-        flags = Flags(**known.pop("flags", {}))
         named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        return RuntimeFacts(**{**named, **known, "flags": flags, "packages": packages})
+        return decoded({**named, **self.interpreter.facts, **self.name.promises, "packages": packages}, RuntimeFacts)
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with their versions."""
