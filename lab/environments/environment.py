@@ -23,7 +23,7 @@ from time import time
 
 from core.errors import GilscopeError
 from core.messages import AND, Json, Message, listed, message
-from lab.digests import Digests, short_digest
+from lab.digests import short_digest, tree_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
@@ -36,7 +36,6 @@ LEFTOVER_S = 86_400.0  # much longer than the creation of an environment may tak
 UNUSED_S = 30 * 86_400.0
 UNFINISHED = "new-"  # how the names of folders begin that uv fills, or that are being removed
 Note = Callable[..., None]
-_DIGESTS = Digests()
 
 
 class EnvironmentFailed(GilscopeError):
@@ -78,7 +77,7 @@ class Recipe:
             sorted(self.interpreter.identity.items()),
             _all_lines(self.wanted),
             [_digest(path) for path in self.wheels],
-            [_DIGESTS.of_tree(folder) for folder in self.source_folders],
+            [*map(tree_digest, self.source_folders)],
         )
         return ENVIRONMENTS / f"{self.interpreter.name}-{short_digest(contents)}"
 

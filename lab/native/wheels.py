@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
 from core.system import Extension
-from lab.digests import Digests, files_in, short_digest
+from lab.digests import file_digests, files_in, short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.native.programs import (
@@ -33,7 +33,6 @@ REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 
 
-_DIGESTS = Digests()
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
@@ -54,7 +53,7 @@ class WheelBuild:
         """The wheel's folder, named by a digest of its sources and of the interpreter's path, version and build."""
         own = files_in(NATIVE_SOURCES / self.extension.name, SOURCE_KINDS)
         borrowed = (str(NATIVE_SOURCES / name) for name in self.extension.borrowed)
-        sources = _DIGESTS.of_files(chain(own, borrowed), str(NATIVE_SOURCES))
+        sources = file_digests(chain(own, borrowed), str(NATIVE_SOURCES))
         digest = short_digest((sorted(sources.items()), sorted(self.interpreter.identity.items())))
         return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
 

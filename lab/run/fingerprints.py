@@ -15,7 +15,7 @@ from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_topic
-from lab.digests import MOST_FILES, Digests, files_in, short_digest
+from lab.digests import MOST_FILES, file_digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
 from lab.native.programs import sources_in
@@ -38,7 +38,6 @@ class Fingerprinter:
         self._plan, self._runtimes = plan, runtimes
         self._code = table.setdefault(CODE, {})
         self._environments = table.setdefault(ENVIRONMENTS, {})
-        self._digests = Digests()
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
     def of(self, cell: Cell | CellResult, system: System) -> Json:
@@ -62,7 +61,7 @@ class Fingerprinter:
         return list(dict.fromkeys(changes))
 
     def _code_now(self) -> str:
-        files = self._digests.of_files(iter(dict.fromkeys(_code_files(self._plan, native=self._native))))
+        files = file_digests(dict.fromkeys(_code_files(self._plan, native=self._native)))
         return _kept(self._code, {_name(path): digest for path, digest in files.items()})
 
     def _is_built(self, system: System, name: str) -> bool:
@@ -76,7 +75,7 @@ class Fingerprinter:
         try:
             if isinstance(runtime, Native):
                 words = (word for word in runtime.command(system, role) if os.path.isabs(word))
-                return {"programs": {_name(path): digest for path, digest in self._digests.of_files(words).items()}}
+                return {"programs": {_name(path): digest for path, digest in file_digests(words).items()}}
             if isinstance(runtime, UserServiceRuntime):
                 return self._python_part(runtime.runtime, Path(runtime.python(system)))
             return self._python_part(runtime, runtime.python(system.requirements, system.wheels))
@@ -91,7 +90,7 @@ class Fingerprinter:
 
     def _packages(self, python: Path) -> Json:
         files = (path for folder in site_packages(python) for path in files_in(folder) if ".dist-info/" not in path)
-        installed = self._digests.of_files(files, str(python.parent.parent))
+        installed = file_digests(files, str(python.parent.parent))
         return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
 
 
