@@ -16,6 +16,7 @@ from pathlib import Path
 from signal import Signals
 from subprocess import TimeoutExpired
 from time import monotonic
+from typing import NamedTuple
 
 from config.plan import Plan
 from core.beside import HOST, PORT, SOCKET, Beside, filled
@@ -62,8 +63,7 @@ class RunningBeside:
                 raise _failed(message("{name} ended {when}.", name=name, when=when), output.content())
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shell:
+class _Shell(NamedTuple):
     """The settings with which commands run: values of placeholders, environment variables, and folder.
 
     prefix: words before each command

@@ -4,10 +4,10 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.plan import Plan
 from config.user_service.options import masked_arguments
@@ -35,8 +35,7 @@ COMMIT_DIGITS = 12
 LONGEST_GIT_S = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Order:
+class Order(NamedTuple):
     """An instruction to carry out a plan: what to measure, and where to save the results.
 
     runtimes: the plan's runtimes that are installed
