@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
@@ -30,8 +30,7 @@ COMPILE_ERROR = "could not compile"  # in the output of cargo
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Build:
+class Build(NamedTuple):
     """A description of how one native program is built.
 
     tools: programs that must be on PATH
