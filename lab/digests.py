@@ -2,8 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -22,34 +23,30 @@ MADE_FOLDERS = {
 }
 
 
-class Digests:
-    """A cache of file digests. A digest is computed again when the file's size, inode or times change."""
+@cache
+def _file_digest(path: str, *mark: int) -> str:
+    """Return the digest of a file's content: 12 hexadecimal digits. Raises OSError.
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+    mark: size, times and inode of the file; if one changes, the digest is computed again
+    """
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
 
-    def of_file(self, path: str | os.PathLike[str]) -> str:
-        """Return the digest of a file's content: 12 hexadecimal digits. Raises OSError."""
-        state = os.stat(path)
-        mark = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
-        known = self._known.get(os.fspath(path))
-        if known is None or known[0] != mark:
-            with open(path, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
-            known = self._known[os.fspath(path)] = (mark, digest)
-        return known[1]
 
-    def of_files(self, paths: Iterator[str], below: str = "") -> dict[str, str]:
-        """Return {path: digest} of the files that can be read; paths are relative to *below* if it is given."""
-        digests: dict[str, str] = {}
-        for path in paths:
-            with suppress(OSError):
-                digests[os.path.relpath(path, below) if below else path] = self.of_file(path)
-        return digests
+def file_digests(paths: Iterable[str], below: str = "") -> dict[str, str]:
+    """Return {path: digest} of the files that can be read; paths are relative to *below* if it is given."""
+    digests: dict[str, str] = {}
+    for path in paths:
+        with suppress(OSError):
+            state = os.stat(path)
+            digest = _file_digest(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+            digests[os.path.relpath(path, below) if below else path] = digest
+    return digests
 
-    def of_tree(self, folder: Path) -> str:
-        """Return a digest of the names and contents of all files in *folder*, without build output."""
-        return short_digest(sorted(self.of_files(files_in(folder), str(folder)).items()))
+
+def tree_digest(folder: Path) -> str:
+    """Return a digest of the names and contents of all files in *folder*, without build output."""
+    return short_digest(sorted(file_digests(files_in(folder), str(folder)).items()))
 
 
 def short_digest(value: object) -> str:

@@ -20,11 +20,10 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import time
-from typing import Any
 
 from core.errors import GilscopeError
-from core.messages import AND, Message, listed, message
-from lab.digests import Digests, short_digest
+from core.messages import AND, Json, Message, listed, message
+from lab.digests import short_digest, tree_digest
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
@@ -37,7 +36,6 @@ LEFTOVER_S = 86_400.0  # much longer than the creation of an environment may tak
 UNUSED_S = 30 * 86_400.0
 UNFINISHED = "new-"  # how the names of folders begin that uv fills, or that are being removed
 Note = Callable[..., None]
-_DIGESTS = Digests()
 
 
 class EnvironmentFailed(GilscopeError):
@@ -59,8 +57,7 @@ class Recipe:
     @property
     def label(self) -> Message:
         """The names of the requirements file and wheels, for messages. A name may include the folder requirements/."""
-        files = [self.requirements_file] if self.requirements_file else []
-        return listed(map(_name, (*files, *self.wheels)), AND)
+        return listed(map(_name, filter(None, (self.requirements_file, *self.wheels))), AND)
 
     @cached_property
     def wanted(self) -> Requirements:
@@ -80,7 +77,7 @@ class Recipe:
             sorted(self.interpreter.identity.items()),
             _all_lines(self.wanted),
             [_digest(path) for path in self.wheels],
-            [_DIGESTS.of_tree(folder) for folder in self.source_folders],
+            [*map(tree_digest, self.source_folders)],
         )
         return ENVIRONMENTS / f"{self.interpreter.name}-{short_digest(contents)}"
 
@@ -133,8 +130,6 @@ def requirements_file(user_file: str, packages: Sequence[str], source: str = "re
     environments. The path is "" if there are no requirements. Raises BadInput and EnvironmentFailed.
     source: the name of the file from which the packages are, if there is no *user_file*; errors name it
     """
-    if not user_file and not packages:
-        return ""
     requirements = read(Path(user_file)) if user_file else Requirements()
     named = {name_of(entry) for entry in requirements.entries}
     unnamed = [package for package in packages if name_of(package) not in named]
@@ -162,7 +157,7 @@ def installed_packages(python: Path) -> dict[str, str]:
 
 def distributions(python: Path) -> Iterable[metadata.Distribution]:
     """Return the packages that are installed in the environment of *python*."""
-    return metadata.distributions(path=[str(folder) for folder in site_packages(python)])
+    return metadata.distributions(path=[*map(str, site_packages(python))])
 
 
 def site_packages(python: Path) -> list[Path]:
@@ -238,19 +233,20 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
             )
 
 
-def _commands(recipe: Recipe, folder: Path) -> list[list[str]]:
+def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
     """Return the arguments of the uv commands that create the environment in *folder*.
 
     The scripts of a relocatable environment find their interpreter beside themselves after the folder is renamed.
     """
-    commands = [["venv", "--no-project", "--relocatable", "--python", str(recipe.interpreter.executable), str(folder)]]
-    install = ["pip", "install", "--python", str(folder / "bin" / "python")]
+    python = recipe.interpreter.executable
+    commands: list[list[str | Path]] = [["venv", "--no-project", "--relocatable", "--python", python, folder]]
+    install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []
         anew = rebuild_options(recipe.source_folders)
-        commands.append([*install, *hashed, *anew, "-r", str(recipe.requirements_file)])
+        commands.append([*install, *hashed, *anew, "-r", recipe.requirements_file])
     if recipe.wheels:
-        commands.append([*install, "--no-index", "--no-deps", *map(str, recipe.wheels)])
+        commands.append([*install, "--no-index", "--no-deps", *recipe.wheels])
     return commands
 
 
@@ -279,7 +275,7 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 def _project_name(folder: Path) -> str:
     """Return the project's name from pyproject.toml; "" if there is none."""
     try:
-        manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        manifest: Json = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         return str(manifest.get("project", {}).get("name", ""))
     except (OSError, ValueError, AttributeError):
         return ""

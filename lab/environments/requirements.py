@@ -4,14 +4,13 @@ Source: pip.pypa.io/en/stable/reference/requirements-file-format
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from core.errors import BadInput
-from core.messages import Arg, message
+from core.messages import Arg, Json, message
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _ARCHIVE = re.compile(r"([A-Za-z0-9._]+?)-[0-9][^/]*\.(?:whl|tar\.gz|zip)$")
@@ -23,8 +22,7 @@ _EDITABLE = re.compile(r"(?:-e|--editable)[ =]*")
 _AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Requirements:
+class Requirements(NamedTuple):
     """The lines of a requirements file.
 
     options: lines that apply to all packages, such as an index; entries: one line per package, with its hashes
@@ -120,7 +118,7 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def locked_entry(package: Mapping[str, Any], folder: Path) -> str:
+def locked_entry(package: Json, folder: Path) -> str:
     """Return the requirement that installs exactly the locked *package*; "" if its version is unknown.
 
     package: an item of `packages` in the pylock.toml of *folder*

@@ -8,18 +8,17 @@ Source: packaging.python.org - pylock.toml, binary distribution format; docs.ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import NamedTuple
 
 from packaging.markers import Marker
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Json, Message, message
 from lab import processes
 from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, locked_entry, normalised
@@ -35,8 +34,7 @@ FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--con
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResolvedPackage:
+class ResolvedPackage(NamedTuple):
     """A package to which uv resolved the requirements, with its wheels.
 
     requirement: the line that installs exactly this version; wheels: the names of its wheels, for any platform
@@ -58,15 +56,14 @@ class ResolvedPackage:
         return any(name.endswith("-none-any.whl") for name in self.wheels)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Resolution:
+class Resolution(NamedTuple):
     """The result of resolving requirements.
 
     packages: the resolved packages by name; failures: the reasons by entry that cannot be resolved
     """
 
     packages: Mapping[str, ResolvedPackage]
-    failures: Mapping[str, Message] = field(default_factory=dict)
+    failures: Mapping[str, Message]
 
     def all_needed_by(self, name: str) -> set[str]:
         """Return all packages that depend on package *name*, directly or indirectly."""
@@ -113,7 +110,7 @@ class Trial:
         entries = self._asked.entries
         failure, packages = self._resolve_together(entries)
         if not failure:
-            return Resolution(packages=packages)
+            return Resolution(packages=packages, failures={})
         alone = processes.run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
         failures = {entry: why for entry, why in zip(entries, alone, strict=True) if why}
         rest = [entry for entry in entries if entry not in failures]
@@ -178,7 +175,7 @@ class Trial:
             origins = needed_by.get(package.name, ["-r"])
             parents = tuple(normalised(origin) for origin in origins if not origin.startswith("-"))
             direct = any(origin.startswith("-r") for origin in origins)
-            packages[package.name] = replace(package, direct=direct, needed_by=parents)
+            packages[package.name] = package._replace(direct=direct, needed_by=parents)
         return NOTHING, packages
 
     def _install(self, requirements: Sequence[str]) -> Message:
@@ -212,7 +209,7 @@ class Trial:
                 yield _parse_package(package, lock.parent)
 
 
-def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
+def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
     files = [*package.get("wheels", ()), package.get("archive", {})]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
     return ResolvedPackage(

@@ -6,10 +6,10 @@ that have wheels into a temporary environment and imports each module in a proce
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.errors import BadInput
-from core.messages import NOTHING, message, verbatim
+from core.messages import NOTHING, Json, message, verbatim
 from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
@@ -44,7 +44,7 @@ class PackageFinding(NamedTuple):
         """Whether the audit found no problem in the package."""
         return not self.problems
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the finding as `--json` prints it."""
         return {**self._asdict(), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
@@ -89,7 +89,7 @@ def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]
         return _Audit(asked, interpreter, private.folder).findings()
 
 
-def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
+def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> Json:
     """Return all findings as the JSON document that `--json` prints."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}

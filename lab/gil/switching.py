@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from core.messages import Message, message, verbatim
+from core.messages import Json, Message, message, verbatim
 from lab.processes import describe_exit, run, scrubbed_environment
 
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
@@ -47,7 +47,7 @@ class Problem(NamedTuple):
     module: str = ""
     culprit: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return this problem as a JSON object for the option `--json`.
 
         The object has the description twice: as plain text, and as a template with values, which can be translated.
@@ -61,9 +61,8 @@ def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPOR
     A GIL that was switched on is reported even if the import failed afterwards.
     folder: the working directory of the process
     """
-    command = [str(python), "-I", "-c", _TRY, module]
     try:
-        done = run(command, timeout_s, scrubbed_environment(), folder=folder)
+        done = run([python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), folder=folder)
     except subprocess.TimeoutExpired:
         return [_failure(module, message("the import did not end within {limit_s:g} s", limit_s=timeout_s))]
     if _MARK not in done.stdout:
@@ -99,9 +98,7 @@ def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
     if not others:
         return message("importing {module} switches the GIL on", module=module)
     return message(
-        "importing {module} switches the GIL on because {module} loads {others}",
-        module=module,
-        others=others,
+        "importing {module} switches the GIL on because {module} loads {others}", module=module, others=others
     )
 
 

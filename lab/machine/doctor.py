@@ -7,9 +7,9 @@ below 3 %, the smallest difference that a verdict can detect.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from core.messages import NOTHING, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, Json, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
 from lab.machine.host import UNLIMITED
 from record.run import DISTURBANCES
@@ -59,7 +59,7 @@ class Check(NamedTuple):
     judge: Callable[..., tuple[bool, Message]]
     remedy: Message
 
-    def apply(self, facts: Mapping[str, Any]) -> Finding:
+    def apply(self, facts: Json) -> Finding:
         """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
         judged, *others = map(facts.get, signature(self.judge).parameters)
         is_known = judged is not None and all(others)
@@ -68,7 +68,7 @@ class Check(NamedTuple):
         return Finding(name, value, good, self.remedy if good is False else NOTHING, self.code)
 
 
-def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
+def judge_machine(facts: Json) -> list[Finding]:
     """Return a finding for each inspected property of the machine before a run.
 
     facts: the result of quiet.facts()
@@ -78,7 +78,7 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     return [*(check.apply(window) for check in OF_A_WINDOW), *(check.apply(facts) for check in OF_SETTINGS)]
 
 
-def disturbances(window: Mapping[str, Any], own_ns: int) -> list[Message]:
+def disturbances(window: Json, own_ns: int) -> list[Message]:
     """Return a message, with a code, for each disturbance in the timed window of a cell.
 
     window: the result of quiet.between()

@@ -14,16 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.machine.host import (
-    HERE,
-    Reader,
-    cores_quota,
-    governors,
-    number,
-    quota_stalled_ns,
-    total,
-    usable_cpus,
-)
+from core.messages import Json
+from lab.machine.host import HERE, Reader, cores_quota, governors, number, quota_stalled_ns, total, usable_cpus
 
 WINDOW_S = 0.5
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
@@ -72,7 +64,7 @@ class Snapshot(NamedTuple):
     counts: Mapping[str, int]
 
 
-def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
+def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> Json:
     """Return the machine's settings and its activity during the next *window_s* seconds, as plain JSON.
 
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
@@ -138,9 +130,7 @@ def between(
     }
 
 
-def _others(
-    before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
-) -> dict[str, Any] | None:
+def _others(before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]) -> Json | None:
     """Return the shares of CPU time of foreign processes, and of other processes that the service needs.
 
     The share of foreign processes is given in total and for the busiest by name. Shares are those of the CPUs which

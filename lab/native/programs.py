@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
@@ -30,8 +30,7 @@ COMPILE_ERROR = "could not compile"  # in the output of cargo
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Build:
+class Build(NamedTuple):
     """A description of how one native program is built.
 
     tools: programs that must be on PATH
@@ -211,7 +210,7 @@ def _run_build(build: Build, lock: int) -> Message:
 
 
 def run_build(
-    command: Sequence[str], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
+    command: Sequence[str | Path], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command that builds a wheel or a program in *folder*, and return its output.
 

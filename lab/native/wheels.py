@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
 from core.system import Extension
-from lab.digests import Digests, files_in, short_digest
+from lab.digests import file_digests, files_in, short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.native.programs import (
@@ -33,7 +33,6 @@ REASON_FILE = "not-built"
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 
 
-_DIGESTS = Digests()
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
@@ -54,7 +53,7 @@ class WheelBuild:
         """The wheel's folder, named by a digest of its sources and of the interpreter's path, version and build."""
         own = files_in(NATIVE_SOURCES / self.extension.name, SOURCE_KINDS)
         borrowed = (str(NATIVE_SOURCES / name) for name in self.extension.borrowed)
-        sources = _DIGESTS.of_files(chain(own, borrowed), str(NATIVE_SOURCES))
+        sources = file_digests(chain(own, borrowed), str(NATIVE_SOURCES))
         digest = short_digest((sorted(sources.items()), sorted(self.interpreter.identity.items())))
         return WHEELS / f"{self.extension.name}-{self.interpreter.name}-{digest}"
 
@@ -90,9 +89,9 @@ class WheelBuild:
     def _build(self, lock: int) -> Message:
         """Build the wheel in another folder, so that each wheel in its own folder is complete."""
         copy_sources()
-        python, source = str(self.interpreter.executable), str(NATIVE_BUILDS / self.extension.name)
+        python, source = self.interpreter.executable, NATIVE_BUILDS / self.extension.name
         made = self.place / "made"
-        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(made), source]
+        command = (str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", made, source)
         try:
             done = run_build(command, lock)
         except subprocess.TimeoutExpired as late:
@@ -114,8 +113,7 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an extension.
     """
     if name not in EXTENSIONS:
-        known = ", ".join(EXTENSIONS)
-        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
+        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=EXTENSIONS)
     build = WheelBuild(EXTENSIONS[name], interpreter)
     path = build.find()
     if path is None:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from math import inf, sqrt
 from statistics import mean, stdev
-from typing import Any
 
-from core.messages import NOTHING, Message, chained, message, plural
+from core.messages import NOTHING, Json, Message, chained, message, plural
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.stacks import LIBRARY
@@ -17,7 +16,7 @@ STUDENT_95 = 2.093  # quantile of the t distribution with PARTS - 1 degrees of f
 MOST_LINES = 20
 
 
-def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> dict[str, Any]:
+def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> Json:
     """Return the profile for result.json: source lines with their shares, a summary sentence, and the totals.
 
     requests: the number of requests served during the profile; in_flight_ns: the sum of their latencies
@@ -49,9 +48,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
         small = [message("stop-the-world pauses"), *locks * is_small]
         findings = [
             message(
-                "each of these takes less than {share} of the time: {causes}",
-                share=percent(LEAST_SHARE),
-                causes=small,
+                "each of these takes less than {share} of the time: {causes}", share=percent(LEAST_SHARE), causes=small
             )
         ]
     unknown = [
@@ -172,11 +169,11 @@ def _describe_line(line: SourceLine) -> Message:
     return message("{file}:{line} in {function}", **_shown(line))
 
 
-def _shown(line: SourceLine) -> dict[str, Any]:
+def _shown(line: SourceLine) -> Json:
     return line._replace(file=short_name(line.file))._asdict()
 
 
-def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
+def _lines(lines: Sequence[Waiting], share: float) -> list[Json]:
     """Return the first MOST_LINES source lines as JSON, each with the share of the requests' time that it takes.
 
     share: the share of the requests' time that all lines take together, 0..1

@@ -210,16 +210,14 @@ class LockRecording:
             lost=self._probes.lost(),
         )
 
-    def _interval_at(self, at_ns: int) -> int:
-        length_ns = max(1, self._ended_ns - self._started_ns)
-        return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
-
     def _group_by_line(self, spans: Sequence[WaitSpan]) -> list[Waiting]:
         """Group samples by mutex owner and innermost line, largest group first, each with its most frequent stack."""
         groups: dict[tuple[str, Stack], list[tuple[Stack, int]]] = defaultdict(list)
+        length_ns = max(1, self._ended_ns - self._started_ns)
         for owner, stack in wait_samples(spans, self._stacks, self._owners):
             lines = tuple(filter(None, map(self._processes[stack.pid].place, stack.frames)))
-            groups[owner, lines[:1]].append((lines, self._interval_at(stack.start_ns)))
+            part = min(PARTS - 1, max(0, stack.start_ns - self._started_ns) * PARTS // length_ns)
+            groups[owner, lines[:1]].append((lines, part))
         waiting = []
         for (owner, _), samples in groups.items():
             stacks, parts = Counter(lines for lines, _ in samples), Counter(part for _, part in samples)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.inside import SLICE_NS, STACKS_HZ
-from core.messages import Message, message
+from core.messages import Json, Message, message
 
 WORK = ("run", "ready", "gil", "lock", "io")
 WAITS = ("lock", "gil")
@@ -144,7 +144,7 @@ def _make_frame(file: str, line: int, function: str, directory: str) -> StackFra
     return StackFrame(short[-LONGEST_NAME:], max(0, line), function[:LONGEST_NAME], bool(is_library) or file[:1] == "<")
 
 
-def to_json(samples: Samples) -> dict[str, Any]:
+def to_json(samples: Samples) -> Json:
     """Return the content for result.json of a profile of Python stacks.
 
     These are the share of each state, the lines that wait or run most, with their waits in successive intervals, a
@@ -201,7 +201,7 @@ def _hottest(at_work: Mapping[tuple[str, Stack], int]) -> list[StackFrame]:
 
 def _line(
     frame: StackFrame, at_work: Counter[tuple[str, Stack]], batches: Sequence[Mapping[tuple[str, StackFrame], int]]
-) -> dict[str, Any]:
+) -> Json:
     states, callers = Counter[str](), Counter[StackFrame]()
     for (state, stack), count in at_work.items():
         if stack[0] == frame:
@@ -231,7 +231,7 @@ def _own_caller(stack: Stack) -> StackFrame:
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
 
 
-def tree(samples: Samples) -> dict[str, Any]:
+def tree(samples: Samples) -> Json:
     """Return stacks of non-idle threads as a flame graph tree, without nodes below LEAST_SHARE of the samples.
 
     The innermost node of each stack is the thread's state.
@@ -255,7 +255,7 @@ def _names(stack: Stack) -> list[str]:
     return [*outer, str(stack[0]) if stack[0] != UNKNOWN else "?"]
 
 
-def _pruned(node: Mapping[str, Any], fewest: float) -> dict[str, Any]:
+def _pruned(node: Json, fewest: float) -> Json:
     children = [_pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest]
     return {"name": node["name"], "value": node["value"], **({"children": children} if children else {})}
 

@@ -7,15 +7,14 @@ python-poetry.org/docs - dependency specification.
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from core.errors import BadInput
-from core.messages import Message, message, verbatim
+from core.messages import Json, Message, message, verbatim
 from core.runtime import OLDEST_MINOR, RuntimeName
 from lab.environments.requirements import locked_entry, name_of, normalised, read
 from lab.processes import scrubbed_environment
@@ -35,8 +34,7 @@ _PYTHON_REQUIRES = re.compile(r"python_requires\s*=\s*[\"']?([^\"'\n#]+)")
 _TILDE = re.compile(r"~(?!=)\s*((\d+\.\d+)[\d.]*)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dependencies:
+class Dependencies(NamedTuple):
     """The dependencies of a project.
 
     entries: lines of a requirements file; file: the main file that they come from; source: all these files
@@ -49,8 +47,7 @@ class Dependencies:
     installs: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class PythonBound:
+class PythonBound(NamedTuple):
     """The Python versions that a project accepts, and the file that says so. Without a *text*, every version fits."""
 
     file: Path = Path()
@@ -196,7 +193,7 @@ def _link(index: str, name: str) -> Iterator[str]:
         yield f"--find-links {index}" if is_list else f"--find-links {index.rstrip('/')}/{name}/"
 
 
-def _pinned(lock: Mapping[str, Any], path: Path, chosen: Sequence[str]) -> Iterator[str]:
+def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
     """Yield a requirements line for each package in a pylock.toml, with its version or location and its marker.
 
     path: the lock file; chosen: extras and groups. Raises BadInput if no package is for one of these.
@@ -227,16 +224,16 @@ def _in_standard_form(bound: str) -> str:
     return "" if text == "*" else re.sub(r"(?<=[\d*])\s+(?=[<>=!~])", ",", text)
 
 
-def _tables(value: Any) -> list[dict[str, Any]]:
+def _tables(value: Any) -> list[Json]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _toml(path: Path) -> Json:
     """Return the parsed content of a TOML file; {} if the file does not exist. Raises BadInput."""
     return _parsed(_text(path), path)
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parsed(text: str, path: Path) -> Json:
     try:
         return tomllib.loads(text)
     except ValueError as error:

@@ -8,10 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from core.errors import BadInput
-from core.messages import AND, Message, listed, message
+from core.messages import AND, Json, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY
@@ -45,7 +44,7 @@ class Interpreter:
 
     executable: Path
     source: str
-    facts: Mapping[str, Any]
+    facts: Json
 
     @property
     def name(self) -> RuntimeName:

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from config.plan import Entry
 from core.cell import Cell
 from core.histogram import Histogram
+from core.messages import Json
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
 from core.secret import Redactor, secrets_in
@@ -18,7 +19,7 @@ from lab.folders import Sandbox
 from lab.run.beside import RunningBeside
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.places import CellPlaces
-from lab.run.runtimes import AnyRuntime, runtime_of
+from lab.run.runtimes import AnyRuntime, Runtimes, runtime_of
 from lab.run.slow import DEFAULT
 
 START_DEADLINE_S = FLOOR_S = 60.0
@@ -26,8 +27,7 @@ SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own ser
 SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pace:
+class Pace(NamedTuple):
     """How long the requests of a cell take.
 
     cycle_ns: mean time from one request of a connection to its next
@@ -38,7 +38,7 @@ class Pace:
     tail_ns: int = 0
 
     @classmethod
-    def of(cls, counts: Mapping[str, Any], think_ns: int = 0, least_ns: int = 0) -> "Pace":
+    def of(cls, counts: Json, think_ns: int = 0, least_ns: int = 0) -> "Pace":
         """Return the pace of the requests in a client's result.
 
         think_ns: the think time, which a short trial need not hold
@@ -71,9 +71,9 @@ class Bench:
     """
 
     sandbox: Sandbox
-    runtimes: Mapping[str, AnyRuntime]
+    runtimes: Runtimes
     method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: DEFAULT)
+    inside: Mapping[str, Json] = field(default_factory=lambda: DEFAULT)
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
@@ -94,7 +94,7 @@ def key_of(entry: Entry) -> str:
     return f"{entry.arm} {entry.cell.cell_id}"
 
 
-def identity(entry: Entry, block: int) -> dict[str, Any]:
+def identity(entry: Entry, block: int) -> Json:
     """Return the fields of CellResult that name the measurement of a plan's entry in a block."""
     return {"arm": entry.arm, "block": block, **entry.cell.to_json()}
 
@@ -110,7 +110,7 @@ def redactor_of(system: System) -> Redactor:
 # ---- deadlines, which end only measurements that hang --------------------------------------------------------------
 
 
-def starting_s(cell_line: Mapping[str, Any]) -> float:
+def starting_s(cell_line: Json) -> float:
     """Return how long to wait until children are ready, in s. A user's service adds its own start deadline.
 
     cell_line: the first line of the children's stdin

@@ -16,6 +16,7 @@ from pathlib import Path
 from signal import Signals
 from subprocess import TimeoutExpired
 from time import monotonic
+from typing import NamedTuple
 
 from config.plan import Plan
 from core.beside import HOST, PORT, SOCKET, Beside, filled
@@ -27,7 +28,7 @@ from core.system import SERVICE
 from lab.folders import PrivateFolder
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import Guard, describe_exit, guarded, run, scrubbed_environment
-from lab.run.runtimes import AnyRuntime, UserServiceRuntime, runtime_of
+from lab.run.runtimes import Runtimes, UserServiceRuntime, runtime_of
 from lab.user_service import ports
 
 TURN_S = 0.05
@@ -62,8 +63,7 @@ class RunningBeside:
                 raise _failed(message("{name} ended {when}.", name=name, when=when), output.content())
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shell:
+class _Shell(NamedTuple):
     """The settings with which commands run: values of placeholders, environment variables, and folder.
 
     prefix: words before each command
@@ -105,15 +105,12 @@ def _failed(problem: Message, output: bytes) -> BesideFailed:
 
 
 @contextmanager
-def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[RunningBeside]:
+def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
     """Start the programs that a plan needs beside its services, and run the plan's --prepare commands.
 
     When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
     """
-    if not plan.beside and not plan.prepare:
-        yield RunningBeside()
-        return
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), RunningBeside()
     environment = scrubbed_environment()
@@ -131,7 +128,7 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Running
         yield made
 
 
-def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
+def _python(plan: Plan, runtimes: Runtimes) -> str:
     """Return the path of the interpreter that runs the first service."""
     first = plan.entries()[0]
     runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)

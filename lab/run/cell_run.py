@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.plan import Entry
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
-from core.messages import NOTHING, Message, chained, message
+from core.messages import NOTHING, Json, Message, chained, message
 from core.processtree import tree, usage_of
 from core.request_plan import ANSWER_DEADLINE_S
 from core.system import CLIENT, SERVICE
@@ -55,8 +55,7 @@ BEFORE_READY = message("during start-up", code=NOT_READY)
 CALLING = message("while the clients were sending requests")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Turn:
+class Turn(NamedTuple):
     """The time during which the clients of one runtime or service send requests, and the result line of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
@@ -66,7 +65,7 @@ class Turn:
     released_ns: int
     heard_ns: int
     part: Slice | None
-    lines: Mapping[Child, Mapping[str, Any]]
+    lines: Mapping[Child, Json]
 
     @property
     def answered(self) -> int:
@@ -334,7 +333,7 @@ class CellRun(ExitStack):
             service.result.update(counted_usage(service.result, share, service.idle_ns))
         return share
 
-    def _end_children(self) -> dict[Child, dict[str, Any]]:
+    def _end_children(self) -> dict[Child, Json]:
         """End the services; clients that measure in slices end first. Return the last output line of each service."""
         if self._turns[0].part:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
@@ -350,7 +349,7 @@ class CellRun(ExitStack):
                 service.process.wait(END_DEADLINE_S)
         return lines
 
-    def _explained(self, reason: Message, clients: Sequence[Mapping[str, Any]]) -> Message:
+    def _explained(self, reason: Message, clients: Sequence[Json]) -> Message:
         """Return the reason of a failed cell with what is known about its cause.
 
         clients: the checked results of the clients
@@ -362,7 +361,7 @@ class CellRun(ExitStack):
         starvation = self._starvation(clients)
         return replace(chained([reason, starvation]), code=STARVED) if starvation else reason
 
-    def _starvation(self, clients: Sequence[Mapping[str, Any]]) -> Message:
+    def _starvation(self, clients: Sequence[Json]) -> Message:
         """Return the cause if some connections to a user's service got no answer at all, but others did."""
         starved = sum(client.get("starved", 0) for client in clients)
         connections = self._cell.num_clients * self._cell.num_connections_per_client
@@ -390,7 +389,7 @@ class CellRun(ExitStack):
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _turns_summary(self, part: Slice, idle_ns: int) -> dict[str, Any]:
+    def _turns_summary(self, part: Slice, idle_ns: int) -> Json:
         """Return a summary of the time slices of this runtime or service for result.json.
 
         part: one of the slices, which are all equally long

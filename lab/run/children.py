@@ -8,7 +8,7 @@ import selectors
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
@@ -19,7 +19,7 @@ import msgspec
 
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
-from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
+from core.messages import NOTHING, SENTENCES, Json, Message, chained, message, verbatim
 from core.method import Method
 from core.processtree import threads_ran_ns
 from core.secret import line_for_child
@@ -170,12 +170,12 @@ class Child:
     @property
     def label(self) -> Message:
         """Return the child's name for messages, such as 'Service 2 of 4 (3.14t, pid 812)'."""
-        known: dict[str, Any] = {"child": self._name, "runtime": self._runtime, "pid": self.process.pid}
+        known: Json = {"child": self._name, "runtime": self._runtime, "pid": self.process.pid}
         if self.place.name:
             return message("{child} ({runtime}, pid {pid} on host {host})", **known, host=self.place.name)
         return message("{child} ({runtime}, pid {pid})", **known)
 
-    def tell(self, line: Mapping[str, Any] | str) -> None:
+    def tell(self, line: Json | str) -> None:
         """Write one line to the child's stdin: a word, or JSON with secrets in plain text.
 
         This does not report a child that has ended; the next read does.
@@ -198,7 +198,7 @@ class Child:
             self._unread.clear()
             raise failed(self, fault)
 
-    def line(self) -> dict[str, Any] | None:
+    def line(self) -> Json | None:
         """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is no JSON object."""
         end = self._unread.find(b"\n")
         if end < 0:
@@ -275,7 +275,7 @@ def failed(child: Child, fault: Message) -> ChildFailed:
     return ChildFailed("{child} {fault}", child=child.label, fault=fault)
 
 
-class Children:
+class Children(ExitStack):
     """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends.
 
     started: the children, in the order of their start
@@ -283,24 +283,20 @@ class Children:
 
     def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
         """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
+        super().__init__()
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
+        self.callback(shutil.rmtree, self.folder, ignore_errors=True)  # a child's descendant may still write there
         self.here = Place(sandbox, self.folder)
         self.started: list[Child] = []
-        self._outputs = OutputReader()
-        self._groups = ExitStack()
-        self.group = self._groups.enter_context(service_group(method, sandbox, os.path.basename(self.folder)))
+        self._outputs = self.enter_context(closing(OutputReader()))
+        self.group = self.enter_context(service_group(method, sandbox, os.path.basename(self.folder)))
+        self.callback(self._end_all)
 
-    def __enter__(self) -> "Children":
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def _end_all(self) -> None:
         for child in self.started:
             child.process.kill()
         for child in self.started:
             child.process.close()
-        self._groups.close()
-        self._outputs.close()
-        shutil.rmtree(self.folder, ignore_errors=True)  # a descendant of a child may still write there
 
     def start(
         self,
@@ -321,15 +317,13 @@ class Children:
             self._outputs.watch(child.process.stderr)
         return child
 
-    def await_lines(
-        self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
-    ) -> dict[Child, dict[str, Any]]:
+    def await_lines(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> dict[Child, Json]:
         """Wait for one line from each child in *speakers*, and return the lines. Each line must have the key *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
         passes.
         """
-        lines: dict[Child, dict[str, Any]] = {}
+        lines: dict[Child, Json] = {}
         until = monotonic() + deadline_s
         with selectors.DefaultSelector() as selector:
             for child in self.started:

@@ -11,7 +11,7 @@ from core.cell import Cell
 from core.child import TIMEOUT
 from core.errors import ChildFailed
 from core.histogram import Histogram
-from core.messages import Arg, message, verbatim
+from core.messages import Arg, Json, message, verbatim
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow
@@ -29,7 +29,7 @@ CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", 
 SERVICE_MUST = ("requests", *GIL)
 
 
-def addresses(lines: Mapping[Child, Mapping[str, Any]]) -> list[list[str]]:
+def addresses(lines: Mapping[Child, Json]) -> list[list[str]]:
     """Return the addresses in each service's `ready` line. Raises ChildFailed if they are missing or malformed.
 
     Two services at one address are an error, because either service might get a request.
@@ -50,14 +50,14 @@ def addresses(lines: Mapping[Child, Mapping[str, Any]]) -> list[list[str]]:
     return listening
 
 
-def check_done(lines: Mapping[Child, Mapping[str, Any]], word: str) -> None:
+def check_done(lines: Mapping[Child, Json], word: str) -> None:
     """Raise ChildFailed if a child does not answer the command `warm` or `reset` with true."""
     for child, line in lines.items():
         if line[word] is not True:
             raise _unlike(child, word, line[word], message("true"))
 
 
-def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]]) -> None:
+def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
     """Raise ChildFailed if a Python child does not run the expected version. Store the facts of native programs."""
     for child, line in lines.items():
         expected = child.place.version(runtime)
@@ -77,13 +77,13 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]])
             child.noted["program"] = dict(facts)
 
 
-def has_timed_out(line: Mapping[str, Any]) -> bool:
+def has_timed_out(line: Json) -> bool:
     """Return whether a result line, which is not yet checked, counts a request without an answer in time."""
     errors = line[RESULT].get("errors") if isinstance(line[RESULT], dict) else None
     return isinstance(errors, dict) and TIMEOUT in errors
 
 
-def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
+def take_client_result(child: Child, line: Json) -> None:
     """Check a client's result line, and store it as the client's result. Raises ChildFailed.
 
     Percentiles and means of histograms are ignored and recomputed.
@@ -119,7 +119,7 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
         )
 
 
-def take_service_result(child: Child, line: Mapping[str, Any]) -> None:
+def take_service_result(child: Child, line: Json) -> None:
     """Check a service's last line, and store it, with CPython's warnings, as the result. Raises ChildFailed."""
     child.result = _result(line, child, ServiceLine, SERVICE_MUST)
     if notices := child.notices():
@@ -144,9 +144,7 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         start_ns, latency_ns, service_id = request
         if service_id >= services or start_ns + latency_ns > latest_ns:
             accepted = message(
-                "requests to services 0 to {last} that ended at {end} ns or earlier",
-                last=services - 1,
-                end=latest_ns,
+                "requests to services 0 to {last} that ended at {end} ns or earlier", last=services - 1, end=latest_ns
             )
             raise _unlike(client, SLOW, request, accepted)
     if SLICES in result:
@@ -200,7 +198,7 @@ def _workers(cell: Cell, system: System, services: int) -> int:
     return 0 if system.client else services
 
 
-def _expect_all_asked(clients: Sequence[Mapping[str, Any]], services: Sequence[Child], workers: int) -> None:
+def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], workers: int) -> None:
     """Raise ChildFailed if a service got no request although all requests were answered.
 
     Then another process answered in its place, such as a second service that shares its port by SO_REUSEPORT.
@@ -219,7 +217,7 @@ def _expect_all_asked(clients: Sequence[Mapping[str, Any]], services: Sequence[C
             raise failed(service, fault)
 
 
-def _check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Child]) -> None:
+def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
     """Raise ChildFailed if the services count more or fewer requests than the clients count answers.
 
     This is checked if services count and every request got a right answer. Other load generators may stop with
@@ -238,7 +236,7 @@ def _check_sums(clients: Sequence[Mapping[str, Any]], services: Sequence[Child])
         )
 
 
-def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequence[str]) -> dict[str, Any]:
+def _result(line: Json, child: Child, kind: type[Any], must: Sequence[str]) -> dict[str, Any]:
     said = line[RESULT]
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("a JSON object"))
@@ -250,7 +248,7 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
     return {**result, **child.noted}
 
 
-def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
+def _expect(child: Child, line: Json, must: Sequence[str]) -> None:
     """Raise ChildFailed if a required key (*must*) is missing from *line*."""
     if missing := ", ".join(key for key in must if key not in line):
         raise failed(child, message("did not send {keys}, which docs/child-contract.md requires.", keys=missing))

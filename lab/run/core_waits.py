@@ -53,18 +53,75 @@ class CumulativeTime:
         return low + (high - low) * (moment_ns - left) / (right - left)
 
 
-class _Threads:
-    """A reader of how long the threads of groups of processes ran on a CPU core, and how long they waited for a core.
+def _machine_ns() -> tuple[int, int]:
+    """Return how long all cores of this machine were busy since boot, and how much the hypervisor stole, in ns."""
+    with open("/proc/stat", "rb") as file:
+        ticks = [int(word) for word in file.readline().split()[1:]]
+    return sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
 
-    pids: the processes of each group
+
+class CoreWaitSampler:
+    """A sampler that measures how long groups of processes wait for a CPU core during the `with` block.
+
+    timelines: after the block, by the name of the group, the time in which a ready thread had no core; under the name
+        STEAL, the CPU time that the hypervisor stole; empty if that is unknown
+    This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
     """
 
-    def __init__(self, pids: Mapping[Hashable, Sequence[int]]) -> None:
-        self._pids = pids
+    def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
+        self._pids, self._machine_ns = pids, (0, 0)
         self._files: dict[str, int] = {}  # open files by path, because opening them costs more than reading them
         self._last: dict[str, tuple[int, int]] = {}
+        self._moments_ns: list[int] = []
+        self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in (STEAL, *pids)}
+        self._ran_ns = dict.fromkeys(self._until_ns, 0)
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
+        self.timelines: Mapping[Any, CumulativeTime] = {}
 
-    def look(self) -> dict[Hashable, tuple[int, int]]:
+    def __enter__(self) -> "CoreWaitSampler":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ending.set()
+        self._thread.join()
+        for path in [*self._files]:
+            self._forget(path)
+        known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)  # 0 on a kernel without these counters
+        self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
+
+    def _watch(self) -> None:
+        if not self._pids:  # all children run on other hosts
+            return
+        try:
+            self._look()
+            began_ns = thread_time_ns()
+            while not self._ending.wait(self._pause_s(thread_time_ns() - began_ns)):
+                self._look()
+            self._look()
+        except (OSError, ValueError, IndexError):
+            self._ran_ns.clear()
+
+    def _pause_s(self, spent_ns: int) -> float:
+        """Return the pause before the next sample in s. The pause keeps the sampling cost below COST of one core."""
+        elapsed_ns = perf_counter_ns() - self._moments_ns[0]
+        return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
+
+    def _look(self) -> None:
+        busy_ns, stolen_ns = _machine_ns()
+        since = {STEAL: (busy_ns - self._machine_ns[0], stolen_ns - self._machine_ns[1]), **self._threads_ns()}
+        self._machine_ns = busy_ns, stolen_ns
+        now_ns = perf_counter_ns()
+        if self._moments_ns:
+            passed_ns = max(1, now_ns - self._moments_ns[-1])
+            for name, (ran_ns, waited_ns) in since.items():
+                share = min(waited_ns / passed_ns, waited_ns / max(1, ran_ns + waited_ns))
+                self._until_ns[name].append(self._until_ns[name][-1] + share * passed_ns)
+                self._ran_ns[name] += ran_ns
+        self._moments_ns.append(now_ns)
+
+    def _threads_ns(self) -> dict[Hashable, tuple[int, int]]:
         """Return how long the threads of each group ran and waited since the last call, or since their start, in ns.
 
         Raises OSError if there are more than MOST_THREADS threads.
@@ -92,79 +149,7 @@ class _Threads:
             self._last[path] = ran, waited
         return since
 
-    def close(self) -> None:
-        """Close the schedstat files of all threads."""
-        for path in [*self._files]:
-            self._forget(path)
-
     def _forget(self, path: str) -> None:
         self._last.pop(path, None)
         with suppress(KeyError):
             os.close(self._files.pop(path))
-
-
-def _machine_ns() -> tuple[int, int]:
-    """Return how long all cores of this machine were busy since boot, and how much the hypervisor stole, in ns."""
-    with open("/proc/stat", "rb") as file:
-        ticks = [int(word) for word in file.readline().split()[1:]]
-    return sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
-
-
-class CoreWaitSampler:
-    """A sampler that measures how long groups of processes wait for a CPU core during the `with` block.
-
-    timelines: after the block, by the name of the group, the time in which a ready thread had no core; under the name
-        STEAL, the CPU time that the hypervisor stole; empty if that is unknown
-    This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
-    """
-
-    def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
-        self._pids = pids
-        self._threads, self._machine_ns = _Threads(pids), (0, 0)
-        self._moments_ns: list[int] = []
-        self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in (STEAL, *pids)}
-        self._ran_ns = dict.fromkeys(self._until_ns, 0)
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
-        self.timelines: Mapping[Any, CumulativeTime] = {}
-
-    def __enter__(self) -> "CoreWaitSampler":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._ending.set()
-        self._thread.join()
-        self._threads.close()
-        known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)  # 0 on a kernel without these counters
-        self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
-
-    def _watch(self) -> None:
-        if not self._pids:  # all children run on other hosts
-            return
-        try:
-            self._look()
-            began_ns = thread_time_ns()
-            while not self._ending.wait(self._pause_s(thread_time_ns() - began_ns)):
-                self._look()
-            self._look()
-        except (OSError, ValueError, IndexError):
-            self._ran_ns.clear()
-
-    def _pause_s(self, spent_ns: int) -> float:
-        """Return the pause before the next sample in s. The pause keeps the sampling cost below COST of one core."""
-        elapsed_ns = perf_counter_ns() - self._moments_ns[0]
-        return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
-
-    def _look(self) -> None:
-        busy_ns, stolen_ns = _machine_ns()
-        since = {STEAL: (busy_ns - self._machine_ns[0], stolen_ns - self._machine_ns[1]), **self._threads.look()}
-        self._machine_ns = busy_ns, stolen_ns
-        now_ns = perf_counter_ns()
-        if self._moments_ns:
-            passed_ns = max(1, now_ns - self._moments_ns[-1])
-            for name, (ran_ns, waited_ns) in since.items():
-                share = min(waited_ns / passed_ns, waited_ns / max(1, ran_ns + waited_ns))
-                self._until_ns[name].append(self._until_ns[name][-1] + share * passed_ns)
-                self._ran_ns[name] += ran_ns
-        self._moments_ns.append(now_ns)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Protocol
 
 from analysis.capacity import wanted
 from analysis.decisions import is_enough
@@ -14,7 +14,7 @@ from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import message
+from core.messages import Json, message
 from core.program import PROGRAM
 from lab.folders import Sandbox
 from lab.run.bench import Bench, identity
@@ -99,14 +99,14 @@ class RunInProgress:
 
     def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
         bench, seed = self.bench, self.run.seed
-        if part or not bench.method.duration_s:
+        if part:
             return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
         if bench.method.slices:
             return measure_in_slices(entries, block, bench, seed)
         alone = [measure_in_slices([entry], block, bench, seed) for entry in entries]
         return [result for (result,) in alone]
 
-    def _with_fingerprint(self, entry: Entry, earlier: dict[str, Any], result: CellResult) -> CellResult:
+    def _with_fingerprint(self, entry: Entry, earlier: Json, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
         result = replace(result, **earlier)
         if earlier == later or result.status != "ok":
@@ -180,11 +180,7 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     return CellResult(
         **identity(entry, block),
         status="failed",
-        reason=message(
-            "the service was not started again, because {cause}",
-            code=NOT_TRIED,
-            cause=cause,
-        ),
+        reason=message("the service was not started again, because {cause}", code=NOT_TRIED, cause=cause),
     )
 
 

@@ -1,7 +1,6 @@
 """Check before a run whether this machine has what it needs: programs, packages, visible processes, open files."""
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.machine.wakeups import require_idle_class
-from lab.run.runtimes import AnyRuntime, runtime_of
+from lab.run.runtimes import Runtimes, runtime_of
 from systems import built_in
 
 FILES_PER_CHILD = 3
@@ -37,7 +36,7 @@ def expect_proc() -> None:
         )
 
 
-def drop_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
+def drop_absent(plan: Plan, runtimes: Runtimes) -> Plan:
     """Remove measurements that are impossible here from the plan, and add the reasons. Return the new plan.
 
     This makes the environments that systems need. Reasons are packages that cannot be installed, and programs that are
@@ -52,7 +51,7 @@ def drop_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     return replace(plan, runtimes=names, absent=absent)
 
 
-def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime], method: Method) -> Message:
+def _why_absent(system: System, runtime: str, runtimes: Runtimes, method: Method) -> Message:
     if system.no_forced_gil and runtimes[runtime].name.gil_forced:
         return system.no_forced_gil
     for role in (SERVICE, CLIENT):
@@ -63,7 +62,7 @@ def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime]
     return NOTHING
 
 
-def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
+def prepare(runtimes: Runtimes) -> list[Message]:
     """Create the environments of the four built-in systems. Return a message for each one that cannot be created."""
     failures = []
     for system in built_in():

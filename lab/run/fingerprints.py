@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +10,18 @@ from config.plan import Plan
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import Message
+from core.messages import Json, Message
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_topic
-from lab.digests import MOST_FILES, Digests, files_in, short_digest
+from lab.digests import MOST_FILES, file_digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
 from lab.native.programs import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
-from lab.run.runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime, runtime_of
+from lab.run.runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
 from record.run import CellResult, Run
 
 EDITABLE = ("-e", "--editable")
@@ -34,14 +34,13 @@ class Fingerprinter:
     table: Run.fingerprints, which holds the details of each id
     """
 
-    def __init__(self, plan: Plan, runtimes: Mapping[str, AnyRuntime], table: dict[str, Any]) -> None:
+    def __init__(self, plan: Plan, runtimes: Runtimes, table: dict[str, Any]) -> None:
         self._plan, self._runtimes = plan, runtimes
         self._code = table.setdefault(CODE, {})
         self._environments = table.setdefault(ENVIRONMENTS, {})
-        self._digests = Digests()
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
-    def of(self, cell: Cell | CellResult, system: System) -> dict[str, Any]:
+    def of(self, cell: Cell | CellResult, system: System) -> Json:
         """Return the ids of the code and the environment with which the measurement *cell* would run now.
 
         The keys are the fields of CellResult: code and environment.
@@ -62,7 +61,7 @@ class Fingerprinter:
         return list(dict.fromkeys(changes))
 
     def _code_now(self) -> str:
-        files = self._digests.of_files(iter(dict.fromkeys(_code_files(self._plan, native=self._native))))
+        files = file_digests(dict.fromkeys(_code_files(self._plan, native=self._native)))
         return _kept(self._code, {_name(path): digest for path, digest in files.items()})
 
     def _is_built(self, system: System, name: str) -> bool:
@@ -70,28 +69,28 @@ class Fingerprinter:
         parts = [runtime_of(role, system, self._runtimes, name, self._plan.method) for role in (SERVICE, CLIENT)]
         return bool(system.wheels) or any(isinstance(part, Native) for part in parts)
 
-    def _part(self, role: str, name: str, system: System) -> dict[str, Any]:
+    def _part(self, role: str, name: str, system: System) -> Json:
         """Return runtime details of the service or client (*role*) of *system*; {} if its runtime is missing."""
         runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
         try:
             if isinstance(runtime, Native):
                 words = (word for word in runtime.command(system, role) if os.path.isabs(word))
-                return {"programs": {_name(path): digest for path, digest in self._digests.of_files(words).items()}}
+                return {"programs": {_name(path): digest for path, digest in file_digests(words).items()}}
             if isinstance(runtime, UserServiceRuntime):
                 return self._python_part(runtime.runtime, Path(runtime.python(system)))
             return self._python_part(runtime, runtime.python(system.requirements, system.wheels))
         except GilscopeError:
             return {}
 
-    def _python_part(self, runtime: Runtime | None, python: Path) -> dict[str, Any]:
+    def _python_part(self, runtime: Runtime | None, python: Path) -> Json:
         if runtime is None:  # the service already runs
             return {}
         part = {"interpreter": _interpreter(runtime.interpreter)}
         return part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
 
-    def _packages(self, python: Path) -> dict[str, Any]:
+    def _packages(self, python: Path) -> Json:
         files = (path for folder in site_packages(python) for path in files_in(folder) if ".dist-info/" not in path)
-        installed = self._digests.of_files(files, str(python.parent.parent))
+        installed = file_digests(files, str(python.parent.parent))
         return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
 
 
@@ -138,7 +137,7 @@ def _name(path: str) -> str:
     return path.removeprefix(f"{REPOSITORY}/")
 
 
-def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
+def _interpreter(interpreter: Interpreter) -> Json:
     try:
         state = os.stat(interpreter.executable)
         digest = short_digest((state.st_size, state.st_mtime_ns))

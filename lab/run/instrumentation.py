@@ -14,9 +14,10 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.inside import FOLDER, OPTIONS
+from core.messages import Json
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
@@ -46,7 +47,7 @@ class Instrumentation:
     root: the folder of gilscope's files on the service's host
     """
 
-    def __init__(self, sandbox: Path, parts: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, sandbox: Path, parts: Mapping[str, Json]) -> None:
         self.root = REPOSITORY
         self.folder = Path(mkdtemp(prefix="", dir=sandbox)) if parts else None
         if self.folder:

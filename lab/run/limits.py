@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
+from typing import NamedTuple
 
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
@@ -29,8 +29,7 @@ OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes")  # missing if the 
 IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the restart in a scope
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServiceGroup:
+class ServiceGroup(NamedTuple):
     """The control groups of one cell's services, one per cgroup hierarchy; none if no limit is set."""
 
     folders: tuple[Path, ...] = ()

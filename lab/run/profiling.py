@@ -1,7 +1,7 @@
 """Measures each setting and runtime once more, under a profiler. No figure includes these extra measurements."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from core.cell import Cell
 from core.errors import BadInput, ChildFailed
 from core.files import put
-from core.messages import NOTHING, message, verbatim
+from core.messages import NOTHING, Json, message, verbatim
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, stacks
@@ -50,16 +50,15 @@ class CellProfiler(NamedTuple):
     bench: Bench
     folder: Path
 
-    def python(self) -> dict[str, Any]:
+    def python(self) -> Json:
         """Profile by Python line what the services' threads run and wait for. Write their stacks to the folder."""
         runtime = self.bench.runtime(self.cell, self.system, SERVICE)
         python = _python_of(runtime)
         if python and python.name.minor < OLDEST_MINOR:
             raise ChildFailed(
-                "--profile python needs CPython 3.14 or later, but the service runs {version}",
-                version=python.version,
+                "--profile python needs CPython 3.14 or later, but the service runs {version}", version=python.version
             )
-        own: Mapping[str, Any] = runtime.child_config(self.system).get("own", {})
+        own: Json = runtime.child_config(self.system).get("own", {})
         seen: list[stacks.Samples] = []
         complaints: list[str] = []
 
@@ -77,7 +76,7 @@ class CellProfiler(NamedTuple):
         _write(seen[0], self.cell, self.folder / PROFILES)
         return stacks.to_json(seen[0])
 
-    def locks(self) -> dict[str, Any]:
+    def locks(self) -> Json:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
         executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
         watcher = self.bench.cell_places().watcher(executable)

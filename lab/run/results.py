@@ -13,7 +13,7 @@ from statistics import mean
 from typing import Any
 
 from core.histogram import Histogram
-from core.messages import AND, NOTHING, Message, chained, listed, message, plural
+from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
 from core.runtime import JIT
 from core.slices import Slices
 from core.system import System
@@ -45,7 +45,7 @@ WHEN = {"ready": message("after the process had started"), "end": message("at th
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
-def add_up(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def add_up(results: Iterable[Json]) -> dict[str, Any]:
     """Add up the results of one client in several time slices, or of several clients.
 
     A key that cannot be added up, such as finished_ns, has the last value.
@@ -65,7 +65,7 @@ def merge(kind: type[Any], parts: Iterable[Any]) -> Any:
     return total.to_json()
 
 
-def _merge_slow(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_slow(parts: Sequence[Json]) -> Json:
     requests = [request for part in parts for request in part["requests"]]
     return {"above_ns": max(part["above_ns"] for part in parts), "requests": requests}
 
@@ -81,7 +81,7 @@ ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def add_slices(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def add_slices(results: Iterable[Json]) -> dict[str, Any]:
     """Add up the results that a client sent, one per time slice, and return the sum.
 
     CPU time and context switches are multiplied by the share of answers that count.
@@ -90,14 +90,14 @@ def add_slices(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return total | counted_usage(total, counted_share([total]))
 
 
-def counted_share(clients: Sequence[Mapping[str, Any]]) -> Fraction:
+def counted_share(clients: Sequence[Json]) -> Fraction:
     """Return the share (0..1) of the clients' answers that count: they came after the lead-in of their time slice."""
     answered = sum(client["answered"] for client in clients)
     uncounted = sum(client.get("uncounted", 0) for client in clients)
     return Fraction(answered, answered + uncounted) if answered else Fraction(1)
 
 
-def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int = 0) -> dict[str, int]:
+def counted_usage(result: Json, share: Fraction, idle_cpu_ns: int = 0) -> dict[str, int]:
     """Return a child process's CPU time and context switches for the counted part of its time slices.
 
     share: the share of its answers that were counted, because they came after the lead-ins of its slices. The values
@@ -110,7 +110,7 @@ def counted_usage(result: Mapping[str, Any], share: Fraction, idle_cpu_ns: int =
     return {key: round(result[key] * shares[key]) for key in USED if key in result}
 
 
-def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWindow]) -> list[Message]:
+def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[Message]:
     """Return a fault if throughput and latency of a closed loop contradict each other.
 
     By Little's law, throughput x mean cycle / connections is 1 within LITTLE, where a cycle is the latency of a request
@@ -140,9 +140,7 @@ def littles_law(clients: Sequence[Mapping[str, Any]], windows: Sequence[TimeWind
     ]
 
 
-def client_fields(
-    clients: Sequence[Mapping[str, Any]], faults: list[Message], windows: Sequence[TimeWindow]
-) -> dict[str, Any]:
+def client_fields(clients: Sequence[Json], faults: list[Message], windows: Sequence[TimeWindow]) -> dict[str, Any]:
     """Return the fields of CellResult that come from the clients: counts, histograms, status and reason.
 
     clients: the checked results of the clients
@@ -163,9 +161,7 @@ def client_fields(
     return fields
 
 
-def machine_fields(
-    machines: Mapping[str, Mapping[str, Any]], hosts: Mapping[str, Mapping[str, Any]], own_ns: int
-) -> dict[str, Any]:
+def machine_fields(machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int) -> dict[str, Any]:
     """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances.
 
     machines: by host name, the activity of the machine (quiet.between)
@@ -195,7 +191,7 @@ LIKE_WEBSOCKET = message(
 )
 
 
-def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
+def _judged(total: Json, invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
     requests, unanswered = total["requests"], total["requests"] - total["answered"]
     errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
     possible = {
@@ -261,7 +257,7 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
             wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is (not promised)]
             if not wrong:
                 continue
-            known: dict[str, Any] = {"part": PARTS[state], "child": child.label, "when": listed(wrong, last=AND)}
+            known: Json = {"part": PARTS[state], "child": child.label, "when": listed(wrong, last=AND)}
             if promised:
                 fault = message("in {child}, Python's {part} was off {when}", **known)
             else:
@@ -276,7 +272,7 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
     return faults
 
 
-def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
+def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:
     """Return the instrumentation that reports the JIT state of a user's service; {} if its Python has no JIT."""
     own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
     return {JIT: {}} if own and own.interpreter.has_jit else {}

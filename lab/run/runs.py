@@ -4,10 +4,10 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.plan import Plan
 from config.user_service.options import masked_arguments
@@ -22,7 +22,7 @@ from lab.places import REPOSITORY
 from lab.processes import output_of
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
-from lab.run.runtimes import AnyRuntime
+from lab.run.runtimes import Runtimes
 from record.decode import decoded
 from record.plan import Machine
 from record.run import FILE_NAME, PLOTS, Run
@@ -35,8 +35,7 @@ COMMIT_DIGITS = 12
 LONGEST_GIT_S = 5.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Order:
+class Order(NamedTuple):
     """An instruction to carry out a plan: what to measure, and where to save the results.
 
     runtimes: the plan's runtimes that are installed
@@ -46,7 +45,7 @@ class Order:
     """
 
     plan: Plan
-    runtimes: Mapping[str, AnyRuntime]
+    runtimes: Runtimes
     folder: Path
     profiles: tuple[str, ...] = ()
     places: CellPlaces | None = None
@@ -131,7 +130,7 @@ def load_to_resume(folder: Path) -> Run:
     return run
 
 
-def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
+def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
     """Raise BadInput if a runtime of *run* is now missing, or has another version or build."""
     for name, stored in run.runtimes.items():
         here = runtimes[name].facts() if name in runtimes else None
@@ -184,9 +183,7 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
             lock = lock_folder(folder, wait=False)
         except OSError as error:
             raise BadInput(
-                "{path} cannot be written: {error}. Name another folder with --out.",
-                path=folder,
-                error=error.strerror,
+                "{path} cannot be written: {error}. Name another folder with --out.", path=folder, error=error.strerror
             ) from error
         if lock is None:
             raise BadInput(

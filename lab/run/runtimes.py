@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.messages import message
+from core.messages import Json, message
 from core.method import ORCHESTRATOR, SAME, Method
-from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
+from core.runtime import NATIVE, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import OF_SYSTEM, Command, UserService
@@ -27,6 +27,7 @@ from lab.native.wheels import wheel
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python.interpreters import Interpreter
+from record.decode import decoded
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
 NATIVE_NAME = RuntimeName(NATIVE)
@@ -86,7 +87,7 @@ class Runtime:
         """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
-    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
+    def service_config(self, own: Json) -> Json:
         """Return the settings of a user's service that depend on its runtime: the interpreter and the runtime's label.
 
         Raises EnvironmentFailed if the packages cannot be installed.
@@ -97,10 +98,8 @@ class Runtime:
     def facts(self) -> RuntimeFacts:
         """Return the runtime's facts for result.json."""
         packages = {name: self.installed(path) for name, path in self.pythons.items() if isinstance(path, Path)}
-        known = {**self.interpreter.facts, **self.name.promises}
-        flags = Flags(**known.pop("flags", {}))
         named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        return RuntimeFacts(**{**named, **known, "flags": flags, "packages": packages})
+        return decoded({**named, **self.interpreter.facts, **self.name.promises, "packages": packages}, RuntimeFacts)
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with their versions."""
@@ -174,7 +173,7 @@ class UserServiceRuntime:
         """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""
         return str(self._service_config(system).get("python", ""))
 
-    def _service_config(self, system: System) -> dict[str, Any]:
+    def _service_config(self, system: System) -> Json:
         if self.runtime is None:
             return {}
         if not system.command:
@@ -184,6 +183,7 @@ class UserServiceRuntime:
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime
+Runtimes = Mapping[str, AnyRuntime]
 
 
 def start_child(
@@ -212,7 +212,7 @@ def orchestrator() -> Runtime:
     return Runtime(name=interpreter.name, interpreter=interpreter)
 
 
-def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
+def runtime_of(role: str, system: System, runtimes: Runtimes, name: str, method: Method) -> AnyRuntime:
     """Return the runtime of the service or the client (*role*) of *system* in a measurement of the runtime *name*.
 
     A role without Python code is played by a native program.

@@ -8,23 +8,27 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import add
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from core.inside.pauses import COUNTERS, GENERATIONS, HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
+from core.messages import Json
 from core.system import CLIENT
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import Instrumentation, TimeWindow
 
 PART = "pauses"
-DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
+DEFAULT: Mapping[str, Json] = {PART: {}}
 COLLECTION = "collection"
 PERCENTILES = ("p99", "p999")
 
 Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
-Collections: TypeAlias = tuple[Mapping[str, Any], Sequence[Span]]  # counts and times for result.json; recorded spans
+Collections: TypeAlias = tuple[Json, Sequence[Span]]  # counts and times for result.json; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
 Overlap: TypeAlias = tuple[int, float, CumulativeTime]  # latency, the part due to a cause, the cause's time
+Timelines: TypeAlias = Mapping[
+    str, Sequence[CumulativeTime | None]
+]  # by cause, the time that it took from each process
 NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
 UNKNOWN: Collections = ({}, ())
 
@@ -130,11 +134,8 @@ def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span
 
 
 def slow_requests(
-    said: Sequence[Mapping[str, Any] | None],
-    timelines: Mapping[str, Sequence[CumulativeTime | None]],
-    latency: Mapping[str, Any],
-    windows: Sequence[TimeWindow],
-) -> dict[str, dict[str, Any]]:
+    said: Sequence[Json | None], timelines: Timelines, latency: Json, windows: Sequence[TimeWindow]
+) -> dict[str, Json]:
     """For p99 and p99.9, return how many requests were slower, and which share of their time each cause took.
 
     said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
@@ -147,7 +148,7 @@ def slow_requests(
         return {}
     above_ns = max(slow["above_ns"] for slow in known)
     requests = [(client_id, *request) for client_id, slow in enumerate(known) for request in slow["requests"]]
-    explained: dict[str, dict[str, Any]] = {}
+    explained: dict[str, Json] = {}
     for name in PERCENTILES:
         threshold_ns = latency.get(f"{name}_ns", 0)
         if threshold_ns and threshold_ns >= above_ns:
@@ -158,9 +159,7 @@ def slow_requests(
 
 
 def _causes(
-    requests: Sequence[SlowRequest],
-    timelines: Mapping[str, Sequence[CumulativeTime | None]],
-    windows: Sequence[TimeWindow],
+    requests: Sequence[SlowRequest], timelines: Timelines, windows: Sequence[TimeWindow]
 ) -> dict[str, dict[str, float]]:
     """Return the shares of time that each cause takes (see _shares), for the causes that are known for all requests."""
     causes = {}

@@ -25,6 +25,7 @@ from config.plan import Entry
 from core.child import TIMEOUT
 from core.errors import GilscopeError
 from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
+from core.messages import Json
 from core.method import Warmup
 from core.processtree import descendants
 from core.request_plan import ANY, Request, RequestPlan
@@ -84,7 +85,7 @@ def _prepared(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s
 def _round(entry: Entry, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
     redactor = redactor_of(entry.system)
     method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
-    parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
+    parts: dict[str, Json] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
 
     def keep_traces(instruments: Sequence[Instrumentation], _: TimeWindow) -> None:
@@ -159,8 +160,8 @@ def group_stacks(trace: str) -> str:
 
 
 def learn_expected_answers(
-    own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
-) -> tuple[dict[str, Any], Mapping[str, Check]]:
+    own: Json, entries: Sequence[Entry], bench: Bench, deadline_s: float
+) -> tuple[Json, Mapping[str, Check]]:
     """Return the user's service *own* with an expected answer in each request, and how each answer is checked.
 
     The second result is {request: name of the check}, as learn_check() returns it.

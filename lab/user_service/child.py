@@ -12,21 +12,12 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from core.child import (
-    exit_at_once,
-    next_command,
-    pin_to_cpus,
-    print_done,
-    print_ready,
-    print_result,
-    read_cell,
-)
-from core.messages import message
+from core.child import exit_at_once, next_command, pin_to_cpus, print_done, print_ready, print_result, read_cell
+from core.messages import Json, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
 from core.user_service import OF_SYSTEM
@@ -47,8 +38,7 @@ FOREIGN_LOOP = message(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pythons:
+class Pythons(NamedTuple):
     """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
 
     labels: the versions, as lab.gil.memory names them
@@ -97,7 +87,7 @@ class RunningService:
 
     is_asgi = False
 
-    def __init__(self, own: Mapping[str, Any]) -> None:
+    def __init__(self, own: Json) -> None:
         """Raise CommandFailed if the service does not answer."""
         self.address = own["address"]
         check_requests(own)
@@ -148,7 +138,7 @@ class RunningService:
 class StartedService(RunningService):
     """A service that the user's command starts. If the command ends too early, a thread ends this process."""
 
-    def __init__(self, cell: Mapping[str, Any]) -> None:
+    def __init__(self, cell: Json) -> None:
         """Start the service. Raises CommandFailed if it does not start."""
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.is_asgi = self._own.get("interface") == ASGI
@@ -222,7 +212,7 @@ class StartedService(RunningService):
             give_up(failed)
 
 
-def _states(ready: Pythons, end: Pythons) -> dict[str, Any]:
+def _states(ready: Pythons, end: Pythons) -> Json:
     """Return the GIL states, which are None if they are unknown, and the Python versions to report."""
     return {
         "gil_enabled_ready": ready.gil_enabled,

@@ -7,13 +7,12 @@ import signal
 import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Any
+from typing import NamedTuple
 
 from core.beside import filled
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Json, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from lab.output import OutputReader, ProcessOutput, last_text
@@ -49,8 +48,7 @@ class PortLost(CommandFailed):
     """The error that another process listens at the service's port."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """The address at which a service shall listen: a port of *host*, or the path of a Unix socket (port is then 0).
 
     lease: keeps other services off the port for as long as this process holds it
@@ -67,7 +65,7 @@ class Endpoint:
         return f"{self.host}:{self.port}" if self.port else self.socket
 
 
-def choose_endpoint(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoint:
+def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
     """Return a free endpoint. Raises CommandFailed if the port that the user chose is taken."""
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
@@ -88,7 +86,7 @@ def choose_endpoint(own: Mapping[str, Any], service_id: int, folder: str) -> End
     return Endpoint(host=host, port=lease.port, socket=path, lease=lease)
 
 
-def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]) -> list[str]:
+def fill_placeholders(own: Json, endpoint: Endpoint, params: Json) -> list[str]:
     """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
@@ -113,7 +111,7 @@ def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> 
     return [name for name, (oldest, only_free) in known.items() if minor < oldest or (only_free and not free_threaded)]
 
 
-def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
+def command_environment(own: Json, inside: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the command. The measured interpreter's folder is first on PATH.
 
     own: has the variables that the user added; a variable that the measured Python does not know is left out
@@ -135,7 +133,7 @@ def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> di
 class ServiceCommand:
     """A running command. It ends, with all its descendants, when this process ends."""
 
-    def __init__(self, own: Mapping[str, Any], cell: Mapping[str, Any]) -> None:
+    def __init__(self, own: Json, cell: Json) -> None:
         self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
         words = fill_placeholders(own, self._endpoint, cell["params"])
         self.address = self._endpoint.address
@@ -158,7 +156,7 @@ class ServiceCommand:
             ) from None
         self._reader.watch(self._output)
 
-    def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
+    def wait_until_it_answers(self, own: Json, deadline_s: float) -> None:
         """Wait until the service accepts a connection and answers the plan's first request. Any answer counts.
 
         Raises PortLost if another process listens at the same address. Raises CommandFailed if the command ends, or
@@ -191,10 +189,7 @@ class ServiceCommand:
         """Raise CommandFailed if the command has ended."""
         if (status := self.process.poll()) is not None:
             raise CommandFailed(
-                "The command {ending} {when}: {report}",
-                ending=describe_exit(status),
-                when=when,
-                report=self._report(),
+                "The command {ending} {when}: {report}", ending=describe_exit(status), when=when, report=self._report()
             )
 
     def text(self) -> str:
@@ -263,7 +258,7 @@ def last_exception(output: str) -> str:
     return last_text(text.encode(), TAIL_BYTES)
 
 
-def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
+def start_command(own: Json, cell: Json) -> ServiceCommand:
     """Start the command, wait until it answers, and return it. Raises CommandFailed.
 
     If another process has taken the chosen port, the command is started again with another port, up to STARTS times.

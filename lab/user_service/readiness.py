@@ -2,9 +2,8 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from clients.channel import CallFailed
 from clients.drive import CallerClient
@@ -12,7 +11,7 @@ from clients.user_service.client import connector, prepare
 from clients.user_service.http import message as http_message
 from core.cell import Cell
 from core.errors import GilscopeError
-from core.messages import AND, NOTHING, Message, listed, message
+from core.messages import AND, NOTHING, Json, Message, listed, message
 from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import NATIVE_CLIENT
@@ -27,7 +26,7 @@ class CommandFailed(GilscopeError):
     """The error that a service did not start or ended too early. Its message has the status and the last output."""
 
 
-def check_requests(own: Mapping[str, Any]) -> None:
+def check_requests(own: Json) -> None:
     """Raise CommandFailed if a request cannot be sent, because its body file is not readable."""
     for request in RequestPlan.from_json(own["requests"]).requests:
         try:
@@ -39,7 +38,7 @@ def check_requests(own: Mapping[str, Any]) -> None:
             ) from None
 
 
-def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
+def probe(own: Json, address: str, deadline_s: float) -> Message:
     """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
     state = own[OF_SYSTEM](address, deadline_s) if OF_SYSTEM in own else _probed(own, address, deadline_s)
     if own["protocol"] != HTTP2 or state.code == DEAF or not state:
@@ -49,7 +48,7 @@ def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     )
 
 
-def one_request(first_line: Mapping[str, Any]) -> Callable[[str, float], Message]:
+def one_request(first_line: Json) -> Callable[[str, float], Message]:
     """Return a function that sends one request to a system's service, as its clients do.
 
     The function returns what the service at an address fails to do in a number of seconds; NOTHING if it answers.
@@ -75,7 +74,7 @@ def one_request(first_line: Mapping[str, Any]) -> Callable[[str, float], Message
     return ask
 
 
-def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
+def _probed(own: Json, address: str, deadline_s: float) -> Message:
     plan = RequestPlan.from_json(own["requests"])
     request, *_ = plan.requests
     try:
@@ -108,7 +107,7 @@ def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     return NOTHING
 
 
-def _ask_natively(own: Mapping[str, Any], request: Request, address: str, deadline_s: float) -> None:
+def _ask_natively(own: Json, request: Request, address: str, deadline_s: float) -> None:
     """Send *request* once with the native client. Raises CallFailed if the service does not answer."""
     plan = RequestPlan(requests=(replace(request, first=False, save={}),))
     cell = {

@@ -14,8 +14,8 @@ docs/own-service.md, "What ran", states the cost of this.
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
+from core.messages import Json
 from core.processtree import ran_and_waited_ns, threads_of
 from lab.user_service import holders
 
@@ -36,7 +36,7 @@ class WorkerSampler:
         self._thread = threading.Thread(target=self._watch, name="worker count", daemon=True)
         self._thread.start()
 
-    def result(self) -> list[dict[str, Any]]:
+    def result(self) -> list[Json]:
         """Return the connections, workers and thread CPU times of each process."""
         self.stop()
         self._sample()
@@ -70,7 +70,7 @@ class WorkerSampler:
             self._first.setdefault(pid, threads)
             self._last.setdefault(pid, {}).update(threads)
 
-    def _served(self, pid: int) -> dict[str, Any]:
+    def _served(self, pid: int) -> Json:
         used = {thread: ns - self._first[pid].get(thread, 0) for thread, ns in self._last[pid].items()}
         busiest = max(used.values(), default=0)
         busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}

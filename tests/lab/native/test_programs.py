@@ -2,7 +2,6 @@
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,7 +128,7 @@ def test_a_cargo_that_can_build_nothing_is_not_a_program_that_does_not_compile(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(workshop.tools / "cargo", "echo 'error: rustc 1.85.0 is not supported by the packages:' >&2; exit 101")
-    build = replace(workshop.build(), tools=("cargo",), commands=(("cargo", "build"),))
+    build = workshop.build()._replace(tools=("cargo",), commands=(("cargo", "build"),))
     monkeypatch.setattr(programs, "BUILDS", {"one": build})
     assert made("one")[0][1].startswith("not built: cargo build failed: error: rustc")
     script(workshop.tools / "cargo", "echo 'error: could not compile `loadgen`' >&2; exit 101")
@@ -143,7 +142,7 @@ def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> Non
 
 
 def test_a_jar_is_started_by_java(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "BUILDS", {"one": replace(workshop.build(), built_file=workshop.sources / "one.jar")})
+    monkeypatch.setattr(programs, "BUILDS", {"one": workshop.build()._replace(built_file=workshop.sources / "one.jar")})
     workshop.bin.mkdir()
     jar = workshop.bin / "one.jar"
     jar.touch()

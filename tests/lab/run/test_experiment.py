@@ -165,7 +165,7 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
     flags = f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
     swept = replace(planned(*flags.split()), method=Method(duration_s=1.0, slices=True))
-    order = replace(order, plan=swept)
+    order = order._replace(plan=swept)
     journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
     assert {len(group) for group in groups} == {size}
     wanted = product(("3.14", "3.14t"), (0, 10, 100), (1, 2))
@@ -207,7 +207,7 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its
     journal.stop_at = 0
     for _ in range(2):  # the second time nothing is missing
         again = load_to_resume(order.folder)
-        journal.carry_out(replace(order, plan=Plan.from_saved(again.plan)), again)
+        journal.carry_out(order._replace(plan=Plan.from_saved(again.plan)), again)
     assert journal.measured == straight
     after = load(order.folder)
     assert after.cells[: stop_at - 1] == before.cells

@@ -9,7 +9,7 @@ import pytest
 from analysis.gates import mixed
 from core.fingerprint import CODE, environment_changes
 from core.messages import listed, message
-from lab.digests import Digests
+from lab.digests import tree_digest
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
@@ -111,8 +111,8 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
 
 def test_what_tools_make_has_no_say_in_the_digest_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("1")
-    before = Digests().of_tree(tmp_path)
+    before = tree_digest(tmp_path)
     for made in (".git", "__pycache__", "build", "shop.egg-info"):
         (tmp_path / made).mkdir()
         (tmp_path / made / "x").touch()
-    assert Digests().of_tree(tmp_path) == before
+    assert tree_digest(tmp_path) == before
