@@ -287,11 +287,3 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_a_quiet_run_from_another_folder_prints_its_folder_and_makes_no_more(tmp_path: Path) -> None:
-    sizes = ("--num-api-services", "1", "--num-clients", "1", "--num-requests-per-client", "10", "--blocks", "1")
-    done = gilscope("--system", "1", *sizes, *OWN, "--quiet", "--out", str(tmp_path / "run"), folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "run\n", "")
-    assert os.listdir(tmp_path) == ["run"]
-    assert (tmp_path / "run" / "report.html").is_file()

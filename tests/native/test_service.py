@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lab.folders import Sandbox
-from tests.contract.dialects import BODY, http
+from tests.contract.dialects import BODY
 from tests.contract.peers import CALC, request
 from tests.contract.serving import Serving
 from tests.native.programs import as_service, native_serving
@@ -52,10 +52,3 @@ def test_delays_of_many_connections_pass_at_the_same_time(sandbox: Sandbox) -> N
         assert [BODY.read(peer, BODY.calc) for peer in peers] == [GREETING] * 50
         assert DELAY_US * 1000 <= perf_counter_ns() - start_ns < 25 * DELAY_US * 1000
         assert service.end()["requests"] == 50
-
-
-def test_http_echo_closes_a_connection_as_it_is_asked_to(sandbox: Sandbox) -> None:
-    asked = http("GET", "/", b"", "Connection: close")
-    with native_serving(as_service("http-echo"), sandbox, {"TRANSPORT": "unix"}) as service, service.peer() as peer:
-        assert BODY.ask(peer, asked) == GREETING
-        assert peer.is_closed()
