@@ -47,7 +47,6 @@ def gilscope(*arguments: str, folder: Path = REPOSITORY, **variables: str) -> su
 
 
 Typed = Callable[..., tuple[int, str, str]]
-Complaint = Callable[..., str]
 
 
 @pytest.fixture
@@ -67,28 +66,18 @@ def typed(capfd: pytest.CaptureFixture[str]) -> Iterator[Typed]:
         signal.signal(number, handler)
 
 
-@pytest.fixture
-def shown(typed: Typed) -> Complaint:
+def shown(typed: Typed, *arguments: str) -> str:
     """What a command that must end well prints."""
-
-    def shown_by(*arguments: str) -> str:
-        status, out, err = typed(*arguments)
-        assert (status, err) == (0, "")
-        return out
-
-    return shown_by
+    status, out, err = typed(*arguments)
+    assert (status, err) == (0, "")
+    return out
 
 
-@pytest.fixture
-def complaint(typed: Typed) -> Complaint:
+def complaint(typed: Typed, *arguments: str) -> str:
     """The one line with which a command ends that cannot be carried out."""
-
-    def complaint_of(*arguments: str) -> str:
-        status, out, err = typed(*arguments)
-        assert status == 2
-        return error_line(out, err)
-
-    return complaint_of
+    status, out, err = typed(*arguments)
+    assert status == 2
+    return error_line(out, err)
 
 
 def error_line(out: str, err: str) -> str:
@@ -117,8 +106,8 @@ def test_the_list_of_runs_reaches_few_modules_of_ours(tmp_path: Path) -> None:
     assert {"matplotlib", "numpy", "scipy"}.isdisjoint(imported)
 
 
-def test_help_fits_on_a_page_with_the_options_that_people_use(shown: Complaint) -> None:
-    page = shown("--help").splitlines()
+def test_help_fits_on_a_page_with_the_options_that_people_use(typed: Typed) -> None:
+    page = shown(typed, "--help").splitlines()
     assert len(page) <= 60
     assert max(map(len, page)) <= 80
     for name in flags.MOST_USED:
@@ -154,8 +143,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("line", "said"), REFUSED.items(), ids=lambda value: value[:40])
-def test_what_cannot_be_done_ends_with_2_and_says_why(complaint: Complaint, line: str, said: str) -> None:
-    assert said in complaint(*line.split())
+def test_what_cannot_be_done_ends_with_2_and_says_why(typed: Typed, line: str, said: str) -> None:
+    assert said in complaint(typed, *line.split())
 
 
 def test_the_process_ends_with_2_and_one_line_and_no_traceback() -> None:
@@ -222,41 +211,41 @@ def test_an_error_that_nobody_foresaw_has_its_traceback_and_no_secret(
 @pytest.mark.parametrize("command", ["report", "--resume"])
 @pytest.mark.parametrize("text", ["{", None])
 def test_a_broken_result_or_one_with_a_broken_plan_ends_with_2_and_names_the_file(
-    complaint: Complaint, tmp_path: Path, command: str, text: str | None
+    typed: Typed, tmp_path: Path, command: str, text: str | None
 ) -> None:
     saved_run(tmp_path, plan={})
     if text is not None:
         (tmp_path / FILE_NAME).write_text(text)
-    assert str(tmp_path) in complaint(command, str(tmp_path))
+    assert str(tmp_path) in complaint(typed, command, str(tmp_path))
 
 
-def test_a_folder_that_holds_a_run_or_cannot_be_made_is_not_written_to(complaint: Complaint, tmp_path: Path) -> None:
+def test_a_folder_that_holds_a_run_or_cannot_be_made_is_not_written_to(typed: Typed, tmp_path: Path) -> None:
     before = (saved_run(tmp_path) / FILE_NAME).read_bytes()
-    assert f"{tmp_path} already holds a run" in complaint("--system", "1", *OWN, "--out", str(tmp_path))
-    before_its_import = complaint("--app", "no_such_module:app", *OWN, "--out", str(tmp_path))
+    assert f"{tmp_path} already holds a run" in complaint(typed, "--system", "1", *OWN, "--out", str(tmp_path))
+    before_its_import = complaint(typed, "--app", "no_such_module:app", *OWN, "--out", str(tmp_path))
     assert f"{tmp_path} already holds a run" in before_its_import
     assert (tmp_path / FILE_NAME).read_bytes() == before
     inside_a_file = str(tmp_path / FILE_NAME / "run")
-    assert inside_a_file in complaint("--system", "1", *OWN, "--out", inside_a_file)
+    assert inside_a_file in complaint(typed, "--system", "1", *OWN, "--out", inside_a_file)
 
 
-def test_a_run_of_another_machine_does_not_go_on(complaint: Complaint, tmp_path: Path) -> None:
+def test_a_run_of_another_machine_does_not_go_on(typed: Typed, tmp_path: Path) -> None:
     saved_run(tmp_path, machine=host.facts() | {"cpu": "another CPU"})
-    assert "another CPU" in complaint("--resume", str(tmp_path))
+    assert "another CPU" in complaint(typed, "--resume", str(tmp_path))
 
 
 def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing(
-    shown: Complaint, monkeypatch: pytest.MonkeyPatch
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
     given = ("--system", "4", "--num-multi-socket", "1,5", "--num-requests-per-client", "10", *OWN)
-    text = shown("plan", *given)
+    text = shown(typed, "plan", *given)
     assert "\x1b" not in text  # of what is piped
     total = r"A run would take about .+, for 2 measurements in each of 6 blocks\.$"
     assert re.search(total, " ".join(text.split()))
     assert all(len(line) <= 80 for line in text.splitlines())
-    asked = Plan.from_saved(decoded(json.loads(shown("plan", *given, "--json")), SavedPlan))
+    asked = Plan.from_saved(decoded(json.loads(shown(typed, "plan", *given, "--json")), SavedPlan))
     assert len(asked.cells()) == 2
     assert all(cell.cell_id in text for cell in asked.cells())
 
@@ -271,12 +260,12 @@ def test_a_missing_runtime_is_one_line_with_its_remedy_and_the_rest_goes_on(type
     assert OWN_NAME in out
 
 
-def test_runtimes_shows_what_was_found_and_what_it_is(shown: Complaint) -> None:
-    text = shown("runtimes", *OWN)
+def test_runtimes_shows_what_was_found_and_what_it_is(typed: Typed) -> None:
+    text = shown(typed, "runtimes", *OWN)
     assert OWN_NAME in text.splitlines()
     for words in (facts()["version"], "GIL", "PGO", str(OWN_EXECUTABLE)):
         assert words in text
-    found = json.loads(shown("runtimes", "--json", *OWN))
+    found = json.loads(shown(typed, "runtimes", "--json", *OWN))
     assert {name: one["version"] for name, one in found.items()} == {OWN_NAME: facts()["version"]}
 
 
@@ -287,11 +276,3 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_a_quiet_run_from_another_folder_prints_its_folder_and_makes_no_more(tmp_path: Path) -> None:
-    sizes = ("--num-api-services", "1", "--num-clients", "1", "--num-requests-per-client", "10", "--blocks", "1")
-    done = gilscope("--system", "1", *sizes, *OWN, "--quiet", "--out", str(tmp_path / "run"), folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "run\n", "")
-    assert os.listdir(tmp_path) == ["run"]
-    assert (tmp_path / "run" / "report.html").is_file()

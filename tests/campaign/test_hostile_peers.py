@@ -15,10 +15,11 @@ import pytest
 from core.runtime import NATIVE
 from lab.folders import Sandbox
 from lab.places import REPOSITORY
-from tests.campaign.hostile import FRAMED, HTTP, Hostility, hostile, sample
+from tests.campaign.hostile import FRAMED, HTTP, hostile, sample
 from tests.contract.kinds import Kind
 from tests.contract.peers import CALC, Peer, framed, request
 from tests.contract.serving import Serving
+from tests.native.loadgen_peers import Script
 from tests.native.programs import program_or_skip
 
 DEADLINE_S = 2.0
@@ -90,7 +91,7 @@ def loadgen_client(protocol: str, address: str) -> dict[str, Any]:
 
 
 Client = Callable[[str, str], dict[str, Any]]
-CALLERS: list[tuple[Client, str, Mapping[str, Hostility]]] = [
+CALLERS: list[tuple[Client, str, Mapping[str, Script]]] = [
     (python_client, "user http HttpConnection", HTTP),
     (python_client, "system 3", HTTP),
     (loadgen_client, "http", HTTP),
@@ -101,12 +102,12 @@ CALLERS: list[tuple[Client, str, Mapping[str, Hostility]]] = [
 MODES = [(client, kind, mode, modes[mode]) for client, kind, modes in CALLERS for mode in modes]
 
 
-@pytest.mark.parametrize(("client", "kind", "mode", "hostility"), sample(MODES, 2))
+@pytest.mark.parametrize(("client", "kind", "mode", "script"), sample(MODES, 2))
 def test_a_hostile_server_costs_an_error_and_neither_memory_nor_time(
-    client: Client, kind: str, mode: str, hostility: Hostility
+    client: Client, kind: str, mode: str, script: Script
 ) -> None:
-    with hostile(hostility) as address:
-        outcome = client(kind, address)
+    with hostile(script) as server:
+        outcome = client(kind, server.address)
     assert outcome["errors"], outcome
     assert outcome["wall_s"] <= MOST_S, outcome
     assert outcome["more_bytes"] <= MORE_BYTES, outcome

@@ -1,10 +1,17 @@
 """What a service says: answers, and scripted bytes in place of a socket."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import TypeVar
+
+import pytest
 
 RIGHT = b'{"code": 200, "msg": "1000", "err": "", "calc_ns": 24123}'
 WRONG = b'{"code": 200, "msg": "999", "err": "", "calc_ns": 24123}'
 FULL = b'{"code": 503, "msg": "", "err": "the cache is full", "calc_ns": 0}'
+
+
+Made = TypeVar("Made")
 
 
 class ScriptedSocket:
@@ -38,3 +45,10 @@ class ScriptedSocket:
 
     def close(self) -> None:
         self.closed = True
+
+
+def opened(module: ModuleType, make: Callable[[str], Made], scripted: ScriptedSocket) -> Made:
+    """What *make* makes of an address if *module* connects to it by that socket."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "connect", lambda address, deadline_s: scripted)
+        return make("/scripted")

@@ -1,7 +1,6 @@
 """Channels against scripted bytes: however an answer arrives, it is the answer or a failure that names its cause."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, fra
 from core.cell import PARAMETERS, Cell
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
-from tests.clients.scripted import FULL, RIGHT, ScriptedSocket
+from tests.clients.scripted import FULL, RIGHT, ScriptedSocket, opened
 from tests.native.loadgen_peers import nobody_listens
 
 CHANNELS = [FramedChannel, HttpChannel]
@@ -29,16 +28,8 @@ WRAP = {FramedChannel: frame, HttpChannel: http}
 BODIES = st.binary(max_size=100) | st.sampled_from([RIGHT, FULL, b"", b"\r\n\r\n", b"x" * 200_000])
 
 
-def opened(kind: Kind, pieces: Iterable[bytes | OSError], send_error: OSError | None = None) -> Any:
-    """A channel of *kind* whose socket gives *pieces*, and that socket."""
-    scripted = ScriptedSocket(pieces, send_error)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(channel, "connect", lambda address, deadline_s: scripted)
-        return kind("/scripted"), scripted
-
-
 def asked(kind: Kind, *pieces: bytes | OSError, send_error: OSError | None = None) -> bytes:
-    one, _ = opened(kind, pieces, send_error)
+    one: Any = opened(channel, kind, ScriptedSocket(pieces, send_error))
     return bytes(one.ask(b"a request"))
 
 
@@ -58,7 +49,8 @@ def test_answers_in_any_pieces_are_their_bodies_in_order(kind: Kind, bodies: lis
             pieces.append(left[:size])
             left = left[size:]
         pieces.append(left)
-    one, sock = opened(kind, [piece for piece in pieces if piece])
+    sock = ScriptedSocket([piece for piece in pieces if piece])
+    one: Any = opened(channel, kind, sock)
     assert [one.ask(b"a request") for _ in bodies] == bodies
     assert sock.sent == [b"a request"] * len(bodies)
     one.close()

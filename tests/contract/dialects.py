@@ -131,6 +131,7 @@ class Body(Dialect):
         http("DELETE", "/"): (405, ""),
     }
     closing: Mapping[bytes, int] = {
+        http("GET", "/", b"", "Connection: close"): 200,
         b"not http\r\n\r\n": 400,
         b"\x00\x00\x00\x02{}": 400,
         http("POST", "/", b"", "Content-Length: -1"): 400,

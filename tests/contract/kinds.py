@@ -16,9 +16,9 @@ from lab.folders import Sandbox
 from systems import find
 from tests.conftest import runtime_or_skip
 from tests.contract.dialects import BODY, FRAMES, RAW, Dialect
-from tests.contract.serving import Serving, command_or_skip, dialect_of, serving, small_cell
+from tests.contract.serving import Serving, command_or_skip, dialect_of, listening, serving, small_cell
 from tests.contract.speaking import Spoken
-from tests.native.programs import as_service, native_serving, told_service
+from tests.native.programs import as_service, told_service
 
 READ_DEADLINE_S = 120.0  # of system 1 here: no peer is closed for what the machine holds up
 PATIENT = f"import services.threaded; services.threaded.READ_DEADLINE_S = {READ_DEADLINE_S}\n"
@@ -114,7 +114,7 @@ class Kind:
         """A service of this kind with one worker; statements in *first* are run before it. May skip the test."""
         params = {**params_of(self.entry), **more}
         if self.runtime == NATIVE:
-            params = {"NUM_WORKERS_PER_API_SERVICE": 1, **params}
-            return native_serving(self.command(), sandbox, params, system=self.key, dialect=self.dialect)
+            told = told_service("", {"NUM_WORKERS_PER_API_SERVICE": 1, **params}, system=self.key)
+            return listening(self.command(), sandbox, told, {}, self.dialect)
         first = PATIENT + first if self.key == "1" else first
         return serving(self.key, runtime_or_skip(self.runtime), sandbox, first=first, **params)

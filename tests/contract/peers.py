@@ -43,7 +43,7 @@ class Peer:
         except BaseException:
             self.sock.close()
             raise
-        self._held = bytearray()
+        self._file = self.sock.makefile("rb")
 
     def __enter__(self) -> "Peer":
         return self
@@ -53,6 +53,7 @@ class Peer:
 
     def close(self) -> None:
         """Close the connection."""
+        self._file.close()
         self.sock.close()
 
     def send(self, data: bytes) -> None:
@@ -71,17 +72,19 @@ class Peer:
 
     def response(self) -> tuple[int, bytes]:
         """The next HTTP response: its status, and its body."""
-        head = self._take_until(b"\r\n\r\n")
+        head = b""
+        for line in self._file:
+            head += line
+            if line == b"\r\n":
+                break
         length = re.search(rb"\r\ncontent-length: (\d+)", head, re.I)
         assert length is not None, head
         return int(head.split()[1]), self.take(int(length[1]))
 
     def is_closed(self) -> bool:
         """Whether the service closes the connection without another byte."""
-        if self._held:
-            return False
         try:
-            return self.sock.recv(1) == b""
+            return self._file.read(1) == b""
         except ConnectionResetError:
             return True
         except TimeoutError:
@@ -89,19 +92,7 @@ class Peer:
 
     def take(self, count: int) -> bytes:
         """The next *count* bytes. Raises EOFError, TimeoutError."""
-        while len(self._held) < count:
-            self._receive()
-        taken = bytes(self._held[:count])
-        del self._held[:count]
+        taken = self._file.read(count)
+        if len(taken) < count:
+            raise EOFError(f"the service closed the connection; not used: {taken[:200]!r}")
         return taken
-
-    def _take_until(self, mark: bytes) -> bytes:
-        while mark not in self._held:
-            self._receive()
-        return self.take(self._held.index(mark) + len(mark))
-
-    def _receive(self) -> None:
-        data = self.sock.recv(1 << 20)
-        if not data:
-            raise EOFError(f"the service closed the connection; not used: {bytes(self._held[:200])!r}")
-        self._held += data

@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
-from core.objective import CLOSED, LONGEST_S, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s, top_rate
+from core.objective import LONGEST_S, RELAXATIONS, SCAN, Objective, relaxation_s, top_rate
 from core.runtime import NATIVE
 from lab.run.bench import Bench
 from lab.run.measure import measure
@@ -19,22 +20,20 @@ from tests.contract.serving import check_ok
 METHOD = Method(warmup=Warmup(seconds=0.05), duration_s=1.0, arrivals=POISSON)
 RATE = 60
 OBJECTIVES = (Objective.parse("p50<0.1s"), Objective.parse("errors<20%"))
+# The rate of a probe, the highest rate, the phase and the objectives; the seconds of the lead and of the probe.
+PROBES = yaml.safe_load("""
+- [400, 800, scan, [p99<50ms], 0.5, 2]  # 4 of 400 requests/s may miss: 8 need 2 s
+- [5000, 9000, scan, [p99<50ms], 0.5, 1.5]
+- [5000, 9000, search, [p99<50ms], 0.5, 7]
+- [5000, 9000, search, [p99<50ms, p99.9<50ms], 0.5, 7]  # 25 of 5 requests/s need 5 s
+- [400, 800, search, [p99.9<50ms], 0.5, 40]
+- [0, 0, closed, [p99<50ms], 0.5, 20]
+- [5000, 9000, scan, [p99<1s], 1, 10]
+- [90, 100, scan, [p50<5ms], 4, 12]  # M/M/1 with 100 requests/s at 90 %: 4 * 100 / 10^2 s
+""")
 
 
-@pytest.mark.parametrize(
-    ("rate", "top", "phase", "objectives", "lead_s", "length_s"),
-    [
-        (400, 800, SCAN, ["p99<50ms"], 0.5, 2),  # 4 of 400 requests/s may miss: 8 need 2 s
-        (5000, 9000, SCAN, ["p99<50ms"], 0.5, 1.5),
-        (5000, 9000, SEARCH, ["p99<50ms"], 0.5, 7),
-        (5000, 9000, SEARCH, ["p99<50ms", "p99.9<50ms"], 0.5, 7),  # 25 of 5 requests/s need 5 s
-        (400, 800, SEARCH, ["p99.9<50ms"], 0.5, 40),
-        (0, 0, CLOSED, ["p99<50ms"], 0.5, 20),
-        (5000, 9000, SCAN, ["p99<1s"], 1, 10),
-        (90, 100, SCAN, ["p50<5ms"], 4, 12),  # M/M/1 with 100 requests/s at 90 %: 4 * 100 / 10^2 s
-        (top_rate(400), 400, SEARCH, ["p90<5ms"], 4, 12),
-    ],
-)
+@pytest.mark.parametrize(("rate", "top", "phase", "objectives", "lead_s", "length_s"), PROBES)
 def test_a_probe_is_long_enough_to_see_misses_for_its_objective_and_for_queues_that_build_up_slowly(
     rate: float, top: float, phase: str, objectives: list[str], lead_s: float, length_s: float
 ) -> None:

@@ -14,6 +14,7 @@ from time import perf_counter_ns
 from typing import Any
 
 import pytest
+import yaml
 
 from clients.user_service.client import STRIDE
 from core.child import Slice, wait_until
@@ -56,45 +57,8 @@ class Case:
     rate: int = 0
 
 
-CASES = {
-    # started at             0, 90 |  250, 330, 450, 550 |
-    "across both edges": Case(
-        answered_ms=[90, 250, 330, 450, 550, 650],
-        latencies_ms=[80, 120, 100, 100],
-        uncounted=2,
-        held_ms=50,
-        beyond_ms=50,
-    ),
-    # started at             0, 100 | 300 |
-    "longer than the slice": Case(
-        answered_ms=[100, 300, 1000], latencies_ms=[700], uncounted=2, held_ms=100, beyond_ms=400
-    ),
-    # started at             0 | |
-    "from the lead beyond the end": Case(answered_ms=[900], latencies_ms=[], uncounted=1, held_ms=400),
-    # started at             0, 0, 150 | 250, 350, 550 |
-    "two connections": Case(
-        answered_ms=[150, 250, 550, 350, 700, 620],
-        latencies_ms=[100, 350, 70],
-        uncounted=3,
-        connections=2,
-        held_ms=400,
-        beyond_ms=120,
-    ),
-    # started at             0, 150 | 320, 500 |
-    "thinking": Case(
-        answered_ms=[50, 220, 400, 640],
-        latencies_ms=[80, 140],
-        uncounted=2,
-        think_ms=100,
-        own_ms=200,
-        held_ms=20,
-        beyond_ms=40,
-    ),
-    # due at                 0, 100 | 200, 300, 400, 500 |
-    "at a rate": Case(
-        answered_ms=[50, 250, 450, 350, 480, 700], latencies_ms=[250, 50, 80, 200], uncounted=2, connections=4, rate=10
-    ),
-}
+TABLE = yaml.safe_load(Path(__file__).with_name("counted_requests.yaml").read_text())
+CASES = {name: Case(**row) for name, row in TABLE.items()}
 Play = tuple[str, bool]  # the name of a case, and whether the client is that of system 2
 FRAMED = ("longer than the slice", "from the lead beyond the end")
 PLAYS: list[Play] = [*((name, False) for name in CASES), *((name, True) for name in FRAMED)]

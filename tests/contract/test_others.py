@@ -56,7 +56,8 @@ def test_a_busy_loop_is_named_unless_it_is_a_neighbour_and_a_program_of_ones_own
         for name in (BUSY, NEEDED):
             loop = loops.enter_context(subprocess.Popen([sys.executable, "loop.py", name], cwd=tmp_path))
             loops.callback(loop.kill)
-        assert finished(flags, tmp_path).status() == 0
+        run = finished(flags, tmp_path)
+    assert (run.status(), run.said()) == (0, "run\n")
     cells = load(tmp_path / "run").cells
     seen = others(cells)
     assert seen

@@ -5,15 +5,10 @@ from pathlib import Path
 import pytest
 
 from config.load import load_plan
-from config.plan import find_system
-from lab.run.bench import Bench
-from lab.run.measure import measure
-from lab.run.runtimes import Runtime
 from record.plan import OutsideSystem
 from record.run_file import RunFile, load
 from tests.conftest import runtime_or_skip
 from tests.contract.runs import UNREPORTED, finished
-from tests.contract.serving import small_cell
 from tests.docs.pages import outside_system
 from tests.test_runner import gilscope
 
@@ -81,14 +76,3 @@ def test_a_plan_names_it_from_its_own_folder(tmp_path: Path) -> None:
         ("my-system", "unix"),
         ("my-system", "tcp"),
     }
-
-
-def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(
-    tmp_path: Path, any_runtime: Runtime, bench: Bench
-) -> None:
-    failing = "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
-    (tmp_path / "my_system.py").write_text(outside_system() + failing)
-    system = find_system(str(tmp_path / "my_system.py"))
-    result = measure(small_cell(system, any_runtime), system, 1, bench)
-    assert result.status == "failed"
-    assert "OSError: not here" in str(result.reason)

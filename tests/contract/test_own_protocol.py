@@ -95,10 +95,10 @@ def write(folder: Path, mode: str = "", text: str = "") -> Path:
 def measured(any_runtime: Runtime, bench: Bench) -> Measured:
     """Measure the system of a file."""
 
-    def run(file: Path) -> CellResult:
+    def run(file: Path, **params: Any) -> CellResult:
         system = find_system(str(file))
         method = Method(warmup=Warmup(share=0.2))
-        return measure(small_cell(system, any_runtime), system, 1, replace(bench, method=method))
+        return measure(small_cell(system, any_runtime, **params), system, 1, replace(bench, method=method))
 
     return run
 
@@ -116,36 +116,28 @@ def test_the_example_measures_redis(short_folder: Path, any_runtime: Runtime, re
     assert cell.services[0]["pss_bytes"] > 2**20
 
 
-def sliced(folder: Path, bench: Bench, *runtimes: Runtime, mode: str = "", **params: Any) -> list[CellResult]:
-    """An arm of the file's system for each runtime, which take turns for half a second each."""
-    system = find_system(str(write(folder, mode)))
-    entries = []
-    for runtime in runtimes:
-        cell = small_cell(system, runtime, **params)
-        entries.append(Entry(arm=str(runtime.name), cell=cell, system=system))
+def test_the_same_file_measures_a_server_under_two_runtimes_in_slices(short_folder: Path, bench: Bench) -> None:
+    system, entries = find_system(str(write(short_folder))), []
+    for name in ("3.11", "3.14t"):
+        cell = small_cell(system, runtime_or_skip(name))
+        entries.append(Entry(arm=name, cell=cell, system=system))
     paces = {key_of(entry): Pace(cycle_ns=10**6, tail_ns=10**6) for entry in entries}  # several slices, however busy
     method = Method(warmup=Warmup(seconds=0.05), duration_s=0.5, slices=True)
-    return measure_in_slices(entries, 1, replace(bench, method=method, paces=paces), 7)
-
-
-def test_the_same_file_measures_a_server_under_two_runtimes_in_slices(short_folder: Path, bench: Bench) -> None:
-    runtimes = [runtime_or_skip(name) for name in ("3.11", "3.14t")]
-    for runtime, cell in zip(runtimes, sliced(short_folder, bench, *runtimes), strict=True):
-        check_ok(cell)
-        assert cell.runtime == str(runtime.name)
-        assert cell.turns["slices"] > 1
-        assert cell.answered == sum(cell.turns["answered"]) > 12
+    results = measure_in_slices(entries, 1, replace(bench, method=method, paces=paces), 7)
+    assert [result.runtime for result in results] == ["3.11", "3.14t"]
+    for result in results:
+        check_ok(result)
+        assert result.turns["slices"] > 1
+        assert result.answered == sum(result.turns["answered"]) > 12
 
 
 def test_requests_are_checked_one_by_one_at_a_rate_and_with_answers_in_pieces(
-    any_runtime: Runtime, short_folder: Path, bench: Bench
+    short_folder: Path, measured: Measured
 ) -> None:
-    (result,) = sliced(short_folder, bench, any_runtime, mode="bytewise", RATE=50)
+    result = measured(write(short_folder, "bytewise"), RATE=50)
     check_ok(result)
-    assert result.params["RATE"] == 50
-    due = result.answered + sum(client["overdue"] for client in result.clients)
-    assert result.answered > 0
-    assert 24 <= due <= 26  # 50 a second for 0.5 s
+    assert (result.params["RATE"], result.answered) == (50, 20)
+    assert result.wall_ns > 0.35e9  # 20 requests at 50 a second
     assert result.latency["min_ns"] > 4 * 200_000  # four pauses of the server in the shortest answer
 
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
+from analysis.cells import Cells
+from analysis.pauses import COLLECTION, pauses
 from analysis.topologies import measured_shape
 from lab.python import uv
 from lab.run.cell_run import NOT_READY
@@ -17,6 +19,7 @@ from tests.contract.own_services import Measured, running
 from tests.contract.runs import NEEDS_LINUX, UNREPORTED, finished, processes_with
 from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
+from tests.reports.sample import run_of
 
 pytestmark = NEEDS_LINUX
 
@@ -145,3 +148,23 @@ def test_of_a_service_that_this_process_holds_nothing_is_known(own: Measured) ->
     (service,) = result.services
     assert (result.status, service["gil_enabled_end"], service["pythons"]) == ("ok", None, [])
     assert "cpu_user_ns" not in service
+
+
+# ---- a planted case: collections that hold up requests ---------------------------------------------------------------
+
+BLOCKS = range(1, 9)  # fewer than 6 claim nothing; of 8 the machine may spoil two
+
+
+@pytest.mark.alone
+def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
+    own: Measured, any_runtime: Runtime
+) -> None:
+    many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 500}
+    given = {"command": "{python} collecting.py {port} 3000"}
+    cells = [own(given, block=block, **many) for block in BLOCKS]
+    for cell in cells:
+        check_ok(cell)
+    (found,) = pauses(Cells(run_of(cells, runtimes=(str(any_runtime.name),))).rows)
+    assert COLLECTION in found.findings
+    assert found.shares[COLLECTION].estimate.value > 0.3
+    assert found.longest_ns > 1_000_000

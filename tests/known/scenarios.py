@@ -1,11 +1,13 @@
 """Pairs of services whose ratio is known, and the truth about each service by simulation of its closed loop."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heapify, heappop, heappush
 from math import ceil, log
+from pathlib import Path
 from random import Random
+
+import yaml
 
 from tests.known.service import Behaviour, Pattern
 
@@ -64,62 +66,11 @@ class Truth:
     p999_ms: float
 
 
-def sleeps(base_ms: float, other_ms: float, **more: float) -> Scenario:
-    """Return two services that sleep. more: other fields of the scenario"""
-    return Scenario(base=Behaviour(answer_ms=base_ms), other=Behaviour(answer_ms=other_ms), **more)  # type: ignore[arg-type]
-
-
-def works(base_ms: float, other_ms: float, **more: float) -> Scenario:
-    """Return two services that work, on one core at a time. more: other fields of the scenario"""
-    arms = [Behaviour(answer_ms=work_ms, works=1) for work_ms in (base_ms, other_ms)]
-    return Scenario(base=arms[0], other=arms[1], **{"connections": 8, **more})  # type: ignore[arg-type]
-
-
-def _mixed(answer_ms: float, slow_ms: float, slow_every: int) -> Behaviour:
-    return Behaviour(answer_ms=answer_ms, slow_ms=slow_ms, slow_every=slow_every)
-
-
-FIVE_MS, COLD = Behaviour(answer_ms=5), Behaviour(answer_ms=20, cold_ms=60, cold_requests=320)
 SAME = "same"
-SCENARIOS: Mapping[str, Scenario] = {  # times in ms
-    "sleep 300/600": sleeps(300, 600),
-    "sleep 116/121": sleeps(116, 121),
-    "sleep 86/99": sleeps(86, 99),
-    "sleep 85/90": sleeps(85, 90),
-    "sleep 119.5/120.5": sleeps(119.5, 120.5),
-    "mix 1 + 1.2% of 150": Scenario(base=Behaviour(answer_ms=1), other=_mixed(1, 150, 83), connections=2, duration_s=6),
-    "mix 2 + 0.5%/2% of 200": Scenario(base=_mixed(2, 200, 200), other=_mixed(2, 200, 50), connections=4, duration_s=4),
-    "mix 5 + 0.5% of 400": Scenario(base=FIVE_MS, other=_mixed(5, 400, 200), connections=8, duration_s=4),
-    "mix 20 + 2% of 500": Scenario(
-        base=Behaviour(answer_ms=20), other=_mixed(20, 500, 50), connections=8, duration_s=4
-    ),
-    "mix 10 + 2% of 1000 in the base": Scenario(base=_mixed(10, 1000, 50), other=Behaviour(answer_ms=10), duration_s=8),
-    "think 150 + 5/50": sleeps(5, 50, think_ms=150),
-    "think 1000 + 5/255": sleeps(5, 255, think_ms=1000, duration_s=2.5),
-    "work 2/3": works(2, 3),
-    "work 10/12": works(10, 12),
-    "work 40/80": works(40, 80, duration_s=4),
-    "work 60/120": works(60, 120, connections=16, duration_s=4),
-    "work 2/2.1": works(2, 2.1),
-    SAME: works(2, 2),
-    "stop 400 every 2000": Scenario(
-        base=FIVE_MS, other=replace(FIVE_MS, stop_ms=400, stop_every=1280), connections=4, duration_s=4
-    ),
-    "stop 3000 every 10000": Scenario(
-        base=FIVE_MS, other=replace(FIVE_MS, stop_ms=3000, stop_every=5600), connections=4, duration_s=10
-    ),
-    "weights 79/1 of 100/200": Scenario(  # 1.25 %, because at 1 % the p99 would be either kind of request
-        base=Behaviour(answer_ms=10, slow_ms=100), other=Behaviour(answer_ms=10, slow_ms=200), slow_weight=80
-    ),
-    "M/M/1 10/12 at 60/s": Scenario(
-        base=Behaviour(answer_ms=10, queued=1),
-        other=Behaviour(answer_ms=12, queued=1),
-        connections=64,
-        rate=60,
-        duration_s=12,
-    ),
-    "slow first": Scenario(base=COLD, other=COLD, duration_s=10, warmup="0"),  # shorter cells have only two slices
-}
+SCENARIOS: dict[str, Scenario] = {}
+for title, row in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text()).items():
+    arms = [Behaviour(**row.pop(arm)) for arm in ("base", "other")]
+    SCENARIOS[title] = Scenario(base=arms[0], other=arms[1], **row)
 
 
 def queue(behaviour: Behaviour, rate: int) -> Truth:

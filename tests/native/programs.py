@@ -5,18 +5,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.method import Method
-from lab.folders import Sandbox
 from lab.native.programs import COMPILE_ERROR, PROGRAMS
 from lab.places import NATIVE_SOURCES, REPOSITORY
-from tests.contract.dialects import FRAMES, Dialect
-from tests.contract.serving import Serving, listening
 
 RUNTIME = "native"
 CARGO_TIMEOUT_S = 1800
@@ -86,10 +82,3 @@ def told_client(
     named = {"cell_id": "a-test", "system": "2", "runtime": RUNTIME}
     asked = {"CALC_TARGET": 50, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_THREADS_PER_CLIENT": 2, **params}
     return {**named, "params": asked, "client_id": 0, "addresses": addresses, "method": method.to_json(), "cpus": []}
-
-
-def native_serving(
-    command: list[str], sandbox: Sandbox, params: Mapping[str, Any], *, system: str = "", dialect: Dialect = FRAMES
-) -> AbstractContextManager[Serving]:
-    """A native service that listens; killed at the end of the block."""
-    return listening(command, sandbox, told_service("", params, system=system), {}, dialect)

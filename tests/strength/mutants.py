@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from tests.test_import_table import PACKAGES, sources
@@ -29,14 +30,30 @@ LIMIT_S = 40.0
 MOST_TESTS = 40
 MOST_GOLDEN = 3
 MOST_S = 15.0  # of all tests of a mutant, as they were timed: beyond that a busy machine alone would reach LIMIT_S
-COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
-ARITHMETIC: Mapping[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Add, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
-}  # fmt: skip
+# Each operator of Python, and what takes its place. Source: the abstract grammar in the documentation of ast.
+OPERATORS = """
+Lt LtE
+LtE Lt
+Gt GtE
+GtE Gt
+Eq NotEq
+NotEq Eq
+In NotIn
+NotIn In
+Is IsNot
+IsNot Is
+Add Sub
+Sub Add
+Mult FloorDiv
+Div Mult
+FloorDiv Mult
+Mod Add
+LShift RShift
+RShift LShift
+BitOr BitAnd
+BitAnd BitOr
+"""
+OTHERS = dict(line.split() for line in OPERATORS.strip().splitlines())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +100,10 @@ def _nodes(node: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:  # noqa: C901  a table of kinds
     """Yield the kinds of change of a node, with what is replaced by which text."""
     match node:
-        case ast.Compare(left=left, ops=[only], comparators=[right]) if type(only) in COMPARISONS:
-            yield "comparison", node, f"({ast.unparse(ast.Compare(left, [COMPARISONS[type(only)]()], [right]))})"
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in ARITHMETIC:
-            yield "arithmetic", node, f"({ast.unparse(ast.BinOp(left, ARITHMETIC[type(operator)](), right))})"
+        case ast.Compare(left=left, ops=[only], comparators=[right]):
+            yield "comparison", node, f"({ast.unparse(ast.Compare(left, [_other(only)], [right]))})"
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator).__name__ in OTHERS:
+            yield "arithmetic", node, f"({ast.unparse(ast.BinOp(left, _other(operator), right))})"
         case ast.Constant(value=bool(value)):
             yield "constant", node, str(not value)
         case ast.Constant(value=int(value) | float(value)):
@@ -104,6 +121,11 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.expr | ast.stmt, str]]:  
             yield "removal", node, "pass"
         case ast.Continue() | ast.Break():
             yield "removal", node, "pass"
+
+
+def _other(operator: ast.AST) -> Any:
+    """Return the operator that takes the place of *operator*."""
+    return getattr(ast, OTHERS[type(operator).__name__])()
 
 
 def chosen() -> list[Mutant]:

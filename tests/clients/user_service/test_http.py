@@ -2,11 +2,10 @@
 
 import socket
 import threading
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from time import monotonic
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,7 @@ from clients.channel import CallFailed
 from clients.user_service import http as user_http
 from clients.user_service.http import HttpConnection, message
 from core.request_plan import Request
-from tests.clients.scripted import ScriptedSocket
+from tests.clients.scripted import ScriptedSocket, opened
 
 LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = (
@@ -50,14 +49,8 @@ FAULTS: list[tuple[bytes, str]] = [
     (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 97 + b"\r\n", "garbled"),
     (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + FRAMING * 600, "garbled"),
 ]
+CONNECTION = partial(HttpConnection, deadline_s=1.0)
 CHUNKS = "2\r\n{}\r\n0\r\n\r\n"
-
-
-def opened(pieces: Sequence[bytes | OSError], send_error: OSError | None = None) -> tuple[HttpConnection, Any]:
-    scripted = ScriptedSocket(pieces, send_error)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(user_http, "connect", lambda address, deadline_s: scripted)
-        return HttpConnection("/scripted", 1.0), scripted
 
 
 @pytest.mark.parametrize(("answer", "status", "body", "usable"), ANSWERS)
@@ -66,7 +59,8 @@ def test_an_answer_is_whole_however_it_is_cut(
     answer: bytes, status: int, body: bytes, usable: bool, cuts: list[int]
 ) -> None:
     ends = sorted({0, *(cut for cut in cuts if cut < len(answer)), len(answer)})
-    connection, _ = opened([answer[low:high] for low, high in pairwise(ends)])
+    pieces = [answer[low:high] for low, high in pairwise(ends)]
+    connection = opened(user_http, CONNECTION, ScriptedSocket(pieces))
     assert connection.ask(b"x", "GET") == (status, body)
     assert connection.usable is usable
 
@@ -92,7 +86,7 @@ def test_a_service_that_takes_a_request_too_slowly_is_given_up_in_time() -> None
 
 
 def test_what_a_service_said_before_it_closed_is_read() -> None:
-    connection, _ = opened([LENGTH], send_error=BrokenPipeError())
+    connection = opened(user_http, CONNECTION, ScriptedSocket([LENGTH], BrokenPipeError()))
     assert connection.ask(b"x", "GET") == (200, b"hello")
 
 
