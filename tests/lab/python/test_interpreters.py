@@ -12,7 +12,7 @@ from core import runtime
 from core.errors import BadInput
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
-from tests.lab.python.fake_pythons import fake_python, pretend_uv, script
+from tests.lab.python.fake_pythons import fake_python, fake_pythons, pretend_uv, script
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if runtime.facts()["gil_disabled_build"] else "")
@@ -124,23 +124,29 @@ def test_one_shim_behind_two_names_is_asked_under_both_and_one_binary_counts_onc
     assert found["3.12"].alternatives == ()
 
 
+# The best first, which PATH has last: a static build comes before newer shared and debug ones, and of equals uv's comes
+# first, then that of PATH, then pyenv's.
+BEST_FIRST = """\
+managed/cpython-3.12/bin/python3.12 3.12.10
+newest/python3.12 3.12.10
+versions/3.12.4/bin/python3.12 3.12.10
+preview/python3.12 3.12.10rc1
+old/python3.12 3.12.4
+debug/python3.12 3.12.11 debug
+shared/python3.12 3.12.11 shared"""
+
+
 def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_uv_first_then_the_path_then_pyenv(
     search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyenv = fake_python(tmp_path / "versions/3.12.4/bin/python3.12", "3.12.10")
-    shared = fake_python(tmp_path / "shared/python3.12", "3.12.11", shared=True)
-    debug = fake_python(tmp_path / "debug/python3.12", "3.12.11", debug=True)
-    old = fake_python(tmp_path / "old/python3.12", "3.12.4")
-    preview = fake_python(tmp_path / "preview/python3.12", "3.12.10rc1")
-    on_path = fake_python(tmp_path / "newest/python3.12", "3.12.10")
-    managed = fake_python(tmp_path / "managed/cpython-3.12/bin/python3.12", "3.12.10")
+    fake_pythons(tmp_path, BEST_FIRST)
     pretend_uv(monkeypatch, tmp_path, f"echo 'warning: one' >&2; echo {tmp_path}/managed")
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
-    search(*(path.parent for path in (shared, debug, old, preview, on_path)))
+    search(*(tmp_path / name for name in ("shared", "debug", "old", "preview", "newest")))
     best = find(["3.12"])["3.12"]
-    order = [managed, on_path, pyenv, preview, old, debug, shared]
-    assert [one.executable for one in (best, *best.alternatives)] == order
-    assert [one.source for one in (best, *best.alternatives)][:3] == ["uv", "PATH", "pyenv"]
+    found = [best, *best.alternatives]
+    assert [one.executable for one in found] == [tmp_path / line.split()[0] for line in BEST_FIRST.splitlines()]
+    assert [one.source for one in found][:3] == ["uv", "PATH", "pyenv"]
 
 
 def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpreter(
@@ -181,12 +187,16 @@ def test_a_chosen_path_is_taken_before_a_better_one_and_one_of_another_build_or_
             find(["3.14"], chosen={"3.14": tmp_path / name})
 
 
+ALL = """\
+a/python3.10 3.10.1
+a/python3.14t 3.14.2 free_threaded
+a/python3.14 3.14.2
+a/python3.11 3.11.2
+b/python3.11 3.11.7"""
+
+
 def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: Search, tmp_path: Path) -> None:
-    fake_python(tmp_path / "a/python3.10", "3.10.1")
-    fake_python(tmp_path / "a/python3.14t", "3.14.2", free_threaded=True)
-    fake_python(tmp_path / "a/python3.14", "3.14.2")
-    fake_python(tmp_path / "a/python3.11", "3.11.2")
-    fake_python(tmp_path / "b/python3.11", "3.11.7")
+    fake_pythons(tmp_path, ALL)
     search(tmp_path / "a", tmp_path / "b")
     found = [f"{one.name} {one.facts['version']}" for one in all_found()]
     assert found == ["3.11 3.11.7", "3.11 3.11.2", "3.14 3.14.2", "3.14t 3.14.2"]
