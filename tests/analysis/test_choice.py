@@ -9,7 +9,7 @@ import pytest
 from analysis.cells import Cells
 from analysis.choice import choices, compare_bests, halved, judging
 from analysis.significance import SHARES
-from core.cell import parameter
+from core.cell import Value, parameter
 from core.messages import verbatim
 from record.run import CellResult, Run
 from reports.topics.best import section
@@ -32,7 +32,7 @@ def by_hand(runtime: str, system: str, dispatch: str, block: int) -> float:
 def a_run(rate: Rate = by_hand, *, blocks: int = 11, load: int = 1000) -> Run:
     cells = []
     for runtime, system, dispatch, block in product(RATES, "24", DISPATCHES, range(1, blocks + 1)):
-        values = {"DISPATCH": dispatch, "CALC_TARGET": load}
+        values: dict[str, Value] = {"DISPATCH": dispatch, "CALC_TARGET": load}
         cells.append(served(runtime, block, rate(runtime, system, dispatch, block), values, system=system))
     return framed(cells)
 

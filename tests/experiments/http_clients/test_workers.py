@@ -1,9 +1,11 @@
 """HTTP workers: portions, counts known beforehand, deaths and errors. tests/contract has the rest, as processes."""
 
+from collections.abc import Callable
+
 import pytest
 
 from clients.schedule import NEVER_NS
-from clients.workers import timed, warmup
+from clients.workers import Quota, timed, warmup
 from core.cell import Cell
 from core.method import Method, Warmup
 from experiments.http_clients.threads import BlockingConnection, ThreadClient
@@ -31,7 +33,7 @@ def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many
     given, _, wanted = line.partition(" -> ")
     kind, share, seconds, services = given.split()
     method = Method(warmup=Warmup.parse(share), duration_s=float(seconds))
-    asked = timed if kind == "timed:" else warmup
+    asked: Callable[..., Quota] = timed if kind == "timed:" else warmup
     quota = asked(cell(100, 2), services=int(services), method=method)
     until_ns = quota.until_ns(7)
     assert " ".join(map(str, quota.requests)) + f" {'never' if until_ns == NEVER_NS else until_ns}" == wanted
