@@ -31,12 +31,12 @@ METHOD = Method(
 )
 PLANS = st.builds(
     Plan,
-    name=st.just("p"),
+    name=st.text(max_size=5),
     rows=st.lists(ROWS, min_size=1, max_size=3).map(tuple),
     runtimes=st.lists(st.sampled_from(["3.11", "3.14", "3.14t", "3.14t+gil"]), min_size=1, unique=True).map(tuple),
     blocks=st.integers(1, 5),
     scale=st.sampled_from([1.0, 0.1, 0.001]),
-    description=st.just("Two\nlines"),
+    description=st.text(max_size=5),
     aa=st.booleans(),
     until=st.builds(Until, width=st.sampled_from([0.0, 0.03]), seconds=st.sampled_from([0.0, 600.0])),
     method=st.sampled_from([METHOD, Method(warmup=Warmup(share=0.1))]),
