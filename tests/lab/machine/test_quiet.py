@@ -1,12 +1,14 @@
-"""How quiet the machine is, read from /proc and /sys trees that the tests write."""
+"""How quiet the machine is and its other facts, read from /proc and /sys trees that the tests write; open files."""
 
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lab.machine import quiet
+from core.errors import BadInput
+from lab.machine import host, quiet
 from lab.machine.host import Reader
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
 
@@ -231,3 +233,27 @@ def test_a_name_is_read_whatever_is_in_it(reader: Reader) -> None:
     fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
     write(reader, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
     assert snapshot(reader).processes == {(12, 777): TreeTimes("a) (b?[2J", 1, 15, 3, 1)}
+
+
+def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(*_: object) -> object:
+        raise OSError
+
+    for name in ("os.getloadavg", "os.sysconf", "platform.freedesktop_os_release"):
+        monkeypatch.setattr(name, refuse)
+    facts = host.facts(Reader(root=tmp_path))
+    missing = {name for name, value in facts.items() if value is None}
+    assert missing >= {"governor", "cores_quota", "memory_bytes", "load"}
+
+
+def test_more_open_files_than_the_hard_limit_or_the_system_allows_are_refused_with_both_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    for soft, hard, named in ((1024, 4096, 4096), (256, resource.RLIM_INFINITY, 256)):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, limits=(soft, hard): limits)
+        with pytest.raises(BadInput, match=rf"needs 5000 .* is {named}\D.*ulimit -Hn 5000"):
+            host.raise_open_files(5000)

@@ -1,4 +1,4 @@
-"""Interpreters: found wherever they are, known by what they say of themselves, chosen by a rule."""
+"""Interpreters: found wherever they are, known by what they say of themselves, chosen by a rule; why uv failed."""
 
 import os
 import sys
@@ -10,8 +10,10 @@ import pytest
 
 from core import runtime
 from core.errors import BadInput
+from core.messages import message
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
+from lab.python.uv import reason, remedy
 from tests.lab.python.fake_pythons import fake_python, fake_pythons, pretend_uv, script
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
@@ -230,3 +232,31 @@ def test_install_asks_uv_for_each_name_once_and_says_in_one_line_why_a_runtime_c
     assert "uv was not found. Install uv where only you and root can write" in str(line)
     asked = log.read_text().splitlines()
     assert asked[:3] == ["python install 3.14 0", "python install 3.99 0", "python install 3.97 0"]
+
+
+UNREACHABLE = """error: Failed to fetch: http://127.0.0.1:9/simple/flask/
+  cause: tcp connect error
+  cause: Connection refused (os error 111)"""
+UNFIT = """   Building grammar==1.2
+error: Failed to download and build `grammar==1.2`
+  cause: The built wheel `grammar-1.2-cp310-abi3-linux.whl` is not compatible with the current Python 3.14t
+hint: A hint
+of two lines"""
+BROKEN = """error: Failed to build `broken==1.0`
+  cause: The build backend returned an error
+         [stderr]
+         RuntimeError: the test server timed out"""
+
+
+@pytest.mark.parametrize(
+    ("output", "why", "what"),
+    [
+        (UNREACHABLE, "no network: connection refused", "Check the network"),
+        (UNFIT, "The built wheel `grammar-1.2-cp310-abi3-linux.whl` is not compatible", "Change it"),
+        (BROKEN, "Failed to build `broken==1.0`: RuntimeError: the test server timed out", "Change it"),
+    ],
+)
+def test_only_a_failed_network_is_called_one(output: str, why: str, what: str) -> None:
+    failure = reason(output)
+    assert str(failure).startswith(why)
+    assert str(remedy(failure, message("Change it."))).startswith(what)
