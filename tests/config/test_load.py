@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from config.load import core_topologies, load_experiment, load_plan, plan_with
+from config.load import load_experiment, load_plan, plan_with
 from config.options import Given, parsed
 from config.plan import Plan
 from config.plan_options import PLAN_OPTIONS, parse_until
@@ -162,15 +162,11 @@ def test_a_method_keeps_what_is_not_said_anew() -> None:
     assert method_of({"pin": {"clients": "0"}}, base) == replace(base, pin_clients=(0,))
 
 
-def test_services_are_halved_from_one_a_core_to_one_and_25_workers_come_last() -> None:
-    assert core_topologies(1) == [(1, 1), (1, 25)]
-    assert core_topologies(6) == [(6, 1), (3, 2), (1, 6), (1, 25)]
-    assert core_topologies(25) == [(25, 1), (12, 2), (6, 4), (3, 8), (1, 25)]
-
-
 # Cores, what else the row says, what the plan says, and services x workers x clients of each cell.
 ROWS = """\
 4 | | -> 4x1x8 2x2x8 1x4x8 1x25x8
+6 | | -> 6x1x12 3x2x12 1x6x12 1x25x12
+25 | | -> 25x1x50 12x2x50 6x4x50 3x8x50 1x25x50
 1 | | -> 1x1x4 1x25x4
 1 | , NUM_CLIENTS: 3, CALC_TARGET: [0, 10] | -> 1x1x3 1x1x3 1x25x3 1x25x3
 1 | | parameters: {NUM_CLIENTS: 3} -> 1x1x3 1x25x3"""
