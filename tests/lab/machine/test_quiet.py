@@ -1,5 +1,6 @@
 """How quiet the machine is and its other facts, read from /proc and /sys trees that the tests write; open files."""
 
+import json
 import os
 import resource
 from pathlib import Path
@@ -93,33 +94,37 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader) -> None:
         facts(0, reader)
 
 
-@pytest.mark.parametrize(
-    ("files", "fact", "value"),
-    [
-        ({f"{CPU}/intel_pstate/no_turbo": "1"}, "turbo", False),
-        ({f"{CPU}/cpufreq/boost": "1"}, "turbo", True),
-        ({f"{CPU}/cpufreq/boost": "0"}, "turbo", False),
-        ({f"{CPU}/cpufreq/policy0/boost": "0", f"{CPU}/cpufreq/policy1/boost": "1"}, "turbo", True),
-        # either version of control groups
-        ({}, "cores_quota", None),
-        (OLD_CONTAINER, "cores_quota", 0.5),
-        ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "cores_quota", "unlimited"),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, "cores_quota", 2.0),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "cores_quota", "unlimited"),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "odd"}, "cores_quota", "unlimited"),
-        ({**BELOW, f"{SCOPE}/cpu.max": "50000 100000\n"}, "cores_quota", 0.5),  # the smallest up to the root
-        ({**BELOW, f"{SCOPE}/cpu.max": "max 100000\n"}, "cores_quota", 1.5),
-        ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, "cores_quota", None),
-    ],
-)
-def test_a_fact_is_found_in_the_files_of_every_driver_and_version(
-    reader: Reader, files: dict[str, str], fact: str, value: object
-) -> None:
-    write(reader, files)
-    assert facts(0, reader)[fact] == value
-    assert snapshot(reader).counts.get("quota_stalled_ns") == (
-        1_500 if "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files else None
-    )
+# A fact, the files that there are, and one more. The quota is the smallest one up to the root.
+FOUND = f"""\
+turbo false | NONE | {CPU}/intel_pstate/no_turbo=1
+turbo true | NONE | {CPU}/cpufreq/boost=1
+turbo false | NONE | {CPU}/cpufreq/boost=0
+turbo true | POLICY | {CPU}/cpufreq/policy1/boost=1
+cores_quota null | NONE | proc/self/cgroup=3:cpuset:/
+cores_quota 0.5 | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=50000
+cores_quota "unlimited" | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=-1
+cores_quota 2.0 | CONTAINER | sys/fs/cgroup/cpu.max=200000 100000
+cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=max 100000
+cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=odd
+cores_quota 0.5 | BELOW | {SCOPE}/cpu.max=50000 100000
+cores_quota 1.5 | BELOW | {SCOPE}/cpu.max=max 100000"""
+FILES = {
+    "NONE": {},
+    "POLICY": {f"{CPU}/cpufreq/policy0/boost": "0"},
+    "OLD": OLD_CONTAINER,
+    "CONTAINER": CONTAINER,
+    "BELOW": BELOW,
+}
+
+
+@pytest.mark.parametrize("line", FOUND.splitlines())
+def test_a_fact_is_found_in_the_files_of_every_driver_and_version(reader: Reader, line: str) -> None:
+    told, there, more = line.split(" | ")
+    name, value = told.split()
+    path, _, content = more.partition("=")
+    write(reader, {**FILES[there], path: content})
+    assert facts(0, reader)[name] == json.loads(value)
+    assert snapshot(reader).counts.get("quota_stalled_ns") == (1_500 if there == "OLD" else None)
 
 
 BEFORE = Snapshot(
