@@ -1,5 +1,6 @@
 """How much a lock can gain at most, in blocks of 1 s on two cores, worked out by hand."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -15,36 +16,32 @@ from tests.docs.pages import DOCS
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 WHY = DOCS / "why.md"
-STOPPING = [{"owner": "", "lock": {}, "share": 0.3, "samples": 20, "stack": []}]
-RLOCK_NAME = verbatim("the mutex of a _thread.RLock object").to_json()
+STOPPING = {"owner": "", "lock": {}, "share": 0.3, "samples": 20, "stack": []}
 RLOCK = {"file": "asgiref/local.py", "line": 143, "function": "__getattr__"}
-LOCKS: dict[str, Any] = {
-    "kind": "locks",
-    "system": "2",
-    "runtime": "3.14t",
-    "params": cell_of("2", "3.14t").params,
-    "sentence": verbatim("requests wait for contended locks in 32 % of their time").to_json(),
-    **dict.fromkeys(("stops", "stopping_ns", "stood_ns", "cpu_samples", "count_share"), 0),
-    "watched_ns": 10**9,
-    "requests": 1000,
-    "in_flight_ns": 10**9,
-    "waiting_ns": 320 * MS,
-    "waiting_cpu_share": 0.0,
-    "contended": [{"owner": "_thread.RLock", "lock": RLOCK_NAME, "share": 0.32, "samples": 640, "stack": [RLOCK]}],
-    "stopping": [],
+WAITING: dict[str, Any] = {
+    "owner": "_thread.RLock",
+    "lock": verbatim("the mutex of a _thread.RLock object").to_json(),
+    "share": 0.32,
+    "samples": 640,
+    "stack": [RLOCK],
 }
-
-
-OFTEN: dict[str, Any] = {"stops": 500, "stopping_ns": 20 * MS}
+COUNTED = """{
+    "kind": "locks", "system": "2", "runtime": "3.14t",
+    "sentence": {"msgid": "requests wait", "text": "requests wait for contended locks in 32 % of their time"},
+    "stops": 0, "stopping_ns": 0, "stood_ns": 0, "cpu_samples": 0, "count_share": 0, "watched_ns": 1000000000,
+    "requests": 1000, "in_flight_ns": 1000000000, "waiting_ns": 320000000, "waiting_cpu_share": 0, "stopping": []
+}"""
+LOCKS = {**json.loads(COUNTED), "params": cell_of("2", "3.14t").params, "contended": [WAITING]}
+OFTEN = {"stops": 500, "stopping_ns": 20 * MS}
 
 
 def waiting_for(owner: str, files: str) -> dict[str, Any]:
     stack = [{**RLOCK, "file": file} for file in files.split()]
-    return {"contended": [{**LOCKS["contended"][0], "owner": owner, "stack": stack}]}
+    return {"contended": [{**WAITING, "owner": owner, "stack": stack}]}
 
 
 def stopped_by(file: str) -> dict[str, Any]:
-    return {"contended": [], "stopping": [{**STOPPING[0], "stack": [{**RLOCK, "file": file}]}], **OFTEN}
+    return {"contended": [], "stopping": [{**STOPPING, "stack": [{**RLOCK, "file": file}]}], **OFTEN}
 
 
 def run(cpu_ms: int, **changes: Any) -> Run:
@@ -100,26 +97,28 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
         assert sentence == f"{bounded} What may help: docs/why.md#python-locks."
 
 
-PAGES = [  # what causes of lost time link to, by the owner of a lock, or by what stops all threads, and by the files
-    (waiting_for("_thread.RLock", "asgiref/local.py"), "python-locks"),
-    (waiting_for("dict", "app.py"), "locks-of-objects"),
-    (waiting_for("[_extension.so]", "app.py"), "mutexes-of-extensions"),
-    (waiting_for("[libpython3.14t.so.1.0]", "app.py"), ""),
-    (waiting_for("-", "app.py"), ""),
-    (waiting_for("?", "app.py"), ""),
-    (waiting_for("_thread.RLock", "logging/__init__.py"), "logging"),
-    (waiting_for("_queue.SimpleQueue", "concurrent/futures/thread.py"), ""),
-    (waiting_for("_thread.lock", "threading.py concurrent/futures/thread.py"), ""),
-    (waiting_for("_thread.lock", "threading.py app.py"), "python-locks"),
-    (waiting_for("_thread.lock", "asyncio/events.py"), "event-loops"),
-    (stopped_by("asyncio/runners.py"), "event-loops"),
-    (stopped_by("functools.py"), "stop-the-world-pauses"),
-]
+# The owner of a lock, or "stops" of what stops all threads, the files of its stack, and what the cause links to.
+PAGES = """\
+_thread.RLock: asgiref/local.py -> python-locks
+dict: app.py -> locks-of-objects
+[_extension.so]: app.py -> mutexes-of-extensions
+[libpython3.14t.so.1.0]: app.py ->
+-: app.py ->
+?: app.py ->
+_thread.RLock: logging/__init__.py -> logging
+_queue.SimpleQueue: concurrent/futures/thread.py ->
+_thread.lock: threading.py concurrent/futures/thread.py ->
+_thread.lock: threading.py app.py -> python-locks
+_thread.lock: asyncio/events.py -> event-loops
+stops: asyncio/runners.py -> event-loops
+stops: functools.py -> stop-the-world-pauses"""
 
 
-@pytest.mark.parametrize(("changes", "about"), PAGES)
-def test_a_cause_links_to_the_paragraph_on_it(changes: dict[str, Any], about: str) -> None:
-    view = View(run(400, **changes))
+@pytest.mark.parametrize("line", PAGES.splitlines())
+def test_a_cause_links_to_the_paragraph_on_it(line: str) -> None:
+    owner, _, rest = line.partition(": ")
+    files, _, about = map(str.strip, rest.partition("->"))
+    view = View(run(400, **(stopped_by(files) if owner == "stops" else waiting_for(owner, files))))
     assert [cause.page.partition("#")[2] for cause in lost_time.causes(view)] == [about]
     heads = {line[4:].lower().replace(" ", "-") for line in WHY.read_text().splitlines() if line.startswith("### ")}
     assert about in {*heads, ""}
@@ -129,13 +128,13 @@ def test_a_cause_links_to_the_paragraph_on_it(changes: dict[str, Any], about: st
 @pytest.mark.parametrize(
     ("changes", "count"),
     [
-        ({"contended": [{**LOCKS["contended"][0], "samples": 19}]}, 0),
-        ({"contended": [{**LOCKS["contended"][0], "share": 0.019}]}, 0),
+        ({"contended": [{**WAITING, "samples": 19}]}, 0),
+        ({"contended": [{**WAITING, "share": 0.019}]}, 0),
         ({"contended": [], "count_share": 0.02, "cpu_samples": 1000}, 1),
         ({"contended": [], "count_share": 0.02, "cpu_samples": 999}, 0),
-        ({"contended": [], "stopping": STOPPING, **OFTEN}, 1),
-        ({"contended": [], "stopping": STOPPING, **OFTEN, "stops": 499}, 0),
-        ({"contended": [], "stopping": STOPPING, **OFTEN, "stopping_ns": 19 * MS}, 0),
+        (stopped_by("app.py"), 1),
+        ({**stopped_by("app.py"), "stops": 499}, 0),
+        ({**stopped_by("app.py"), "stopping_ns": 19 * MS}, 0),
     ],
 )
 def test_a_cause_is_listed_if_its_share_is_notable(changes: dict[str, Any], count: int) -> None:

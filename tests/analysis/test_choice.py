@@ -1,20 +1,23 @@
-"""The best setting under each runtime, known by hand; luck in the choice is not rewarded; which settings failed."""
+"""The best setting under each runtime, known by hand: luck is not rewarded; what failed, and how it ran."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
 from analysis.cells import Cells
 from analysis.choice import choices, compare_bests, halved, judging
 from analysis.significance import SHARES
-from core.cell import parameter
+from config.load import load_experiment
+from core.cell import Value, parameter
 from core.messages import verbatim
 from record.run import CellResult, Run
 from reports.sections.best import section
 from reports.view import View
-from tests.reports.sample import run_of
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of, with_service
 from tests.reports.sweeps import served
 
 DISPATCHES = parameter("DISPATCH").choices
@@ -32,7 +35,7 @@ def by_hand(runtime: str, system: str, dispatch: str, block: int) -> float:
 def a_run(rate: Rate = by_hand, *, blocks: int = 11, load: int = 1000) -> Run:
     cells = []
     for runtime, system, dispatch, block in product(RATES, "24", DISPATCHES, range(1, blocks + 1)):
-        values = {"DISPATCH": dispatch, "CALC_TARGET": load}
+        values: dict[str, Value] = {"DISPATCH": dispatch, "CALC_TARGET": load}
         cells.append(served(runtime, block, rate(runtime, system, dispatch, block), values, system=system))
     return framed(cells)
 
@@ -134,3 +137,51 @@ def test_candidates_are_halved_in_each_round_until_one_is_left() -> None:
 def test_a_round_that_has_not_ended_drops_none() -> None:
     choice = halved(["a", "b", "c"], lambda name, number: {"a": 2.0, "b": 1.0, "c": 3.0}[name] if number < 2 else None)
     assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "a"], ["c"], 1, None)
+
+
+def test_settings_are_compared_at_the_same_load_only() -> None:
+    lines = said(framed([*a_run(load=0).cells, *a_run(load=1000).cells]))
+    assert [line.partition(":")[0] for line in lines] == [
+        "CALC_TARGET 0, 3.14", "CALC_TARGET 0, 3.14t", "CALC_TARGET 0",
+        "CALC_TARGET 1000, 3.14", "CALC_TARGET 1000, 3.14t", "CALC_TARGET 1000",
+    ]  # fmt: skip
+
+
+def test_ratios_are_withheld_if_two_measurements_of_the_same_runtime_differ() -> None:
+    run = a_run(blocks=23)
+    twins = [cell for cell in run.cells if cell.runtime == "3.14t"]
+    run.cells += [replace(cell, arm="3.14t again", wall_ns=2 * cell.wall_ns) for cell in twins]
+    old, new, step = said(run)
+    for sentence in (old, new):
+        assert "times the throughput" not in sentence
+        assert "A/A: two measurements of 3.14t differ" in sentence
+    assert "invalid" in step
+
+
+def of_service(**served_by: Any) -> Run:
+    """Return a run of a user's service with one, two and four threads, which says how it is served."""
+    cells = []
+    for threads, rate in ((1, 1000), (2, 1300), (4, 1500)):
+        values = {"NUM_API_SERVICES": 1, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 4}
+        cells += [served("3.14t", block, rate, values, services=[served_by]) for block in range(1, 24)]
+    for cell in cells:
+        del cell.params["CALC_TARGET"]  # which a service of one's own does not have
+    return with_service(run_of(cells, runtimes=["3.14t"], blocks=23), name="2")
+
+
+def test_the_topologies_of_a_users_service_are_compared_although_there_is_one_runtime() -> None:
+    run = of_service()
+    (sentence,) = said(run)
+    assert "was chosen from 3 settings, and has 1.15 [1.15, 1.15] times the throughput o" in sentence
+    shown = section(View(run)).tables[0]
+    assert [line[1] for line in lines_of(shown)] == ["1,000", "1,300", "* 1,500"]
+
+
+def test_a_topology_that_ran_as_another_shape_is_said() -> None:
+    run = of_service(workers=[{"connections": 8, "threads": 1, "cpu_ns": [10]}])
+    assert "3.14t: the service was configured as 1 x 4 (processes x threads) but ran as 1 x 1." in said(run)
+
+
+def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
+    cells = load_experiment("topology").cells()
+    assert all(cell.num_threads_per_client >= cell.num_api_services for cell in cells)

@@ -15,7 +15,7 @@ from record.run import CellResult, Status
 from reports.sections.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import compared, in_blocks, only, steady
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of, set_plan
+from tests.reports.sample import MS, cell_of, faulty, idle, measured, run_of, set_plan
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_
     run = run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
     assert is_decided(run) is decided
     run.cells += in_blocks("3.14t again", (1000, 2000, 4000, 1000, 2000, 4000, 2000, 2000))
-    run.cells += [replace(one, clients=[], wall_ns=0, params={"NUM_CLIENTS": 0}) for one in run.cells[:16]]
+    run.cells += map(idle, run.cells[:16])
     assert widest(run) == pytest.approx(width, abs=1e-9)
 
 

@@ -66,15 +66,11 @@ def test_one_stalled_run_does_not_hide_an_effect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ps", "adjusted"),
-    [
-        ([0.01, 0.04, 0.03, 0.005], (0.03, 0.06, 0.06, 0.02)),  # 0.005 x 4, 0.01 x 3, 0.03 x 2, then as the one before
-        ([0.6, 0.2, 0.7], (1, 0.6, 1)),
-        ([0.2], (0.2,)),
-        ([], ()),
-    ],
+    "line", ["0.01 0.04 0.03 0.005 -> 0.03 0.06 0.06 0.02", "0.6 0.2 0.7 -> 1 0.6 1", "0.2 -> 0.2", "->"]
 )
-def test_holm_by_hand(ps: list[float], adjusted: tuple[float, ...]) -> None:
+def test_holm_by_hand(line: str) -> None:
+    """In the first: 0.005 x 4, 0.01 x 3, 0.03 x 2, then as the one before."""
+    ps, adjusted = ([*map(float, words.split())] for words in line.split("->"))
     assert holm(ps) == pytest.approx(adjusted)
 
 

@@ -19,7 +19,7 @@ from core.runtime import RuntimeName
 from lab.native import programs
 from lab.python import uv
 from tests.config.planning import planned
-from tests.lab.python.fake_pythons import fake_python
+from tests.lab.python.fake_pythons import fake_pythons
 
 FLAGS = {"client_runtime": None, "resume": None}
 
@@ -82,8 +82,7 @@ PATCHES = """\
 def test_of_patch_releases_each_must_be_there_and_none_twice(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for folder, version in (("a", "3.14.6"), ("b", "3.14.7")):
-        fake_python(tmp_path / folder / "python3.14t", version, free_threaded=True)
+    fake_pythons(tmp_path, "a/python3.14t 3.14.6 free_threaded\nb/python3.14t 3.14.7 free_threaded")
     monkeypatch.setattr(uv, "find", lambda: None)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")

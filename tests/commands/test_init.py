@@ -22,9 +22,10 @@ from config.user_service.plan import user_service_plan
 from config.user_service.servers import SERVERS
 from core.errors import BadInput
 from core.secret import revealed
-from core.user_service import App, Command
+from core.user_service import App
 from lab.environments import environment
 from lab.project import packages
+from tests.config.planning import command_of
 
 WSGI = "def app(environ, start_response): ...\n"
 ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"
@@ -39,12 +40,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "app.py").write_text(WSGI)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def command_of(plan: Plan) -> Command:
-    assert plan.user_service is not None
-    assert plan.user_service.command is not None
-    return plan.user_service.command
 
 
 def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
@@ -62,16 +57,20 @@ def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
     assert {"Packages", "Application", "Server"} <= {line.split(":")[0] for line in capsys.readouterr().err.split("\n")}
 
 
-def test_packages_of_a_pyproject_are_written_beside_the_plan(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_of_a_pyproject_are_written_beside_the_plan_which_has_the_runtimes_that_it_accepts(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in (environment, init_command):
         monkeypatch.setattr(module, "ENVIRONMENTS", here / "cache")
     monkeypatch.setattr(packages, "_read_by_uv", lambda *_: "flask==3.1.3\n")
-    (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["flask>=3"]\n')
+    project = '[project]\nname = "shop"\nversion = "1"\ndependencies = ["flask>=3"]\nrequires-python = ">=3.12"\n'
+    (here / "pyproject.toml").write_text(project)
     assert init(["plans/shop.yaml"]) == 0
     plan, requirements = here / "plans" / "shop.yaml", here / "plans" / "shop-requirements.txt"
     assert requirements.read_text() == "flask==3.1.3\n"
     assert requirements.stat().st_mode & 0o777 == 0o600
     assert command_of(load_plan(plan)).requirements == str(requirements)
+    assert load_plan(plan).runtimes == tuple(name for name in DEFAULT_RUNTIMES if name != "3.11")
     plan.unlink()
     with pytest.raises(BadInput, match=r"shop-requirements.txt exists. .* --force"):
         init(["plans/shop.yaml"])
@@ -188,10 +187,3 @@ def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: d
     assert (str(second), second.weight, second.expect_status) == ("POST /items", 3, 201)
     assert revealed(command_of(plan).environment["LOG_LEVEL"]) == "warning"
     assert described.requests.think_time_s == 0.01
-
-
-def test_the_plan_names_only_runtimes_that_the_project_accepts(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "read_dependencies", lambda *_: None)
-    (here / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.12"\n')
-    assert init([]) == 0
-    assert load_plan(here / "my-service.yaml").runtimes == tuple(name for name in DEFAULT_RUNTIMES if name != "3.11")

@@ -6,6 +6,7 @@ from typing import Any
 from config.flags import Parser, add_host_flags, add_run_flags, plan_from
 from config.plan import Plan
 from core.messages import NOTHING
+from core.user_service import Command
 from record.decode import decoded
 from record.plan import SavedPlan
 from record.run_file import plain
@@ -21,6 +22,13 @@ OWN = "encode=print, decode=print, check=print"
 def stored(plan: Plan) -> Plan:
     """The plan as it is read from result.json."""
     return Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
+
+
+def command_of(plan: Plan) -> Command:
+    """How the plan's service is started."""
+    assert plan.user_service
+    assert plan.user_service.command
+    return plan.user_service.command
 
 
 def parsed(*flags: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Plans from YAML: what is right is read as it is written. refused.txt has what is wrong."""
+"""Plans from YAML: what is right is read as it is written, and topologies of a row. refused.txt has what is wrong."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -160,3 +160,27 @@ def test_a_method_keeps_what_is_not_said_anew() -> None:
     assert method_of({"duration": "1"}, base) == replace(base, duration_s=1.0)
     assert method_of({"client_runtime": "same"}, base) == replace(base, client_runtime="same")
     assert method_of({"pin": {"clients": "0"}}, base) == replace(base, pin_clients=(0,))
+
+
+# Cores, what else the row says, what the plan says, and services x workers x clients of each cell.
+ROWS = """\
+4 | | -> 4x1x8 2x2x8 1x4x8 1x25x8
+6 | | -> 6x1x12 3x2x12 1x6x12 1x25x12
+25 | | -> 25x1x50 12x2x50 6x4x50 3x8x50 1x25x50
+1 | | -> 1x1x4 1x25x4
+1 | , NUM_CLIENTS: 3, CALC_TARGET: [0, 10] | -> 1x1x3 1x1x3 1x25x3 1x25x3
+1 | | parameters: {NUM_CLIENTS: 3} -> 1x1x3 1x25x3"""
+
+
+@pytest.mark.parametrize("line", ROWS.splitlines())
+def test_a_row_with_a_topology_is_a_row_for_each_with_two_clients_a_core_but_at_least_four_unless_it_says(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, _, shapes = line.partition(" -> ")
+    cores, row, head = given.split("|")
+    monkeypatch.setattr("config.load.cores_usable", lambda: int(cores))
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"runtimes: ['3.14t']\n{head.strip()}\nrows:\n  - {{system: 2, topology: cores{row}}}\n")
+    cells = load_plan(path).cells()
+    found = [f"{one.num_api_services}x{one.num_workers_per_api_service}x{one.num_clients}" for one in cells]
+    assert " ".join(found) == shapes

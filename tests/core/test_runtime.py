@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.runtime import NATIVE, RuntimeName
-from lab.run.runtimes import Runtime
 
 # A name, its interpreter, whether there is a GIL and a JIT, and the variables that see to it.
 NAMES = """\
@@ -55,10 +54,3 @@ def test_another_form_or_a_build_that_cannot_be_so_is_refused(text: str, refusal
         RuntimeName(text)
     assert repr(text) in str(caught.value)
     assert refusal in str(caught.value)
-
-
-def test_a_default_build_has_its_gil_and_a_free_threaded_one_has_none(runtime: Runtime) -> None:
-    facts, free_threaded = runtime.interpreter.facts, runtime.name.free_threaded
-    assert facts["gil_disabled_build"] is free_threaded
-    assert facts["gil_enabled"] is not free_threaded
-    assert ("free-threading" in facts["build"]) is free_threaded

@@ -5,18 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.cell import PARAMETERS
-from core.runtime import NATIVE
 from systems import built_in
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-def test_parameters_are_in_the_order_of_declaration_and_every_system_can_run() -> None:
-    for system in built_in():
-        assert set(system.reads) <= set(PARAMETERS)
-        assert list(system.parameters) == [name for name in PARAMETERS if name in system.parameters]
-        assert any(map(system.runs_under, ("3.14t", NATIVE)))
 
 
 def test_the_four_systems_come_first_by_number_and_every_other_belongs_to_a_group() -> None:

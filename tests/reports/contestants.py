@@ -63,12 +63,6 @@ def figures_of(run: Run) -> dict[str, Figure]:
     return {figure.key: figure for part in (record, *record.parts) for figure in part.figures}
 
 
-def table_of(run: Run) -> Table:
-    """The table of all contestants."""
-    (table,) = record_of(run).tables
-    return table
-
-
 def lines_of(table: Table) -> list[list[str]]:
     """What the lines of a table show."""
     return [[datum.text(ENGLISH) for datum in line] for line in table.lines]

@@ -91,6 +91,12 @@ def with_load(cell: CellResult, share: float) -> CellResult:
     return replace(cell, others={"": load})
 
 
+def idle(cell: CellResult) -> CellResult:
+    """The cell without clients: services were started, waited and were ended."""
+    params = {**cell.params, "NUM_CLIENTS": 0}
+    return replace(cell, params=params, clients=[], wall_ns=0, latency={}, requests=0, answered=0)
+
+
 def faulty(cell: Cell, block: int, status: Status, reason: str) -> CellResult:
     """A result without figures."""
     return CellResult(**_identity(cell, block), status=status, reason=verbatim(reason))

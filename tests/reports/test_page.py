@@ -1,13 +1,10 @@
 """The page as a whole: it stands whatever a run holds."""
 
-from dataclasses import replace
-
-from record.run import Run
 from tests.analysis.timed_cells import steady
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, page_of
-from tests.reports.sample import run_of
+from tests.reports.sample import idle, run_of
 
 
 def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() -> None:
@@ -18,11 +15,7 @@ def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() ->
     assert "libuv (C)" not in forest
 
 
-def idle() -> Run:
-    cells = steady("3.11", 2000) + steady("3.14t", 2000)
-    return run_of([replace(one, params={"NUM_CLIENTS": 0}, clients=[], wall_ns=0, latency={}) for one in cells])
-
-
 def test_a_run_without_clients_has_a_page() -> None:
-    chapters = {one.attributes["id"] for one in elements(page_of(idle())) if one.name == "section"}
+    page = page_of(run_of([*map(idle, steady("3.11", 2000) + steady("3.14t", 2000))]))
+    chapters = {one.attributes["id"] for one in elements(page) if one.name == "section"}
     assert {"verdict", "validity", "cells", "machine"} <= chapters

@@ -1,12 +1,14 @@
-"""What a run's folder holds beside result.json."""
+"""What a run's folder holds beside result.json, and the run as a pandas frame, which docs/explore.ipynb shows."""
 
 from pathlib import Path
 
 from core.runtime import NATIVE
 from lab.run.runtimes import Native
+from record.run_file import RunFile
+from reports.frame import frame
 from reports.view import View
 from reports.write import write_all
-from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
+from tests.reports.sample import MS, TITLES, cell_of, faulty, measured, run_of
 
 FILES = {"report.html", "findings.md", "table.csv", "cells.csv"}
 
@@ -21,3 +23,13 @@ def test_a_run_with_the_native_runtime_has_every_file(tmp_path: Path) -> None:
     found = (tmp_path / "findings.md").read_text(encoding="utf-8")
     lines = [line.split("|") for line in found.splitlines() if line.startswith("| native ")]
     assert ["-"] * 4 in [[cell.strip() for cell in line[2:6]] for line in lines]
+
+
+def test_durations_are_integers_and_what_a_failed_cell_has_not_is_missing_and_not_0(tmp_path: Path) -> None:
+    good = measured(cell_of("2", "3.14t"), 1, [499 * MS], [250_000] * 1000)
+    RunFile(tmp_path).save(run_of([good, faulty(cell_of("4", "3.11"), 1, "failed", "died")]))
+    cells = frame(tmp_path)
+    assert list(cells["status"]) == ["ok", "failed"]
+    for name in ("requests_per_s", "latency_p50_ns", "service_cpu_ns_per_request", "completion_median_ns"):
+        assert list(cells[name].isna()) == [False, True]
+    assert str(cells["latency_p50_ns"].dtype) == "Int64"

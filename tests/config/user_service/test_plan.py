@@ -13,8 +13,8 @@ from core.errors import BadInput
 from core.request_plan import Request
 from core.runtime import NATIVE
 from core.secret import revealed
-from core.user_service import App, Command, UserService
-from tests.config.planning import COMMAND_LINE, SHAPED_LINE, planned, stored
+from core.user_service import App, UserService
+from tests.config.planning import COMMAND_LINE, SHAPED_LINE, command_of, planned, stored
 
 COMMAND, SHAPED = split(COMMAND_LINE), split(SHAPED_LINE)
 
@@ -27,12 +27,6 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def service_of(plan: Plan) -> UserService:
     assert plan.user_service is not None
     return plan.user_service
-
-
-def command_of(plan: Plan) -> Command:
-    command = service_of(plan).command
-    assert command is not None
-    return command
 
 
 def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:

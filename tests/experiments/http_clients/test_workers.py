@@ -19,25 +19,24 @@ def cell(requests: int, connections: int) -> Cell:
     return Cell.build(system="http-stdlib", runtime="3.14", reads=READS, values=values)
 
 
-@pytest.mark.parametrize(
-    ("asked", "services", "method", "requests", "until_ns"),
-    [
-        (timed, 3, Method(), (150, 150), NEVER_NS),
-        (timed, 1, Method(duration_s=0.5), (None, None), 500_000_007),
-        (warmup, 1, Method(warmup=Warmup(share=0.001)), (1, 1), NEVER_NS),
-        (warmup, 1, Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_007),
-        (warmup, 1, Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_007),
-    ],
-)
-def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(
-    asked: Callable[..., Quota],
-    services: int,
-    method: Method,
-    requests: tuple[int | None, ...],
-    until_ns: int,
-) -> None:
-    quota = asked(cell(100, 2), services=services, method=method)
-    assert (quota.requests, quota.until_ns(7)) == (requests, until_ns)
+# Warm-up, seconds, services, then the requests and the end in ns of what begins at 7 ns: of a cell, or of its warm-up.
+QUOTAS = """\
+timed: 0 0 3 -> 150 150 never
+timed: 0 0.5 1 -> None None 500000007
+warmup: 0.1% 0 1 -> 1 1 never
+warmup: 0.25s 0 1 -> None None 250000007
+warmup: 10% 2 1 -> None None 200000007"""
+
+
+@pytest.mark.parametrize("line", QUOTAS.splitlines())
+def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(line: str) -> None:
+    given, _, wanted = line.partition(" -> ")
+    kind, share, seconds, services = given.split()
+    method = Method(warmup=Warmup.parse(share), duration_s=float(seconds))
+    asked: Callable[..., Quota] = timed if kind == "timed:" else warmup
+    quota = asked(cell(100, 2), services=int(services), method=method)
+    until_ns = quota.until_ns(7)
+    assert " ".join(map(str, quota.requests)) + f" {'never' if until_ns == NEVER_NS else until_ns}" == wanted
 
 
 def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() -> None:

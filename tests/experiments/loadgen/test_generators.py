@@ -31,28 +31,29 @@ def test_what_is_no_report_is_refused_with_what_was_printed(name: str) -> None:
         GENERATORS[name].read("Segmentation fault")
 
 
-FRESH, TIMED = {"keep_alive": False}, {"timed": True}
+LOADS: dict[str, dict[str, Any]] = {
+    "usual": {}, "fresh": {"keep_alive": False}, "timed": {"timed": True}, "single": {"connections": 1}
+}  # fmt: skip
+CALLS = """\
+usual: ab -q -k -n 1000 -c 21
+fresh: ab -q -n 1000 -c 21
+timed: ab -q -k -t 3 -n 600000 -c 21
+fresh: wrk -t2 -c21 -d3s -H Connection: close
+timed: wrk -t2 -c21 -d3s
+single: wrk -t1 -c1 -d3s
+usual: oha --no-tui --output-format json -n 1000 -c 21
+fresh: oha --no-tui --output-format json --disable-keepalive -n 1000 -c 21
+timed: oha --no-tui --output-format json -w -z 3s -c 21
+usual: hey -n 1000 -c 21
+fresh: hey -disable-keepalive -n 1000 -c 21
+timed: hey -z 3s -c 21"""
 
 
-@pytest.mark.parametrize(
-    ("more", "called"),
-    [
-        ({}, "ab -q -k -n 1000 -c 21"),
-        (FRESH, "ab -q -n 1000 -c 21"),
-        (TIMED, "ab -q -k -t 3 -n 600000 -c 21"),
-        (FRESH, "wrk -t2 -c21 -d3s -H Connection: close"),
-        (TIMED, "wrk -t2 -c21 -d3s"),
-        ({"connections": 1}, "wrk -t1 -c1 -d3s"),
-        ({}, "oha --no-tui --output-format json -n 1000 -c 21"),
-        (FRESH, "oha --no-tui --output-format json --disable-keepalive -n 1000 -c 21"),
-        (TIMED, "oha --no-tui --output-format json -w -z 3s -c 21"),
-        ({}, "hey -n 1000 -c 21"),
-        (FRESH, "hey -disable-keepalive -n 1000 -c 21"),
-        (TIMED, "hey -z 3s -c 21"),
-    ],
-)
-def test_a_generator_is_called_as_its_documentation_says(more: dict[str, Any], called: str) -> None:
-    assert " ".join(GENERATORS[called.partition(" ")[0]].command(load(**more))) == f"{called} {URL}"
+@pytest.mark.parametrize("line", CALLS.splitlines())
+def test_a_generator_is_called_as_its_documentation_says(line: str) -> None:
+    kind, _, called = line.partition(": ")
+    name = called.split()[0]
+    assert " ".join(GENERATORS[name].command(load(**LOADS[kind]))) == f"{called} {URL}"
 
 
 def test_hey_counts_more_answers_than_it_remembers_the_status_of() -> None:

@@ -160,11 +160,6 @@ def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:
     assert (status, said, "ab|wrk|oha|hey" in complaints) == (1, b"", True)
 
 
-def test_what_a_command_prints_and_how_it_ends() -> None:
-    ended = run(["sh", "-c", "echo out; echo no >&2; printf '\\351'; exit 4"])
-    assert (ended.stdout, ended.stderr, ended.returncode) == ("out\n\N{REPLACEMENT CHARACTER}", "no\n", 4)
-
-
 @pytest.mark.parametrize(("parent", "status"), [("os.getppid()", 0), ("os.getpid()", -15)])
 def test_a_process_whose_parent_has_ended_before_it_asked_ends_at_once(parent: str, status: int) -> None:
     assert run([sys.executable, "-c", DIES.format(parent)]).returncode == status

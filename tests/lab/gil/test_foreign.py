@@ -5,20 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from lab.gil.probe import PythonProcess, python_process
 
 from lab.gil.memory import PythonProcess, build_in_file, python_process
-from tests.conftest import RUNTIMES, runtime_or_skip
+from tests.conftest import runtime_or_skip
 from tests.started import started
 
 NOBODY = 65534
-
-
-@pytest.mark.parametrize("name", RUNTIMES)
-def test_the_file_says_what_the_interpreter_says(name: str) -> None:
-    interpreter = runtime_or_skip(name).interpreter
-    libraries = sorted(interpreter.executable.parent.parent.glob("lib/libpython3.*.so.1.0"))
-    build = build_in_file(interpreter.executable) or build_in_file(libraries[0])
-    assert build == interpreter.facts["version"] + "t" * interpreter.facts["gil_disabled_build"]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lab.gil.probe import python_process
 
-from lab.gil.memory import python_process, read_gil_state
+from lab.gil.memory import build_in_file, python_process, read_gil_state
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
@@ -25,11 +26,15 @@ def running(runtime: Runtime, code: str) -> Iterator[int]:
 
 
 def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_known(runtime: Runtime) -> None:
+    """The file of the interpreter, or of its library, says the same of it."""
     with running(runtime, WAITING) as pid:
         found = python_process(pid)
     assert found
     assert found.gil_enabled is runtime.name.gil_enabled
     assert found.label == runtime.interpreter.facts["version"] + ("t" if runtime.name.free_threaded else "")
+    program = runtime.interpreter.executable
+    libraries = sorted(program.parent.parent.glob("lib/libpython3.*.so.1.0"))
+    assert (build_in_file(program) or build_in_file(libraries[0])) == found.label
 
 
 def test_the_memory_of_another_version_is_not_read() -> None:

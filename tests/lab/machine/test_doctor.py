@@ -9,24 +9,14 @@ from core.messages import NOTHING
 from lab.machine.doctor import disturbances, judge_machine
 
 SECOND_NS = 1_000_000_000
-OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
-QUIET: dict[str, Any] = {
-    "native_client": True,
-    "cores": 8,
-    "governors": ["performance"],
-    "turbo": False,
-    "smt": False,
-    "cores_quota": "unlimited",
-    "aslr": 2,
+QUIET: dict[str, Any] = json.loads("""{
+    "native_client": true, "cores": 8, "governors": ["performance"], "turbo": false, "smt": false,
+    "cores_quota": "unlimited", "aslr": 2,
     "window": {
-        "window_ns": 500_000_000,
-        "steal": 0.001,
-        "others": OTHERS,
-        "swapped_pages": 0,
-        "throttles": 0,
-        "quota_stalled_ns": 0,
-    },
-}
+        "window_ns": 500000000, "steal": 0.001, "swapped_pages": 0, "throttles": 0, "quota_stalled_ns": 0,
+        "others": {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
+    }
+}""")
 
 
 def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothing_the_same_that_are_unknown() -> None:
@@ -65,7 +55,8 @@ def test_what_disturbs_is_found_with_its_value_and_what_to_do(line: str) -> None
 
 def test_a_run_is_disturbed_where_others_ran() -> None:
     assert disturbances(QUIET["window"], SECOND_NS) == []
-    disturbed = disturbances({**QUIET["window"], "others": {**OTHERS, "share": 0.125}, "steal": 0.2}, SECOND_NS)
+    others = {**QUIET["window"]["others"], "share": 0.125}
+    disturbed = disturbances({**QUIET["window"], "others": others, "steal": 0.2}, SECOND_NS)
     assert [one.code for one in disturbed] == ["other_processes", "steal"]
 
 

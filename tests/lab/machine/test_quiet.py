@@ -1,12 +1,15 @@
-"""How quiet the machine is, read from /proc and /sys trees that the tests write."""
+"""How quiet the machine is and its other facts, read from /proc and /sys trees that the tests write; open files."""
 
+import json
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lab.machine import quiet
+from core.errors import BadInput
+from lab.machine import host, quiet
 from lab.machine.host import Reader
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
 
@@ -91,33 +94,37 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader) -> None:
         facts(0, reader)
 
 
-@pytest.mark.parametrize(
-    ("files", "fact", "value"),
-    [
-        ({f"{CPU}/intel_pstate/no_turbo": "1"}, "turbo", False),
-        ({f"{CPU}/cpufreq/boost": "1"}, "turbo", True),
-        ({f"{CPU}/cpufreq/boost": "0"}, "turbo", False),
-        ({f"{CPU}/cpufreq/policy0/boost": "0", f"{CPU}/cpufreq/policy1/boost": "1"}, "turbo", True),
-        # either version of control groups
-        ({}, "cores_quota", None),
-        (OLD_CONTAINER, "cores_quota", 0.5),
-        ({**OLD_CONTAINER, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "-1"}, "cores_quota", "unlimited"),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "200000 100000\n"}, "cores_quota", 2.0),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "max 100000\n"}, "cores_quota", "unlimited"),
-        ({**CONTAINER, "sys/fs/cgroup/cpu.max": "odd"}, "cores_quota", "unlimited"),
-        ({**BELOW, f"{SCOPE}/cpu.max": "50000 100000\n"}, "cores_quota", 0.5),  # the smallest up to the root
-        ({**BELOW, f"{SCOPE}/cpu.max": "max 100000\n"}, "cores_quota", 1.5),
-        ({"proc/self/cgroup": "3:cpuset:/\n", "sys/fs/cgroup/cpu.stat": ""}, "cores_quota", None),
-    ],
-)
-def test_a_fact_is_found_in_the_files_of_every_driver_and_version(
-    reader: Reader, files: dict[str, str], fact: str, value: object
-) -> None:
-    write(reader, files)
-    assert facts(0, reader)[fact] == value
-    assert snapshot(reader).counts.get("quota_stalled_ns") == (
-        1_500 if "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files else None
-    )
+# A fact, the files that there are, and one more. The quota is the smallest one up to the root.
+FOUND = f"""\
+turbo false | NONE | {CPU}/intel_pstate/no_turbo=1
+turbo true | NONE | {CPU}/cpufreq/boost=1
+turbo false | NONE | {CPU}/cpufreq/boost=0
+turbo true | POLICY | {CPU}/cpufreq/policy1/boost=1
+cores_quota null | NONE | proc/self/cgroup=3:cpuset:/
+cores_quota 0.5 | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=50000
+cores_quota "unlimited" | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=-1
+cores_quota 2.0 | CONTAINER | sys/fs/cgroup/cpu.max=200000 100000
+cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=max 100000
+cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=odd
+cores_quota 0.5 | BELOW | {SCOPE}/cpu.max=50000 100000
+cores_quota 1.5 | BELOW | {SCOPE}/cpu.max=max 100000"""
+FILES = {
+    "NONE": {},
+    "POLICY": {f"{CPU}/cpufreq/policy0/boost": "0"},
+    "OLD": OLD_CONTAINER,
+    "CONTAINER": CONTAINER,
+    "BELOW": BELOW,
+}
+
+
+@pytest.mark.parametrize("line", FOUND.splitlines())
+def test_a_fact_is_found_in_the_files_of_every_driver_and_version(reader: Reader, line: str) -> None:
+    told, there, more = line.split(" | ")
+    name, value = told.split()
+    path, _, content = more.partition("=")
+    write(reader, {**FILES[there], path: content})
+    assert facts(0, reader)[name] == json.loads(value)
+    assert snapshot(reader).counts.get("quota_stalled_ns") == (1_500 if there == "OLD" else None)
 
 
 BEFORE = Snapshot(
@@ -231,3 +238,27 @@ def test_a_name_is_read_whatever_is_in_it(reader: Reader) -> None:
     fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
     write(reader, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
     assert snapshot(reader).processes == {(12, 777): TreeTimes("a) (b?[2J", 1, 15, 3, 1)}
+
+
+def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(*_: object) -> object:
+        raise OSError
+
+    for name in ("os.getloadavg", "os.sysconf", "platform.freedesktop_os_release"):
+        monkeypatch.setattr(name, refuse)
+    facts = host.facts(Reader(root=tmp_path))
+    missing = {name for name, value in facts.items() if value is None}
+    assert missing >= {"governor", "cores_quota", "memory_bytes", "load"}
+
+
+def test_more_open_files_than_the_hard_limit_or_the_system_allows_are_refused_with_both_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    for soft, hard, named in ((1024, 4096, 4096), (256, resource.RLIM_INFINITY, 256)):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, limits=(soft, hard): limits)
+        with pytest.raises(BadInput, match=rf"needs 5000 .* is {named}\D.*ulimit -Hn 5000"):
+            host.raise_open_files(5000)

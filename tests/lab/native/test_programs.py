@@ -8,12 +8,10 @@ import pytest
 
 from commands import native
 from core.errors import BadInput
-from core.system import SERVICE, Program
+from core.system import Program
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
 from lab.native.programs import BUILDS, PROGRAMS, Build, command, make, missing
-from lab.run.runtimes import Native
-from systems import find
 from tests.lab.python.fake_pythons import script
 
 NEEDS = "gilscope-test-compiler"
@@ -158,8 +156,3 @@ def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
     script(workshop.tools / name, "")
     assert str(missing(name)) == ""
     assert command(PROGRAMS[name]) == [sys.executable, "-s", "-m", "experiments.loadgen.peers", name]
-
-
-def test_a_system_without_a_program_for_a_role_says_so() -> None:
-    with pytest.raises(EnvironmentFailed, match="echo-uvloop has no native program that can act as its service"):
-        Native().command(find("echo-uvloop"), SERVICE)

@@ -26,6 +26,13 @@ def pretend_uv(monkeypatch: pytest.MonkeyPatch, folder: Path, body: str) -> Path
     return folder / "log"
 
 
+def fake_pythons(folder: Path, table: str) -> None:
+    """Write a Python for each line of the table: its path in *folder*, its version and its flags."""
+    for line in table.splitlines():
+        path, version, *flags = line.split()
+        fake_python(folder / path, version, **dict.fromkeys(flags, True))
+
+
 def fake_python(path: Path, version: str, **flags: bool) -> Path:
     """A script that answers as a CPython of this version and these flags would."""
     facts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Interpreters: found wherever they are, known by what they say of themselves, chosen by a rule."""
+"""Interpreters: found wherever they are, known by what they say of themselves, chosen by a rule; why uv failed."""
 
 import os
 import sys
@@ -10,9 +10,11 @@ import pytest
 
 from core import runtime
 from core.errors import BadInput
+from core.messages import message
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
-from tests.lab.python.fake_pythons import fake_python, pretend_uv, script
+from lab.python.uv import reason, remedy
+from tests.lab.python.fake_pythons import fake_python, fake_pythons, pretend_uv, script
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if runtime.facts()["gil_disabled_build"] else "")
@@ -124,16 +126,22 @@ def test_one_shim_behind_two_names_is_asked_under_both_and_one_binary_counts_onc
     assert len(all_found()) == 2
 
 
+# The best first, which PATH has last: a static build comes before newer shared and debug ones, and of equals uv's comes
+# first, then that of PATH, then pyenv's.
+BEST_FIRST = """\
+managed/cpython-3.12/bin/python3.12 3.12.10
+newest/python3.12 3.12.10
+versions/3.12.4/bin/python3.12 3.12.10
+preview/python3.12 3.12.10rc1
+old/python3.12 3.12.4
+debug/python3.12 3.12.11 debug
+shared/python3.12 3.12.11 shared"""
+
+
 def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_uv_first_then_the_path_then_pyenv(
     search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyenv = fake_python(tmp_path / "versions/3.12.4/bin/python3.12", "3.12.10")
-    shared = fake_python(tmp_path / "shared/python3.12", "3.12.11", shared=True)
-    debug = fake_python(tmp_path / "debug/python3.12", "3.12.11", debug=True)
-    old = fake_python(tmp_path / "old/python3.12", "3.12.4")
-    preview = fake_python(tmp_path / "preview/python3.12", "3.12.10rc1")
-    on_path = fake_python(tmp_path / "newest/python3.12", "3.12.10")
-    managed = fake_python(tmp_path / "managed/cpython-3.12/bin/python3.12", "3.12.10")
+    fake_pythons(tmp_path, BEST_FIRST)
     pretend_uv(monkeypatch, tmp_path, f"echo 'warning: one' >&2; echo {tmp_path}/managed")
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     search(*(path.parent for path in (shared, debug, old, preview, on_path)))
@@ -141,6 +149,11 @@ def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_u
     assert [one.executable for one in found] == [managed, on_path, pyenv, preview, old, debug, shared]
     assert [one.source for one in found][:3] == ["uv", "PATH", "pyenv"]
     assert find(["3.12"])["3.12"] == found[0]
+    search(*(tmp_path / name for name in ("shared", "debug", "old", "preview", "newest")))
+    best = find(["3.12"])["3.12"]
+    found = [best, *best.alternatives]
+    assert [one.executable for one in found] == [tmp_path / line.split()[0] for line in BEST_FIRST.splitlines()]
+    assert [one.source for one in found][:3] == ["uv", "PATH", "pyenv"]
 
 
 def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpreter(
@@ -181,12 +194,16 @@ def test_a_chosen_path_is_taken_before_a_better_one_and_one_of_another_build_or_
             find(["3.14"], chosen={"3.14": tmp_path / name})
 
 
+ALL = """\
+a/python3.10 3.10.1
+a/python3.14t 3.14.2 free_threaded
+a/python3.14 3.14.2
+a/python3.11 3.11.2
+b/python3.11 3.11.7"""
+
+
 def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: Search, tmp_path: Path) -> None:
-    fake_python(tmp_path / "a/python3.10", "3.10.1")
-    fake_python(tmp_path / "a/python3.14t", "3.14.2", free_threaded=True)
-    fake_python(tmp_path / "a/python3.14", "3.14.2")
-    fake_python(tmp_path / "a/python3.11", "3.11.2")
-    fake_python(tmp_path / "b/python3.11", "3.11.7")
+    fake_pythons(tmp_path, ALL)
     search(tmp_path / "a", tmp_path / "b")
     found = [f"{one.name} {one.facts['version']}" for one in all_found()]
     assert found == ["3.11 3.11.7", "3.11 3.11.2", "3.14 3.14.2", "3.14t 3.14.2"]
@@ -220,3 +237,31 @@ def test_install_asks_uv_for_each_name_once_and_says_in_one_line_why_a_runtime_c
     assert "uv was not found. Install uv where only you and root can write" in str(line)
     asked = log.read_text().splitlines()
     assert asked[:3] == ["python install 3.14 0", "python install 3.99 0", "python install 3.97 0"]
+
+
+UNREACHABLE = """error: Failed to fetch: http://127.0.0.1:9/simple/flask/
+  cause: tcp connect error
+  cause: Connection refused (os error 111)"""
+UNFIT = """   Building grammar==1.2
+error: Failed to download and build `grammar==1.2`
+  cause: The built wheel `grammar-1.2-cp310-abi3-linux.whl` is not compatible with the current Python 3.14t
+hint: A hint
+of two lines"""
+BROKEN = """error: Failed to build `broken==1.0`
+  cause: The build backend returned an error
+         [stderr]
+         RuntimeError: the test server timed out"""
+
+
+@pytest.mark.parametrize(
+    ("output", "why", "what"),
+    [
+        (UNREACHABLE, "no network: connection refused", "Check the network"),
+        (UNFIT, "The built wheel `grammar-1.2-cp310-abi3-linux.whl` is not compatible", "Change it"),
+        (BROKEN, "Failed to build `broken==1.0`: RuntimeError: the test server timed out", "Change it"),
+    ],
+)
+def test_only_a_failed_network_is_called_one(output: str, why: str, what: str) -> None:
+    failure = reason(output)
+    assert str(failure).startswith(why)
+    assert str(remedy(failure, message("Change it."))).startswith(what)

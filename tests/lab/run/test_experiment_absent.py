@@ -1,26 +1,22 @@
 """What a plan asks for and this machine does not have: no cells for it, and the reason. Nothing is started here."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from config.plan import Plan, PlanRow
+from config.plan import Plan
 from core.messages import NOTHING, message, verbatim
-from core.method import Method
-from core.runtime import RuntimeName
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
 from lab.run.feasible import drop_absent, prepare
 from lab.run.runtimes import AnyRuntime, Native, Runtime
-from systems import find
+from tests.config.planning import planned
 from tests.lab.run.test_experiment import runtime
 
 
-def mixed(*systems: str, runtimes: tuple[str, ...] = ("native", "3.14"), **more: Any) -> Plan:
-    """A plan of these systems under a native and a Python runtime."""
-    rows = tuple(PlanRow(system=find(name), values={}) for name in systems)
-    return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
+def mixed(systems: str, runtimes: str, *flags: str) -> Plan:
+    """A plan of these systems under these runtimes."""
+    return planned("--system", systems, "--runtime", runtimes, *flags)
 
 
 @pytest.fixture
@@ -40,9 +36,9 @@ def lack(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 # What is missing, systems, runtimes, and the cells that are left. Python servers that only the native client can call
 # need it, too. Where a plan has no cell under native, native is no runtime of the plan.
 LACKING = """\
-echo-libuv | echo-libuv echo-tokio echo-asyncio | native 3.14 | echo-tokio/native echo-asyncio/3.14
-loadgen | echo-asyncio 2 | native 3.14 | 2/3.14
-calc-service | 1 2 | native 3.14 | 1/3.14 2/3.14
+echo-libuv | echo-libuv,echo-tokio,echo-asyncio | native,3.14 | echo-tokio/native echo-asyncio/3.14
+loadgen | echo-asyncio,2 | native,3.14 | 2/3.14
+calc-service | 1,2 | native,3.14 | 1/3.14 2/3.14
 calc-service | 1 | native |"""
 
 
@@ -50,9 +46,9 @@ calc-service | 1 | native |"""
 def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    lacking, systems, runtimes, left = line.split("|")
-    lack(monkeypatch, lacking.strip())
-    plan = mixed(*systems.split(), runtimes=tuple(runtimes.split()))
+    lacking, systems, runtimes, left = map(str.strip, line.split("|"))
+    lack(monkeypatch, lacking)
+    plan = mixed(systems, runtimes)
     possible = drop_absent(plan, here)
     cells = [f"{cell.system}/{cell.runtime}" for cell in possible.cells()]
     absent = [f"{system}/{runtime}" for system, runtime in possible.absent]
@@ -65,7 +61,7 @@ def test_nothing_is_called_where_the_native_client_that_the_plan_wants_is_missin
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack(monkeypatch, "loadgen")
-    plan = mixed("2", runtimes=("3.14",), method=Method(client_runtime="native"))
+    plan = mixed("2", "3.14", "--client-runtime", "native")
     assert drop_absent(plan, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
@@ -79,7 +75,7 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Runtime, "python", fail)
     runtimes: dict[str, AnyRuntime] = {"3.14": runtime("3.14")}
-    possible = drop_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=(RuntimeName("3.14"),)), runtimes)
+    possible = drop_absent(mixed("3,echo-uvloop,echo-asyncio", "3.14"), runtimes)
     reasons = {system: str(reason) for (system, _), reason in possible.absent.items()}
     assert reasons == {"3": "requirements/tornado.txt", "echo-uvloop": "requirements/uvloop.txt"}
     assert [str(line) for line in prepare(runtimes)] == ["3.14: requirements/tornado.txt"]
@@ -88,6 +84,6 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Runtime, "python", lambda self, requirements, wheels=(): Path("/no/python"))
     names = ("3.14", "3.14t+gil", "3.14t")
-    possible = drop_absent(mixed("alt-granian-wsgi", runtimes=names), {name: runtime(name) for name in names})
+    possible = drop_absent(mixed("alt-granian-wsgi", ",".join(names)), {name: runtime(name) for name in names})
     assert [cell.runtime for cell in possible.cells()] == ["3.14", "3.14t"]
     assert list(possible.absent) == [("alt-granian-wsgi", "3.14t+gil")]

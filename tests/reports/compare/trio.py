@@ -27,17 +27,13 @@ def one_run(day: int, gil_ms: int, free_ms: int, *, also: tuple[str, ...] = ()) 
     return replace(made, run_id=f"run-of-day-{day}", started_at=f"2026-05-{day:02}T10:00:00+00:00")
 
 
-def on_another_machine(run: Run) -> Run:
-    """The same figures from another processor."""
-    return replace(run, machine=replace(run.machine, cpu="Other CPU", kernel="Linux 7.0"))
-
-
 @cache
 def trio() -> tuple[View, ...]:
     """Medians are those of block 4: A 4.004 s and 2.004 s, B 4.004 s and 3.004 s, C 8.004 s and 4.004 s. Made once."""
     first, second = one_run(1, 4000, 2000), one_run(2, 4000, 3000, also=("2",))
     second.machine = replace(second.machine, commit="b64bdb9aa110")
-    third = on_another_machine(one_run(3, 8000, 4000))
+    third = one_run(3, 8000, 4000)
+    third.machine = replace(third.machine, cpu="Other CPU", kernel="Linux 7.0")
     return tuple(View(run, TITLES) for run in (first, second, third))
 
 

@@ -16,7 +16,7 @@ from record.run import CellResult
 from reports.render.console import terminal
 from reports.terminal import progress
 from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display, time_left
-from tests.reports.sample import MS, cell_of, faulty, measured
+from tests.reports.sample import MS, cell_of, faulty, idle, measured
 
 CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})
 REASON = "Service 2 of 4 (3.14t, pid 812) [red] exited with status 1"
@@ -70,10 +70,9 @@ def test_cells_of_one_system_are_told_apart_by_what_differs() -> None:
 
 
 def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:
-    idle = replace(ok(), clients=[], wall_ns=0, requests=0, answered=0)
     out = io.StringIO()
     with PlainDisplay(terminal(out), clock=itertools.count(0.0, 10.0).__next__) as shown:
-        for done, result in enumerate((failed(), ok(), idle), 1):
+        for done, result in enumerate((failed(), ok(), idle(ok())), 1):
             shown.cell_started(CELL, 1, done - 1, 12)
             shown.cell_ended(result, done, 12)
     assert out.getvalue().splitlines() == [

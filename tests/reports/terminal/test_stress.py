@@ -13,7 +13,7 @@ FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 
 
 def one(runtime: str, reason: str = "", **values: Any) -> Round:
-    said = {"answered": 100, "reason": Message(msgid=reason), **values}
+    said: dict[str, Any] = {"answered": 100, "reason": Message(msgid=reason), **values}
     return Round(runtime=runtime, system="own", params={}, gil_enabled="gil" in runtime, **said)
 
 

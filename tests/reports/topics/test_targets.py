@@ -38,16 +38,10 @@ def test_each_service_is_compared_with_the_first_and_a_second_measurement_is_the
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ((False, False), "off"),
-        ((False, True), "GIL sometimes on"),
-        ((None, None), "-"),
-    ],
+    ("ready", "end", "shown"), [(False, False, "off"), (False, True, "GIL sometimes on"), (None, None, "-")]
 )
-def test_what_is_known_of_its_processes_stands_in_its_row(said: tuple[bool | None, bool | None], shown: str) -> None:
-    known: Any = {"pss_bytes": 3 * 2**20} if shown != "-" else {}
-    service: Any = {**dict(zip(("gil_enabled_ready", "gil_enabled_end"), said, strict=True)), **known}
+def test_what_is_known_of_its_processes_stands_in_its_row(ready: bool | None, end: bool | None, shown: str) -> None:
+    service: Any = {"gil_enabled_ready": ready, "gil_enabled_end": end, "pss_bytes": 3 * 2**20}
     run = a_run([replace(cell, services=[service]) for cell in blocks_of("load-ab", 1000)], arms=("load-ab",))
     (line,) = lines_of(section(View(run)).tables[0])
-    assert line == ["load-ab", "http://load-ab/", "3.0" if known else "-", shown]
+    assert line == ["load-ab", "http://load-ab/", "3.0", shown]

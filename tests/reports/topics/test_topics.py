@@ -1,4 +1,4 @@
-"""Rows of a run that ended by its --until, checks without facts, and latencies of blocks and of all blocks together."""
+"""Rows of a run that ended by its --until, checks without facts, latencies of blocks, and the times of the seed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,10 +10,11 @@ from core.languages import ENGLISH
 from core.runtime import Flags
 from reports.document.model import Table
 from reports.parts import answer, gaps
-from reports.sections import results, validity
+from reports.sections import results, seed, validity
 from reports.view import View
 from tests.analysis.timed_cells import steady
-from tests.reports.sample import MS, cell_of, measured, run_of, set_plan
+from tests.reports.contestants import lines_of
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, set_plan
 
 SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
@@ -69,3 +70,9 @@ def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     assert "1,000*" in [datum.text(ENGLISH) for datum in line]
     said = "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)."
     assert said in answered(view)
+
+
+def test_of_several_cells_that_fit_the_one_nearest_to_the_seed_is_shown() -> None:
+    cells = [measured(cell_of("3", "3.11", {"CALC_TARGET": target}), 1, [target * MS]) for target in (10, 1000, 5000)]
+    times, _ = seed.section(View(run_of(cells, blocks=1, runtimes=["3.11"]), TITLES)).parts
+    assert lines_of(times.tables[0])[0][:2] == ["Tornado", "1.000 (1.000)"]
