@@ -1,6 +1,6 @@
 """Declare type, bounds and meaning of each key in the result that a child process prints.
 
-The other modules of this package declare the other keys of result.json with the same kinds of values. The tables of
+The other modules of this package declare the other keys of result.json with the same kinds of values. The lists of
 docs/result.md are made from the lines `key: meaning` of these docstrings. Measured processes must not import this
 package, because it needs msgspec.
 """

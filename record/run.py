@@ -52,9 +52,9 @@ class CellResult:
     start_ns: time from the start of the first process until all were ready
     overhead_ns: the cell's time besides `wall_ns`, for start, connecting, warm-up and stop; cells that alternated in
         slices share it equally
-    requests, answered, wrong, errors, latency, waiting, lag: as in [the result of a
-        client](child-contract.md#the-result-of-a-client), for all clients together
-    connect: [histogram](#a-histogram) of the times of connecting in the timed window
+    requests, answered, wrong, errors, latency, connect, waiting, lag: as in [the result of a
+        client](child-contract.md#the-result-of-a-client), for all clients together; the last four are
+        [histograms](#a-histogram)
     calc_ns: time of the calculations in right answers, added up, with all interruptions
     slices: answers by the time of the request's start: `counts` of successive slices of `width_ns` (50 ms or more),
         from `start_ns` after counting began; the first and last are incomplete. Empty if the arm took turns with others
