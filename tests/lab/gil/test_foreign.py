@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from lab.gil.probe import PythonProcess, python_process
 
 from lab.gil.memory import PythonProcess, build_in_file, python_process
 from tests.conftest import runtime_or_skip

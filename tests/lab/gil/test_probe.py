@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from lab.gil.probe import python_process
 
 from lab.gil.memory import build_in_file, python_process, read_gil_state
 from lab.run.runtimes import Runtime
