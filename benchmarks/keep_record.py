@@ -7,6 +7,7 @@ report` makes everything else of the report from it again. table.csv keeps the p
 """
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,11 +53,13 @@ def _without_paths(facts: RuntimeFacts) -> RuntimeFacts:
 
 
 def _compact(cell: CellResult) -> CellResult:
-    clients: list[Any] = [
-        {name: value for name, value in client.items() if name not in SINGLE} for client in cell.clients
-    ]
+    clients: list[Any] = [*map(_without_single, cell.clients)]
     small = replace(cell, latency={}, connect={}, waiting={}, slow={}, slices={}, clients=clients)
     return replace(small, code="", environment="")
+
+
+def _without_single(client: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in client.items() if name not in SINGLE}
 
 
 if __name__ == "__main__":

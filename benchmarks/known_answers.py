@@ -113,7 +113,11 @@ def _rows(chosen: Sequence[tuple[int, str, str, str]], is_short: bool, results: 
 
 
 def _milliseconds(percentiles: Sequence[float | None]) -> str:
-    return ", ".join("-" if one is None else f"{one:.3g}" for one in percentiles)
+    return ", ".join(map(_three_digits, percentiles))
+
+
+def _three_digits(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
 
 
 if __name__ == "__main__":

@@ -157,7 +157,11 @@ def shares(runs: int, seed: Sequence[int], trial: Callable[[np.random.Generator]
     """
     rng = np.random.default_rng(seed)
     outcomes = np.array([trial(rng) for _ in range(runs)], float).T
-    return [percent(float(np.nanmean(one))) if np.isfinite(one).any() else "-" for one in outcomes]
+    return [*map(_share_text, outcomes)]
+
+
+def _share_text(outcome: Floats) -> str:
+    return percent(float(np.nanmean(outcome))) if np.isfinite(outcome).any() else "-"
 
 
 def covers(verdict: Verdict) -> bool:
@@ -226,7 +230,8 @@ def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int
 
     def trial(rng: np.random.Generator) -> Sequence[float]:
         logs = [short_windows(rng, blocks, window_s) for _ in range(family)]
-        same, faster = (family_judged([(below + more, above) for below, above in logs]) for more in (0, log(1.1)))
+        same = family_judged(logs)
+        faster = family_judged([(below + log(1.1), above) for below, above in logs])
         found = [one.verdict == "faster" for one in faster]
         return any(map(tells_apart, same)), mean(map(covers, same)), mean(found)
 
@@ -235,8 +240,10 @@ def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int
 
 def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
     """Return the verdicts on log times of both arms of each comparison of one family."""
-    times = [[dict(enumerate(SECOND_NS * np.exp(arm))) for arm in arms] for arms in logs]
-    ratios, total = ({place: of(*both) for place, both in enumerate(times)} for of in (log_ratios, totals))
+    ratios, total = {}, {}
+    for place, arms in enumerate(logs):
+        below, above = (dict(enumerate(SECOND_NS * np.exp(arm))) for arm in arms)
+        ratios[place], total[place] = log_ratios(below, above), totals(below, above)
     return list(judge_family(ratios, totals=total).values())
 
 
@@ -270,7 +277,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     print_table(
         "family | sign flips, to 32 | any time, to 60 | blocks to find 5 %: median | 80 %",
-        (looking_row(family, runs if family == 1 else quarter, seed) for family in FAMILIES),
+        (looking_row(family, {1: runs}.get(family, quarter), seed) for family in FAMILIES),
     )
     print_table(
         "offset of each run | blocks | covered | faster or slower | slower beyond 5 %",

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import mean, variance
 
 from analysis.pairs import pairs
-from analysis.stats import effect
+from analysis.stats import Estimate, effect
 from benchmarks.bench import in_turns, options, print_table, run_of
 from config.plan_options import ORDERS
 from reports.document.model import estimate
@@ -50,11 +50,14 @@ def ratios(words: list[str], folder: Path, order: str) -> Mapping[int, float]:
 def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
     """Measure a case, alternating runs of both orders, and return its row of the table."""
     runs = in_turns(repeats, {order: partial(ratios, words, folder, order) for order in ORDERS})
-    effects = {order: [effect(list(run.values())) for run in of_order] for order, of_order in runs.items()}
+    effects: dict[str, list[Estimate]] = {}
+    deviations: dict[str, float] = {}
+    for order, of_order in runs.items():
+        effects[order] = [effect(list(run.values())) for run in of_order]
+        deviations[order] = sqrt(mean(variance(run.values()) for run in of_order))
     agree = sum(
         max(one.low, other.low) <= min(one.high, other.high) for one, other in zip(*effects.values(), strict=True)
     )
-    deviations = {order: sqrt(mean(variance(run.values()) for run in of_order)) for order, of_order in runs.items()}
     cells = [case]
     for order in ORDERS:
         found = effect([value for run in runs[order] for value in run.values()])

@@ -57,13 +57,13 @@ def _named(name: str, runs: int, duration_s: float) -> Iterator[tuple[str, ...]]
 
 def _removed(name: str, runtime: str, blocks: int, duration_s: float) -> tuple[str, ...]:
     """Return the predicted upper bound of the gain in throughput, and the gain after removing the planted cause."""
-    rates, bounds = [], []
+    times_ns, bounds = [], []
     for removed in (False, True):
         with tempfile.TemporaryDirectory() as folder:
             run = profiled(name, Path(folder), [runtime], duration_s, "python,locks", blocks=blocks, removed=removed)
-        rates.append([cell.answered / cell.wall_ns for cell in run.cells])
+        times_ns.append([cell.wall_ns / cell.answered for cell in run.cells])
         bounds += [one.gain for one in causes(View(run)) if one.page == LOCKS and one.gain is not None]
-    gained = unpaired_effect(*([1 / rate for rate in of_one] for of_one in rates)).ratio
+    gained = unpaired_effect(*times_ns).ratio
     bound = percent(max(bounds)) if bounds else "not known"
     gain = replace(gained, value=gained.value - 1, low=gained.low - 1, high=gained.high - 1)
     return name, runtime, bound, estimate(gain, percent)

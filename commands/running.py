@@ -172,10 +172,14 @@ def _report_slower(written: Written, share: float) -> int:
 def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
-    obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
-    for obstacle in filter(None, obstacles.values()):
-        output.note(obstacle)
-    return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
+    supported = []
+    for kind in wanted:
+        obstacle = spread.obstacle(kind) if spread else OBSTACLES[kind]()
+        if obstacle:
+            output.note(obstacle)
+        else:
+            supported.append(kind)
+    return tuple(supported)
 
 
 def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:

@@ -27,7 +27,7 @@ def block_order(count: int, block: int, seed: int) -> list[int]:
 
 def _zigzag(count: int) -> list[int]:
     """Return the sequence 0, 1, -1, 2, -2, ..., whose consecutive differences are all different."""
-    return [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]
+    return [(step + 1) // 2 * (-1) ** (step + 1) for step in range(count)]
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
@@ -39,5 +39,7 @@ def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Rand
     fixed = {ends[0]: heads[0]}
     if ends[0] != ends[1]:
         fixed = {ends[0]: heads[turn % count], ends[1]: heads[(turn + 1) % count]}
-    others = iter(chance.sample([cell for cell in range(count) if cell not in fixed.values()], count - len(fixed)))
-    return [fixed[label] if label in fixed else next(others) for label in range(count)]
+    others = chance.sample([cell for cell in range(count) if cell not in fixed.values()], count - len(fixed))
+    free = [label for label in range(count) if label not in fixed]
+    cells = fixed | dict(zip(free, others, strict=True))
+    return [cells[label] for label in range(count)]

@@ -82,7 +82,8 @@ def printable(text: str) -> str:
     """Replace control and bidirectional characters in *text*; line ends and tabs stay."""
     if text.isprintable():
         return text
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+    bad = {sign for sign in text if not sign.isprintable()} - {"\n", "\t"}
+    return text.translate(dict.fromkeys(map(ord, bad), "\N{REPLACEMENT CHARACTER}"))
 
 
 def for_terminal(text: str) -> str:
@@ -111,5 +112,5 @@ class Printable(Language):
 
 def with_printable_args(message: Message) -> Message:
     """Return *message* with printable text arguments. Arguments that are messages stay as they are."""
-    args = {name: printable(arg) if isinstance(arg, str) else arg for name, arg in message.args.items()}
-    return replace(message, args=args, text=printable(message.text))
+    texts = {name: printable(arg) for name, arg in message.args.items() if isinstance(arg, str)}
+    return replace(message, args={**message.args, **texts}, text=printable(message.text))

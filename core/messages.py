@@ -54,17 +54,16 @@ class Message:
         The English text is for programs that do not translate messages.
         """
         parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
-        args = {name: arg.to_json() if isinstance(arg, Message) else arg for name, arg in self.args.items()}
+        inner = {name: arg.to_json() for name, arg in self.args.items() if isinstance(arg, Message)}
+        args = {**self.args, **inner}
         return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
 
     @classmethod
     def from_json(cls, stored: Json) -> "Message":
         """Decode a message that to_json() encoded. Return NOTHING for an empty object."""
-        args = {
-            name: cls.from_json(arg) if isinstance(arg, Mapping) else arg
-            for name, arg in stored.get("args", {}).items()
-        }
-        return cls(**{**stored, "args": args})
+        args = stored.get("args", {})
+        inner = {name: cls.from_json(arg) for name, arg in args.items() if isinstance(arg, Mapping)}
+        return cls(**{**stored, "args": {**args, **inner}})
 
 
 def message(msgid: str, /, *, code: str = "", **args: Value) -> Message:
@@ -107,7 +106,7 @@ SENTENCES = message("{start} {end}")
 
 def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Message:
     """Join items to one message: listed(names) gives "a, b, c", and listed(names, last=AND) gives "a, b and c"."""
-    row = [item if isinstance(item, Message) else verbatim(str(item)) for item in items]
+    row = [*map(_as_message, items)]
     if not row:
         return NOTHING
     joints = [joint] * (len(row) - 2) + [last or joint]
@@ -115,6 +114,10 @@ def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = 
     for end, between in zip(row[1:], joints, strict=False):
         whole = Message(msgid=between.msgid, args={"start": whole, "end": end})
     return whole
+
+
+def _as_message(item: Arg) -> Message:
+    return item if isinstance(item, Message) else verbatim(str(item))
 
 
 def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
@@ -153,7 +156,7 @@ def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message
     """
     if not args:
         return template
-    texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
+    texts = {**args, **{name: text_of(value) for name, value in args.items() if isinstance(value, Message)}}
     if template == "{text}":  # the template of every name and path; this is much faster than the formatter
         return str(texts["text"])[:LONGEST_TEXT]
     for name, text in texts.items():

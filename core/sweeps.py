@@ -55,8 +55,12 @@ def swept_names(settings: Sequence[Params], fixed: Iterable[str] = ()) -> set[st
 
 def varying_names(settings: Sequence[Params]) -> list[str]:
     """Return the names of the parameters that all *settings* have, and that differ between them."""
-    shared = [name for name in settings[0] if all(name in params for params in settings)]
-    return [name for name in shared if len({repr(params[name]) for params in settings}) > 1]
+    shared = set.intersection(*map(set, settings))
+    return [name for name in settings[0] if name in shared and _differs(name, settings)]
+
+
+def _differs(name: str, settings: Sequence[Params]) -> bool:
+    return len({repr(params[name]) for params in settings}) > 1
 
 
 def _swept(settings: Sequence[Params]) -> dict[str, list[str]]:

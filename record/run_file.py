@@ -301,8 +301,7 @@ def _check_cell(cell: CellResult, plan: SavedPlan) -> CellResult:
 
 def _damage_message(number: int, text: bytes, misfit: Misfit) -> Message:
     """Return a message about a damaged measurement, with the measurement's name if the name can still be read."""
-    found = (_ID.search(text), _BLOCK.search(text))
-    name, block = (match[1].decode(errors="replace") if match else "?" for match in found)
+    name, block = ((*pattern.findall(text), b"?")[0].decode(errors="replace") for pattern in (_ID, _BLOCK))
     return message(
         "Cell {number} of the file ({id}, block {block}) is damaged and was left out: {key} is {value}, but must be "
         "{wanted}. Measure the cell again with --resume.",

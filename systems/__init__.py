@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import Message, listed, message
 from core.system import System
 from core.system_file import PATH_KEY, load_system
 from experiments import modules
@@ -27,11 +27,13 @@ def find(name: str) -> System:
         for system in _declared(names):
             if name in (system.key, system.name):
                 return system
-    known = [
-        message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
-        for system in built_in()
-    ]
-    raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
+    raise BadInput(
+        "System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(map(_label, built_in()))
+    )
+
+
+def _label(system: System) -> Message | str:
+    return message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
 
 
 def system_of(first_line: Mapping[str, Any]) -> System:
@@ -52,7 +54,7 @@ def readers(name: str) -> list[str]:
     Systems 1 to 4 appear as their numbers. All others appear as the names of their groups, such as the alternatives.
     """
     reading = [one for one in built_in() if one.takes(name)]
-    return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
+    return list(dict.fromkeys({"systems": one.key}.get(one.group, one.group) for one in reading))
 
 
 def _modules() -> list[str]:

@@ -95,7 +95,8 @@ def restore_secrets(own: Json, given: Sequence[Secret], remembered: Sequence[Sec
             names=other,
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]
-    missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
+    lacking = wanted.keys() - {secret.key for secret in known}
+    missing = sorted({wanted[key] for key in lacking})
     if missing:
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
@@ -131,7 +132,8 @@ def drop_hidden_values(flags: Flags) -> Flags:
     whole = dict(flags)
     for option in given_flags(SECRET_OPTIONS, flags):
         value = flags[option.name]
-        texts = [text for text in ([value] if isinstance(value, str) else value) if HIDDEN not in text]
+        values = [value] if isinstance(value, str) else value
+        texts = [text for text in values if HIDDEN not in text]
         whole[option.name] = texts if option.repeated else next(iter(texts), None)
     return whole
 

@@ -32,7 +32,9 @@ def plain(text: str) -> str:
 
 def mask(text: str) -> str:
     """Replace *text* by `...`, but keep {env:NAME}, {{placeholders}} and an authorization scheme such as Bearer."""
-    return "".join(part if number % 2 else _masked(part) for number, part in enumerate(_SHOWN.split(text)))
+    parts = _SHOWN.split(text)  # what is between the shown parts, and these, in turn
+    parts[::2] = map(_masked, parts[::2])
+    return "".join(parts)
 
 
 def mask_header(text: str) -> str:
@@ -52,8 +54,7 @@ def mask_pair(text: str) -> str:
 def mask_url(text: str) -> str:
     """Mask passwords, user names and query values in a URL, a line with URLs, or a method and path."""
     before, mark, query = mask_userinfo(text).partition("?")
-    pairs = (mask_pair(pair) if "=" in pair else mask(pair) for pair in query.split("&"))
-    return before + mark + "&".join(pairs)
+    return before + mark + "&".join(map(mask_pair, query.split("&")))
 
 
 def mask_userinfo(text: str) -> str:

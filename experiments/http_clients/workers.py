@@ -130,8 +130,8 @@ def task_client(library: Library[Any]) -> Callable[..., Client]:
 
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
     """Return the host and port that each worker calls."""
-    chosen = (addresses[turn][0] for turn in turns(cell, client_id, len(addresses)))
-    return [(host, int(port)) for host, _, port in (address.rpartition(":") for address in chosen)]
+    chosen = [addresses[turn][0].rpartition(":") for turn in turns(cell, client_id, len(addresses))]
+    return [(host, int(port)) for host, _, port in chosen]
 
 
 def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:

@@ -168,11 +168,11 @@ def learn_expected_answers(
     entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
     """
     plan = RequestPlan.from_json(own["requests"])
-    answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
-    pairs = [
-        learn_check(request, [answer for place, answer in answers if place == number])
-        for number, request in enumerate(plan.requests)
-    ]
+    answers: dict[int, list[Answer]] = {number: [] for number, _ in enumerate(plan.requests)}
+    for entry in entries:
+        for number, answer in _answers(entry, bench, deadline_s):
+            answers[number].append(answer)
+    pairs = [learn_check(request, of_one) for request, of_one in zip(plan.requests, answers.values(), strict=True)]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0)
     return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
 
