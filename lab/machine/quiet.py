@@ -130,7 +130,9 @@ def between(
     }
 
 
-def _others(before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]) -> Json | None:
+def _others(
+    before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
+) -> dict[str, Any] | None:
     """Return the shares of CPU time of foreign processes, and of other processes that the service needs.
 
     The share of foreign processes is given in total and for the busiest by name. Shares are those of the CPUs which
