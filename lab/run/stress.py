@@ -75,9 +75,8 @@ def _prepared(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s
     for key, system in systems.items():
         if system.user_service:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            own, stress.checks = learn_expected_answers(
-                system.child_config["own"], list(first.values()), bench, deadline_s
-            )
+            own = system.child_config["own"]
+            own, stress.checks = learn_expected_answers(own, [*first.values()], bench, deadline_s)
             systems[key] = replace(system, child_config={**system.child_config, "own": {**own, **how}})
     return [replace(entry, system=systems[entry.system.key]) for entry in entries]
 
@@ -169,12 +168,14 @@ def learn_expected_answers(
     """
     plan = RequestPlan.from_json(own["requests"])
     answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
-    pairs = [
-        learn_check(request, [answer for place, answer in answers if place == number])
-        for number, request in enumerate(plan.requests)
-    ]
-    requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0)
-    return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
+    requests: list[Request] = []
+    checks: dict[str, Check] = {}
+    for number, request in enumerate(plan.requests):
+        learned, check = learn_check(request, [answer for place, answer in answers if place == number])
+        requests.append(learned)
+        checks[str(learned)] = check
+    plan = replace(plan, requests=tuple(requests), think_time_s=0.0)
+    return {**own, "requests": plan.to_json()}, checks
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, Answer]]:
