@@ -101,10 +101,8 @@ class RunInProgress:
         bench, seed = self.bench, self.run.seed
         if part:
             return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
-        if bench.method.slices:
-            return measure_in_slices(entries, block, bench, seed)
-        alone = [measure_in_slices([entry], block, bench, seed) for entry in entries]
-        return [result for (result,) in alone]
+        groups = [entries] if bench.method.slices else [[entry] for entry in entries]
+        return [result for group in groups for result in measure_in_slices(group, block, bench, seed)]
 
     def _with_fingerprint(self, entry: Entry, earlier: Json, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
