@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from core.errors import ChildFailed
-from core.messages import Message
+from core.messages import Json, Message
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
@@ -118,7 +118,7 @@ class Speakers:
         self.started.append(Speaker(name, iter(lines), more[-1]))
         return self.started[-1]
 
-    def await_lines(self, speakers: Sequence[Speaker], key: str, *_: object) -> dict[Speaker, dict[str, Any]]:
+    def await_lines(self, speakers: Sequence[Speaker], key: str, *_: object) -> dict[Speaker, Json]:
         heard = {}
         for child in speakers:
             said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())
