@@ -99,7 +99,7 @@ class RunInProgress:
 
     def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
         bench, seed = self.bench, self.run.seed
-        if part:
+        if part or not bench.method.duration_s:
             return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
         groups = [entries] if bench.method.slices else [[entry] for entry in entries]
         return [result for group in groups for result in measure_in_slices(group, block, bench, seed)]
