@@ -62,7 +62,6 @@ class ProcessOutput(HeadTailBuffer):
             with suppress(OSError):  # this user's limit for pipes is reached, so the pipe keeps its default size
                 fcntl.fcntl(self.write_end, _SET_PIPE_SIZE, PIPE_BYTES)
         self._reading = threading.Lock()
-        self._is_closed = False
         self.has_ended = False
 
     def fileno(self) -> int:
@@ -81,7 +80,7 @@ class ProcessOutput(HeadTailBuffer):
         with self._reading:
             for _ in range(_READS_AT_ONCE):
                 try:
-                    data = b"" if self._is_closed else os.read(self._read_end, _READ_BYTES)
+                    data = os.read(self._read_end, _READ_BYTES) if self._read_end >= 0 else b""
                 except BlockingIOError:
                     break
                 if not data:
@@ -100,9 +99,9 @@ class ProcessOutput(HeadTailBuffer):
         """Close both ends of the pipe."""
         self.close_write_end()
         with self._reading:
-            if not self._is_closed:
-                self._is_closed = True
+            if self._read_end >= 0:
                 os.close(self._read_end)
+                self._read_end = -1
 
 
 class OutputReader:
@@ -113,7 +112,7 @@ class OutputReader:
         self._stopped, self._stopper = os.pipe()
         self._selector.register(self._stopped, selectors.EVENT_READ)
         self._outputs: list[ProcessOutput] = []
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._read, name="output reader", daemon=True)
         self._pause = threading.Event()
 
     def watch(self, output: ProcessOutput) -> None:
@@ -121,10 +120,8 @@ class OutputReader:
         output.close_write_end()
         self._outputs.append(output)
         self._selector.register(output, selectors.EVENT_READ)
-        if self._thread is None:
-            thread = threading.Thread(target=self._read, name="output reader", daemon=True)
-            thread.start()  # raises RuntimeError if no thread can be started; then there is none to join
-            self._thread = thread
+        if not self._thread.ident:
+            self._thread.start()  # raises RuntimeError if no thread can be started; then there is none to join
 
     def close(self) -> None:
         """Stop the reading thread. The captured output stays available."""
@@ -133,7 +130,7 @@ class OutputReader:
         os.close(self._stopper)
         self._stopper = -1
         self._pause.set()
-        if self._thread is not None:
+        if self._thread.ident:
             self._thread.join()
         for output in self._outputs:
             output.drain()

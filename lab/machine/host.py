@@ -69,7 +69,9 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     cores_quota: CPU time in cores that our control group and the groups above it permit, None if unlimited
     load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or 'unlimited'
     """
-    quota, cpu = cores_quota(reader), cpu_info(reader)
+    quota = cores_quota(reader)
+    lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
+    cpu = {name.strip().lower(): value.strip() for name, _, value in lines}  # of the last CPU
     named = cpu.get("model name") or cpu.get("cpu model")
     return {
         "cpu": named or _sysctl("machdep.cpu.brand_string") or platform.processor() or None,
@@ -118,18 +120,6 @@ def raise_open_files(needed: int) -> None:
         needed=needed,
         limit=limit,
     )
-
-
-def cpu_info(reader: Reader) -> dict[str, str]:
-    """Return what /proc/cpuinfo says about the last CPU, by name in lower case."""
-    lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
-    return {name.strip().lower(): value.strip() for name, _, value in lines}
-
-
-def memory_bytes(reader: Reader, name: str) -> int | None:
-    """Return an entry of /proc/meminfo, such as MemAvailable."""
-    kib = number(reader.table("proc/meminfo").get(name, "").partition(" ")[0])
-    return None if kib is None else kib * 1024
 
 
 def usable_cpus() -> frozenset[int]:
@@ -194,12 +184,14 @@ def memory_available_bytes(reader: Reader = HERE) -> int | None:
     Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and memory.current; v1:
     memory.limit_in_bytes and memory.usage_in_bytes.
     """
-    rooms = [memory_bytes(reader, "MemAvailable")]
+    kib = number(reader.table("proc/meminfo").get("MemAvailable", "").partition(" ")[0])
+    rooms = [] if kib is None else [kib * 1024]
     for most, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
         for folder in control_groups(reader, "memory", used):
             limit, now = reader.number(f"{folder}/{most}"), reader.number(f"{folder}/{used}")
-            rooms.append(None if limit is None or now is None else max(0, limit - now))
-    return min((room for room in rooms if room is not None), default=None)
+            if limit is not None and now is not None:
+                rooms.append(max(0, limit - now))
+    return min(rooms, default=None)
 
 
 def _memory_bytes() -> int | None:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.messages import Json
 from lab.machine.host import HERE, Reader, cores_quota, governors, number, quota_stalled_ns, total, usable_cpus
 
 WINDOW_S = 0.5
@@ -64,7 +63,7 @@ class Snapshot(NamedTuple):
     counts: Mapping[str, int]
 
 
-def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> Json:
+def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     """Return the machine's settings and its activity during the next *window_s* seconds, as plain JSON.
 
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
@@ -130,7 +129,9 @@ def between(
     }
 
 
-def _others(before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]) -> Json | None:
+def _others(
+    before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
+) -> dict[str, Any] | None:
     """Return the shares of CPU time of foreign processes, and of other processes that the service needs.
 
     The share of foreign processes is given in total and for the busiest by name. Shares are those of the CPUs which

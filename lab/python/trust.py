@@ -7,7 +7,6 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message
@@ -26,8 +25,7 @@ def may_execute(path: Path) -> Message:
     """
     try:
         for place in _path_steps(path):
-            reason = _find_fault(place, os.lstat(place))
-            if reason:
+            if reason := _find_fault(place, os.lstat(place)):
                 return reason
     except OSError as error:
         return message("{path} cannot be read: {reason}", path=str(error.filename or path), reason=error.strerror)
@@ -50,16 +48,10 @@ def may_use(path: Path) -> Message:
 def trusted_output(command: Sequence[str], timeout_s: float) -> str | None:
     """Run the program at command[0] if may_execute() accepts it, and return its stdout; None if it fails or is refused.
 
-    The program is opened before it is checked, and the opened file is executed, so nobody can replace it in between. A
-    script is run by its path, because it may depend on its own name, as pyenv's scripts do.
+    Nobody else can replace an accepted program before it is executed, because nobody else may change any step of its
+    path.
     """
-    with suppress(OSError), open(command[0], "rb", buffering=0) as file:
-        descriptor, by_path = file.fileno(), file.read(2) == b"#!" or not Path("/proc/self/fd").exists()
-        if may_execute(Path(command[0])) or _find_fault(command[0], os.fstat(descriptor)):
-            return None
-        opened = {} if by_path else {"pass_fds": (descriptor,), "program": f"/proc/self/fd/{descriptor}"}
-        return output_of(command, timeout_s, scrubbed_environment(), **opened)
-    return None
+    return None if may_execute(Path(command[0])) else output_of(command, timeout_s, scrubbed_environment())
 
 
 def _path_steps(path: Path) -> Iterator[str]:

@@ -99,12 +99,10 @@ class RunInProgress:
 
     def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
         bench, seed = self.bench, self.run.seed
-        if part:
+        if part or not bench.method.duration_s:
             return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
-        if bench.method.slices:
-            return measure_in_slices(entries, block, bench, seed)
-        alone = [measure_in_slices([entry], block, bench, seed) for entry in entries]
-        return [result for (result,) in alone]
+        groups = [entries] if bench.method.slices else [[entry] for entry in entries]
+        return [result for group in groups for result in measure_in_slices(group, block, bench, seed)]
 
     def _with_fingerprint(self, entry: Entry, earlier: Json, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)

@@ -14,10 +14,9 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.inside import FOLDER, OPTIONS
-from core.messages import Json
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
@@ -47,7 +46,7 @@ class Instrumentation:
     root: the folder of gilscope's files on the service's host
     """
 
-    def __init__(self, sandbox: Path, parts: Mapping[str, Json]) -> None:
+    def __init__(self, sandbox: Path, parts: Mapping[str, Mapping[str, Any]]) -> None:
         self.root = REPOSITORY
         self.folder = Path(mkdtemp(prefix="", dir=sandbox)) if parts else None
         if self.folder:
@@ -65,13 +64,12 @@ class Instrumentation:
 
         part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
         """
-        contents: dict[str, bytes] = {}
+        names: list[str] = []
         with suppress(OSError):
             names = sorted(os.listdir(self.folder)) if self.folder else []
-            for name in islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES):
-                if (content := self._content(name, most_bytes)) is not None:
-                    contents[name] = content
-        return contents
+        wanted = islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)
+        contents = {name: self._content(name, most_bytes) for name in wanted}
+        return {name: content for name, content in contents.items() if content is not None}
 
     def complaints(self) -> list[str]:
         """Return one line for each process in which a part of the instrumentation failed, with the reason."""

@@ -75,9 +75,8 @@ def _prepared(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s
     for key, system in systems.items():
         if system.user_service:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            own, stress.checks = learn_expected_answers(
-                system.child_config["own"], list(first.values()), bench, deadline_s
-            )
+            own = system.child_config["own"]
+            own, stress.checks = learn_expected_answers(own, [*first.values()], bench, deadline_s)
             systems[key] = replace(system, child_config={**system.child_config, "own": {**own, **how}})
     return [replace(entry, system=systems[entry.system.key]) for entry in entries]
 
@@ -168,13 +167,15 @@ def learn_expected_answers(
     entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
     """
     plan = RequestPlan.from_json(own["requests"])
-    answers: dict[int, list[Answer]] = {number: [] for number, _ in enumerate(plan.requests)}
-    for entry in entries:
-        for number, answer in _answers(entry, bench, deadline_s):
-            answers[number].append(answer)
-    pairs = [learn_check(request, of_one) for request, of_one in zip(plan.requests, answers.values(), strict=True)]
-    requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0)
-    return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
+    answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
+    requests: list[Request] = []
+    checks: dict[str, Check] = {}
+    for number, request in enumerate(plan.requests):
+        learned, check = learn_check(request, [answer for place, answer in answers if place == number])
+        requests.append(learned)
+        checks[str(learned)] = check
+    plan = replace(plan, requests=tuple(requests), think_time_s=0.0)
+    return {**own, "requests": plan.to_json()}, checks
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, Answer]]:

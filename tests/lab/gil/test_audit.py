@@ -3,7 +3,6 @@
 import io
 import sysconfig
 import tarfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,5 +140,5 @@ def test_a_folder_of_ones_own_is_not_blamed_for_having_no_wheel(
     asked = read_requirements([str(tmp_path / "shop")])
     with pytest.raises(BadInput, match="are folders"):
         audit(asked, free_threaded)
-    (found,) = audit(replace(shelved(shelf, "plain"), entries=("plain", *asked.entries)), free_threaded)
+    (found,) = audit(shelved(shelf, "plain")._replace(entries=("plain", *asked.entries)), free_threaded)
     assert found == PackageFinding(package="plain", version="1.0", modules=("plain",))

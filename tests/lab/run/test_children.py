@@ -67,8 +67,8 @@ def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end_and_a
     for line in ({"cell": "一"}, "go", "x" * 1_000_000):
         child.tell(line)
     child.process.close_stdin()
-    line = children.await_lines([child], RESULT, AT_END, DEADLINE_S)[child]
-    first, *others = line["result"].split("\n")
+    heard = children.await_lines([child], RESULT, AT_END, DEADLINE_S)[child]
+    first, *others = heard["result"].split("\n")
     assert (json.loads(first), others) == ({"cell": "一"}, ["go", "x" * 1_000_000, ""])
 
 
