@@ -81,7 +81,8 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
     """Parse a mapping or several SIDE=CPUS for --pin. Return {"services": CPUs, "clients": CPUs}. Raises BadInput."""
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
-        pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
+        parts = [str(text).partition("=") for text in given.value]
+        pairs = {side: cpus for side, _, cpus in parts}
     if not pairs or not pairs.keys() <= {"services", "clients"}:
         raise given.wrong("CPUs for services, clients or both, such as services=0 clients=1")
     return {side: Given(value=cpus, name=f"{given.name} {side}").cpus() for side, cpus in pairs.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import Message, listed, message
 from core.system import System
 from core.system_file import PATH_KEY, load_system
 from experiments import modules
@@ -27,10 +27,11 @@ def find(name: str) -> System:
         for system in _declared(names):
             if name in (system.key, system.name):
                 return system
-    known = [
-        message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
-        for system in built_in()
+    numbered = [system for system in built_in() if system.number]
+    known: list[Message | str] = [
+        message("{number} ({name})", number=system.number, name=system.name) for system in numbered
     ]
+    known += [system.name for system in built_in() if not system.number]
     raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
 
 
@@ -52,7 +53,8 @@ def readers(name: str) -> list[str]:
     Systems 1 to 4 appear as their numbers. All others appear as the names of their groups, such as the alternatives.
     """
     reading = [one for one in built_in() if one.takes(name)]
-    return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
+    numbered = [one.key for one in reading if one.group == "systems"]
+    return [*numbered, *dict.fromkeys(one.group for one in reading if one.group != "systems")]
 
 
 def _modules() -> list[str]:

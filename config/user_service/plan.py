@@ -137,12 +137,11 @@ def _part(url: Text, part: str) -> Text:
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     """Return *plan* with Secret objects in place of the expected answers that contain a secret."""
-    requests = (
-        request
-        if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json
-        else replace(request, expect_json=hidden_answer(request))
-        for request in plan.requests
-    )
+    requests = []
+    for request in plan.requests:
+        answer = request.expect_json
+        is_secret = answer is not ANY and redactor.json(answer) != answer
+        requests.append(replace(request, expect_json=hidden_answer(request)) if is_secret else request)
     return replace(plan, requests=tuple(requests))
 
 
