@@ -29,7 +29,14 @@ class Quota:
         return now_ns + self.slice_ns if self.slice_ns else NEVER_NS
 
 
-def quota(requests: int, seconds: float, workers: int) -> Quota:
+def quotas(cell: Cell, services: int, method: Method) -> tuple[Quota, Quota]:
+    """Return what the workers of a client send in the warm-up (at least one request each) and in the timed window."""
+    requests, workers = cell.num_requests_per_client * services, cell.num_connections_per_client
+    warmup, warmup_s = method.warmup_of(requests)
+    return _quota(max(warmup or 0, workers), warmup_s, workers), _quota(requests, method.duration_s, workers)
+
+
+def _quota(requests: int, seconds: float, workers: int) -> Quota:
     """Return how many of *requests* each of *workers* workers sends, or for how long it sends if *seconds* is set."""
     if seconds:
         return Quota(requests=(None,) * workers, slice_ns=round(seconds * 1e9))
@@ -61,10 +68,7 @@ class WorkerClient(Generic[WorkerT]):
 
     def __init__(self, workers: Sequence[WorkerT], cell: Cell, services: int, method: Method) -> None:
         self._workers = workers
-        requests, number = cell.num_requests_per_client * services, cell.num_connections_per_client
-        warmup, warmup_s = method.warmup_of(requests)
-        self._warmup = quota(max(warmup or 0, number), warmup_s, number)  # at least one request for each worker
-        self._timed = quota(requests, method.duration_s, number)
+        self._warmup, self._timed = quotas(cell, services, method)
         self._open()
 
     def warm_up(self) -> None:

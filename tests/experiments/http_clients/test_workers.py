@@ -1,11 +1,9 @@
 """HTTP workers: portions, counts known beforehand, deaths and errors. tests/contract has the rest, as processes."""
 
-from collections.abc import Callable
-
 import pytest
 
 from clients.schedule import NEVER_NS
-from clients.workers import Quota, timed, warmup
+from clients.workers import quotas
 from core.cell import Cell
 from core.method import Method, Warmup
 from experiments.http_clients.threads import BlockingConnection, ThreadClient
@@ -20,23 +18,23 @@ def cell(requests: int, connections: int) -> Cell:
 
 
 @pytest.mark.parametrize(
-    ("asked", "services", "method", "requests", "until_ns"),
+    ("is_timed", "services", "method", "requests", "until_ns"),
     [
-        (timed, 3, Method(), (150, 150), NEVER_NS),
-        (timed, 1, Method(duration_s=0.5), (None, None), 500_000_007),
-        (warmup, 1, Method(warmup=Warmup(share=0.001)), (1, 1), NEVER_NS),
-        (warmup, 1, Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_007),
-        (warmup, 1, Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_007),
+        (True, 3, Method(), (150, 150), NEVER_NS),
+        (True, 1, Method(duration_s=0.5), (None, None), 500_000_007),
+        (False, 1, Method(warmup=Warmup(share=0.001)), (1, 1), NEVER_NS),
+        (False, 1, Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_007),
+        (False, 1, Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_007),
     ],
 )
 def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(
-    asked: Callable[..., Quota],
+    is_timed: bool,
     services: int,
     method: Method,
     requests: tuple[int | None, ...],
     until_ns: int,
 ) -> None:
-    quota = asked(cell(100, 2), services=services, method=method)
+    quota = quotas(cell(100, 2), services, method)[is_timed]
     assert (quota.requests, quota.until_ns(7)) == (requests, until_ns)
 
 
