@@ -29,28 +29,19 @@ class Quota:
         return now_ns + self.slice_ns if self.slice_ns else NEVER_NS
 
 
-def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """Return how many requests each worker of a client sends in the timed window, or for how long."""
-    return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
+def quotas(cell: Cell, services: int, method: Method) -> tuple[Quota, Quota]:
+    """Return what the workers of a client send in the warm-up (at least one request each) and in the timed window."""
+    requests, workers = cell.num_requests_per_client * services, cell.num_connections_per_client
+    warmup, warmup_s = method.warmup_of(requests)
+    return _quota(max(warmup or 0, workers), warmup_s, workers), _quota(requests, method.duration_s, workers)
 
 
-def warmup(cell: Cell, services: int, method: Method) -> Quota:
-    """Return how many requests each worker of a client sends in the warm-up (at least one), or for how long."""
-    requests, seconds = method.warmup_of(cell.num_requests_per_client * services)
-    return _quota(cell, max(requests or 0, cell.num_connections_per_client), seconds)
-
-
-def _quota(cell: Cell, requests: int, seconds: float) -> Quota:
-    workers = cell.num_connections_per_client
+def _quota(requests: int, seconds: float, workers: int) -> Quota:
+    """Return how many of *requests* each of *workers* workers sends, or for how long it sends if *seconds* is set."""
     if seconds:
         return Quota(requests=(None,) * workers, slice_ns=round(seconds * 1e9))
-    return Quota(requests=tuple(shares(requests, workers)))
-
-
-def shares(requests: int, workers: int) -> list[int]:
-    """Return how many of *requests* each of *workers* workers sends. The first workers send the remainder."""
     whole, more = divmod(requests, workers)
-    return [whole + (number < more) for number in range(workers)]
+    return Quota(requests=tuple(whole + (number < more) for number in range(workers)))  # the first send the remainder
 
 
 def turns(cell: Cell, client_id: int, services: int) -> list[int]:
@@ -77,8 +68,7 @@ class WorkerClient(Generic[WorkerT]):
 
     def __init__(self, workers: Sequence[WorkerT], cell: Cell, services: int, method: Method) -> None:
         self._workers = workers
-        self._warmup = warmup(cell, services, method)
-        self._timed = timed(cell, services, method)
+        self._warmup, self._timed = quotas(cell, services, method)
         self._open()
 
     def warm_up(self) -> None:

@@ -200,7 +200,9 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
             app=flags["app"],
             kind=seen.kind,
         )
-    app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
+    app = flags["app"]
+    if seen.factory and not app.endswith("()"):
+        app += "()"
     note("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind)
     server = flags["server"]
     if not server:

@@ -1,7 +1,7 @@
 """Declare each option once. Its flag, YAML key, help, checks and docs tables use the declaration."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -285,13 +285,10 @@ def parsed(
     return values
 
 
-def parsed_flags(options: Iterable[Option], flags: Flags) -> Flags:
+def parsed_flags(options: Sequence[Option], flags: Flags) -> Flags:
     """Parse the flags that were given. Return their values by field name. Raises BadInput."""
-    return {
-        option.field: option.parse(Given(value=flags[option.name], name=option.flag))
-        for option in given_flags(options, flags)
-        if option.parse
-    }
+    given = {option.key: flags[option.name] for option in given_flags(options, flags)}
+    return parsed(options, given, Path(), flagged=True)
 
 
 def fields_of(kind: type, values: Flags) -> Flags:

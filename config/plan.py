@@ -1,7 +1,6 @@
 """Declare the type Plan: the cells of a run and their order. config.load reads plans from files."""
 
 import itertools
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -148,10 +147,11 @@ class Plan(PlanFields):
         if self.view or self.judged_steps or self.objectives:
             return {}
         fixed = {name for row in self.rows for name in row.fixed}
-        settings: dict[str, dict[str, Mapping[str, Value]]] = {}
-        for cell in self.cells():
-            settings.setdefault(cell.system, {})[json.dumps(cell.params)] = cell.params
-        return {system: swept_names([*some.values()], fixed) for system, some in settings.items()}
+        settings: dict[str, list[Mapping[str, Value]]] = {}
+        for row in self._combinations():
+            if row.runtimes:
+                settings.setdefault(row.system, []).append(row.params)
+        return {system: swept_names(some, fixed) for system, some in settings.items()}
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return all (system, runtime) pairs that can be measured, even if the runtime is not installed."""

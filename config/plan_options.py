@@ -32,7 +32,9 @@ ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 
 def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     """Parse runtime names from a list, or a text with commas. Raises BadInput."""
-    return given.items(_read(RuntimeName), "a list of runtimes, such as {examples}", examples=DEFAULT_RUNTIMES)
+    return given.items(
+        lambda item: RuntimeName(item.value), "a list of runtimes, such as {examples}", examples=DEFAULT_RUNTIMES
+    )
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
@@ -134,10 +136,6 @@ def _scale(given: Given) -> float:
 
 def _client_runtime(given: Given) -> str:
     return SAME if given.value == SAME else RuntimeName(str(given.value))
-
-
-def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
-    return lambda given: parse(str(given.value))
 
 
 def _named(parse: Callable[[str, str], Kind]) -> Callable[[Given], Kind]:

@@ -59,8 +59,7 @@ def _part_changes(old: Json, new: Json, runtime: str) -> list[Message]:
 
 def _versions(part: Json, runtime: str) -> dict[str, str]:
     """Return the versions of a part's packages, and of its interpreter under the name of *runtime*."""
-    interpreter = part.get("interpreter", {})
-    return {**part.get("packages", {}), runtime: ", ".join(str(value) for value in interpreter.values())}
+    return {**part.get("packages", {}), runtime: ", ".join(part.get("interpreter", {}).values())}
 
 
 def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

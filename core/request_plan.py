@@ -116,9 +116,9 @@ class Request:
     @classmethod
     def from_json(cls, stored: Json) -> "Request":
         """Decode a request that to_json() encoded."""
-        known = {name: value for name, value in stored.items() if name != "expect_json_text"}
-        if "expect_json_text" in stored:
-            text = stored["expect_json_text"]
+        known = {**stored}
+        if "expect_json_text" in known:
+            text = known.pop("expect_json_text")
             known["expect_json"] = text if isinstance(text, Secret) else json.loads(text)
         return cls(**known)
 

@@ -120,11 +120,8 @@ class CachedService:
 
     def _flush(self, connection: Connection) -> bool:
         self._dispatch.pause(connection.fd)
-        self._parked.flush(connection, self._give_back)
+        self._parked.flush(connection, lambda ready: self._dispatch.resume(ready.fd))
         return False
-
-    def _give_back(self, connection: Connection) -> None:
-        self._dispatch.resume(connection.fd)
 
     def _accept(self, listener: Listener) -> bool:
         fd = listener.sock.fileno()

@@ -26,8 +26,8 @@ class LoopService:
 
     def start(self) -> None:
         """Start the event loop and wait until it accepts connections."""
-        accepting = threading.Event()
-        threading.Thread(target=self._run, args=(accepting,), name="event loop", daemon=True).start()
+        accepting, runner = threading.Event(), asyncio.Runner(loop_factory=self._new_loop)
+        threading.Thread(target=runner.run, args=(self._serve(accepting),), name="event loop", daemon=True).start()
         accepting.wait()
 
     def counters(self) -> dict[str, Any]:
@@ -41,10 +41,6 @@ class LoopService:
     async def accept(self, sock: socket.socket) -> None:
         """Begin to accept connections on the listening socket *sock*."""
         raise NotImplementedError
-
-    def _run(self, accepting: threading.Event) -> None:
-        with asyncio.Runner(loop_factory=self._new_loop) as runner:
-            runner.run(self._serve(accepting))
 
     async def _serve(self, accepting: threading.Event) -> None:
         sock = self.listeners[0].sock

@@ -67,7 +67,9 @@ class Loop:
     def remove(self, fd: int) -> bool:
         """Stop waiting for the socket *fd*. Return False if a worker is serving the socket or another loop has it."""
         with self.lock:
-            if not claimed(self.fds, fd):
+            try:
+                self.fds.remove(fd)
+            except KeyError:
                 return False
             self.watch.forget(fd)
         return True
@@ -86,15 +88,6 @@ class Loop:
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
         self._look = request, cpu_ns
         return cpu_ns - looked[1] if looked[0] == request else NOTHING
-
-
-def claimed(fds: set[int], fd: int) -> bool:
-    """Claim the socket *fd* by removing it from *fds*. Return False if another thread has claimed it."""
-    try:
-        fds.remove(fd)
-    except KeyError:
-        return False
-    return True
 
 
 class Loops:

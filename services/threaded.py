@@ -13,14 +13,13 @@ from typing import Any
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from services.cached import WorkerCount
+from services.cached import OUT_OF_FILES_PAUSE_S, WorkerCount
 from services.connection import Connection
 from services.listeners import Listener, listen
 from services.parked import ParkedConnections
 
 READ_DEADLINE_S = 5.0
 PATIENCE_MS = 50  # how long a worker waits for a request to begin before it sets the connection aside
-OUT_OF_FILES_PAUSE_S = 0.05
 
 
 class ThreadedService:

@@ -41,11 +41,6 @@ class RouteHandler(RequestHandler):
         self.chunks.append(chunk)
 
     def get(self) -> None:
-        self._answer()
-
-    head = post = put = patch = delete = options = get
-
-    def _answer(self) -> None:
         self.service.counted += 1
         try:
             self._reply(200, route(self.request.method or "", self.request.path)(self._params()))
@@ -53,6 +48,8 @@ class RouteHandler(RequestHandler):
             self._reply(refused.code, error_answer(refused.code, str(refused)))
         except Exception as error:
             self._reply(500, error_answer(500, f"{type(error).__name__}: {error}"))
+
+    head = post = put = patch = delete = options = get
 
     def _params(self) -> dict[str, Any]:
         if not self.chunks:
@@ -77,16 +74,12 @@ def _text(value: bytes) -> str:
         raise Refused(400, f"the query is not UTF-8: {error}") from error
 
 
-def _log_nothing(handler: RequestHandler) -> None:
-    """Do nothing, so that Tornado does not log requests."""
-
-
 class TornadoService(LoopService):
     """A service with one Tornado HTTPServer."""
 
     async def accept(self, sock: socket.socket) -> None:
         """Begin to accept connections on the listening socket *sock*."""
-        application = Application([(r".*", RouteHandler, {"service": self})], log_function=_log_nothing)
+        application = Application([(r".*", RouteHandler, {"service": self})], log_function=lambda _: None)
         HTTPServer(application, max_body_size=2**62).add_socket(sock)
 
 

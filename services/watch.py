@@ -66,12 +66,8 @@ class EpollWatch(SocketWatch):
         return [fd for fd, _ in self._poll(-1, 1)]
 
 
-class BatchEpollWatch(SocketWatch):
+class BatchEpollWatch(EpollWatch):
     """A socket watcher with one epoll for one worker. The worker serves all readable sockets before it waits again."""
-
-    def __init__(self) -> None:
-        self._epoll = select.epoll()
-        self._poll = self._epoll.poll
 
     def add(self, fd: int) -> None:
         self._epoll.register(fd, select.EPOLLIN)
@@ -127,9 +123,6 @@ class LeaderWatch(SocketWatch):
         os.set_blocking(self._waker, False)
         self._watched.add(self._woken)
 
-    def add(self, fd: int) -> None:
-        self.arm(fd)
-
     def arm(self, fd: int) -> None:
         self._changes.append((fd, True))
         if self._waiting:
@@ -137,6 +130,8 @@ class LeaderWatch(SocketWatch):
                 os.write(self._waker, b"\0")
             except BlockingIOError:
                 pass  # the pipe is full, so a wake-up is pending
+
+    add = arm
 
     def wait(self) -> list[int]:
         with self._leading:

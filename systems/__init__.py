@@ -27,13 +27,12 @@ def find(name: str) -> System:
         for system in _declared(names):
             if name in (system.key, system.name):
                 return system
-    raise BadInput(
-        "System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(map(_label, built_in()))
-    )
-
-
-def _label(system: System) -> Message | str:
-    return message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
+    numbered = [system for system in built_in() if system.number]
+    known: list[Message | str] = [
+        message("{number} ({name})", number=system.number, name=system.name) for system in numbered
+    ]
+    known += [system.name for system in built_in() if not system.number]
+    raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
 
 
 def system_of(first_line: Mapping[str, Any]) -> System:
@@ -54,7 +53,8 @@ def readers(name: str) -> list[str]:
     Systems 1 to 4 appear as their numbers. All others appear as the names of their groups, such as the alternatives.
     """
     reading = [one for one in built_in() if one.takes(name)]
-    return list(dict.fromkeys({"systems": one.key}.get(one.group, one.group) for one in reading))
+    numbered = [one.key for one in reading if one.group == "systems"]
+    return [*numbered, *dict.fromkeys(one.group for one in reading if one.group != "systems")]
 
 
 def _modules() -> list[str]:

@@ -198,8 +198,9 @@ class HttpConnection:
 
     def is_stale(self) -> bool:
         """Return whether the service has closed the connection, or sent data, between requests."""
-        if self._tls is None or not is_readable(self._sock):
-            return is_readable(self._sock)
+        readable = is_readable(self._sock)
+        if self._tls is None or not readable:
+            return readable
         self._sock.settimeout(0)
         try:
             self._sock.recv(1)

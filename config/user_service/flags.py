@@ -87,17 +87,16 @@ def restore_secrets(own: Json, given: Sequence[Secret], remembered: Sequence[Sec
     Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is missing.
     """
     again = {secret.key for secret in given}
-    wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
-    if other := sorted({name for name, shown in again - wanted.keys()}):
+    wanted = {secret.key for secret in secrets_in(from_file(own))}
+    if other := sorted({name for name, _ in again - wanted}):
         raise BadInput(
             "The saved run has no {names} with the value that you gave, and --resume cannot change the "
             "plan. Leave out {names}, or start a new run.",
             names=other,
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]
-    lacking = wanted.keys() - {secret.key for secret in known}
-    missing = sorted({wanted[key] for key in lacking})
-    if missing:
+    found = {secret.key for secret in known}
+    if missing := sorted({name for name, _ in wanted - found}):
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
             "Give it again together with --resume.",
@@ -132,9 +131,10 @@ def drop_hidden_values(flags: Flags) -> Flags:
     whole = dict(flags)
     for option in given_flags(SECRET_OPTIONS, flags):
         value = flags[option.name]
-        values = [value] if isinstance(value, str) else value
-        texts = [text for text in values if HIDDEN not in text]
-        whole[option.name] = texts if option.repeated else next(iter(texts), None)
+        if option.repeated:
+            whole[option.name] = [text for text in value if HIDDEN not in text]
+        elif HIDDEN in value:
+            whole[option.name] = None
     return whole
 
 

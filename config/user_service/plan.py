@@ -139,8 +139,8 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     """Return *plan* with Secret objects in place of the expected answers that contain a secret."""
     requests = []
     for request in plan.requests:
-        expected = request.expect_json
-        is_secret = expected is not ANY and redactor.json(expected) != expected
+        answer = request.expect_json
+        is_secret = answer is not ANY and redactor.json(answer) != answer
         requests.append(replace(request, expect_json=hidden_answer(request)) if is_secret else request)
     return replace(plan, requests=tuple(requests))
 

@@ -15,8 +15,6 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from core.errors import ChildFailed
-from core.messages import Json, Message
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
@@ -118,43 +116,6 @@ class Speaking(Process):
 
 
 Seam = Callable[[Said], CellResult]
-
-
-class Speakers:
-    """Stands for Children: each says the lines of its role."""
-
-    lines: Mapping[str, bytes] = {}
-
-    def __init__(self, sandbox: Sandbox, _: object) -> None:
-        self.group = ServiceGroup()
-        self.here = Place(sandbox, str(sandbox.folder))
-        self.started: list[Child] = []
-
-    def __enter__(self) -> "Speakers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def start(self, name: Message, *more: Any) -> Child:
-        role = str(name).partition(" ")[0].lower()
-        lines = [text for key, text in self.lines.items() if key.startswith(role)]
-        self.started.append(Speaker(name, iter(lines), more[-1]))
-        return self.started[-1]
-
-    def await_lines(self, speakers: Sequence[Speaker], key: str, *_: object) -> dict[Speaker, Json]:
-        heard = {}
-        for child in speakers:
-            said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())
-            child._unread += said + b"\n"
-            line = child.line()
-            if line is None or key not in line:
-                raise ChildFailed("{child} said no {key}", child=child.label, key=key)
-            heard[child] = line
-        return heard
-
-
-Seam = Callable[[Mapping[str, bytes]], CellResult]
 
 
 @pytest.fixture

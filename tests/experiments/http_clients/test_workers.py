@@ -1,11 +1,9 @@
 """HTTP workers: portions, counts known beforehand, deaths and errors. tests/contract has the rest, as processes."""
 
-from collections.abc import Callable
-
 import pytest
 
 from clients.schedule import NEVER_NS
-from clients.workers import Quota, timed, warmup
+from clients.workers import quotas
 from core.cell import Cell
 from core.method import Method, Warmup
 from experiments.http_clients.threads import BlockingConnection, ThreadClient
@@ -19,24 +17,25 @@ def cell(requests: int, connections: int) -> Cell:
     return Cell.build(system="http-stdlib", runtime="3.14", reads=READS, values=values)
 
 
-# Warm-up, seconds, services, then the requests and the end in ns of what begins at 7 ns: of a cell, or of its warm-up.
-QUOTAS = """\
-timed: 0 0 3 -> 150 150 never
-timed: 0 0.5 1 -> None None 500000007
-warmup: 0.1% 0 1 -> 1 1 never
-warmup: 0.25s 0 1 -> None None 250000007
-warmup: 10% 2 1 -> None None 200000007"""
-
-
-@pytest.mark.parametrize("line", QUOTAS.splitlines())
-def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(line: str) -> None:
-    given, _, wanted = line.partition(" -> ")
-    kind, share, seconds, services = given.split()
-    method = Method(warmup=Warmup.parse(share), duration_s=float(seconds))
-    asked: Callable[..., Quota] = timed if kind == "timed:" else warmup
-    quota = asked(cell(100, 2), services=int(services), method=method)
-    until_ns = quota.until_ns(7)
-    assert " ".join(map(str, quota.requests)) + f" {'never' if until_ns == NEVER_NS else until_ns}" == wanted
+@pytest.mark.parametrize(
+    ("is_timed", "services", "method", "requests", "until_ns"),
+    [
+        (True, 3, Method(), (150, 150), NEVER_NS),
+        (True, 1, Method(duration_s=0.5), (None, None), 500_000_007),
+        (False, 1, Method(warmup=Warmup(share=0.001)), (1, 1), NEVER_NS),
+        (False, 1, Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_007),
+        (False, 1, Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_007),
+    ],
+)
+def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(
+    is_timed: bool,
+    services: int,
+    method: Method,
+    requests: tuple[int | None, ...],
+    until_ns: int,
+) -> None:
+    quota = quotas(cell(100, 2), services, method)[is_timed]
+    assert (quota.requests, quota.until_ns(7)) == (requests, until_ns)
 
 
 def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() -> None:
