@@ -1,6 +1,8 @@
 """Channels against scripted bytes: however an answer arrives, it is the answer or a failure that names its cause."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,11 @@ from core.cell import PARAMETERS, Cell
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
 from tests.clients.scripted import FULL, RIGHT, ScriptedSocket, opened
-from tests.native.loadgen_peers import nobody_listens
+from tests.native.loadgen_peers import nobody_listens, response
 
 CHANNELS = [FramedChannel, HttpChannel]
 Kind = type[FramedChannel] | type[HttpChannel]
-
-
-def http(body: bytes, head: str = "Content-Type: application/json\r\nContent-Length: {}\r\n") -> bytes:
-    return f"HTTP/1.1 200 OK\r\n{head.format(len(body))}\r\n".encode() + body
-
-
-WRAP = {FramedChannel: frame, HttpChannel: http}
+WRAP: dict[Kind, Callable[[bytes], bytes]] = {FramedChannel: frame, HttpChannel: partial(response, 200)}
 BODIES = st.binary(max_size=100) | st.sampled_from([RIGHT, FULL, b"", b"\r\n\r\n", b"x" * 200_000])
 
 
@@ -93,7 +89,7 @@ def test_a_length_that_is_negative_or_over_the_limit_is_garbled(size: int) -> No
     ["", "Transfer-Encoding: chunked\r\n", "X-Content-Length: 5\r\n", "X: y\r\n\r\nContent-Length: 5\r\n"],
 )
 def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
-    assert failure(HttpChannel, http(b"12345", head)) == "garbled"
+    assert failure(HttpChannel, f"HTTP/1.1 200 OK\r\n{head}\r\n12345".encode()) == "garbled"
 
 
 @pytest.mark.parametrize("where", ["unix", "long", "tcp"])
