@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from analysis.cells import Cells
-from analysis.topologies import measured_shape
 from lab.python import uv
 from lab.run.cell_run import NOT_READY
 from lab.run.runtimes import Runtime
@@ -44,15 +43,6 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
         assert (service["processes"], service["counted"]) == (expected[1], False)
         assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
     assert [line for line in processes_with(folder).values() if "family.py" in line] == []
-
-
-def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(own: Measured) -> None:
-    given = {"command": "{python} ignoring.py {port} {workers} {threads}"}
-    asked = {"NUM_API_SERVICES": 2, "NUM_WORKERS_PER_API_SERVICE": 2}
-    loads = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 400}
-    result = own(given, **asked, **loads)
-    check_ok(result)
-    assert measured_shape([result]) == (1, 4)
 
 
 def test_a_program_of_the_requirements_runs_by_its_bare_name(own: Measured, folder: Path, any_runtime: Runtime) -> None:
