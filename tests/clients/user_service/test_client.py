@@ -12,7 +12,7 @@ from typing import Any
 from clients.user_service.client import UserServiceClient
 from clients.user_service.plan import BURST, Bursts
 from core.cell import Cell
-from core.method import Method, Warmup
+from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import SIZES
 from tests.native.loadgen_peers import Scripted, nobody_listens, read_http, response, scripted
@@ -44,17 +44,6 @@ def client(
     params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
     cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
     return UserServiceClient(told, cell, 0, [[address]], method or Method())
-
-
-def test_the_warm_up_is_asked_and_not_counted() -> None:
-    with serving() as (address, asked):
-        warm = client(address, method=Method(warmup=Warmup(share=0.5)))
-        warm.warm_up()
-        assert asked == {"/3": 10}
-        result = warm.run()
-    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (20, 20, 0, {})
-    assert (result["latency"]["count"], result["connect"]["count"], asked["/3"]) == (20, 2, 30)
-    assert "first_wrong" not in result
 
 
 def test_a_service_that_is_gone_is_given_up() -> None:
