@@ -12,12 +12,13 @@ from lab.run.cell_run import NOT_READY
 from lab.run.runtimes import Runtime
 from record.run_file import load
 from reports.topics.pauses import COLLECTION, pauses
-from tests.clients.user_service.test_client import serving
+from tests.clients.user_service.test_client import ITEM_3
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured, running
 from tests.contract.runs import NEEDS_LINUX, UNREPORTED, finished, processes_with
 from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
+from tests.native.loadgen_peers import read_http, scripted
 from tests.reports.sample import run_of
 
 pytestmark = NEEDS_LINUX
@@ -132,9 +133,9 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
 
 
 def test_of_a_service_that_this_process_holds_nothing_is_known(own: Measured) -> None:
-    with serving() as (address, _):
+    with scripted(ITEM_3, read_http) as server:
         asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
-        result = own({"targets": {"here": f"http://{address}/"}, "requests": asked})
+        result = own({"targets": {"here": f"http://{server.address}/"}, "requests": asked})
     (service,) = result.services
     assert (result.status, service["gil_enabled_end"], service["pythons"]) == ("ok", None, [])
     assert "cpu_user_ns" not in service

@@ -124,8 +124,6 @@ def test_a_body_that_is_sent_is_in_the_transfer_rate() -> None:
 
 
 def test_connections_are_kept_only_where_the_server_kept_them() -> None:
-    assert (
-        field(report_of(on_each_connection(4, says(CLOSING, keep=False), HELLO), status=0), "Connections")
-        == "kept after 16 of 20 answers"
-    )
+    closing = on_each_connection(4, says(CLOSING, keep=False), HELLO)
+    assert field(report_of(closing, status=0), "Connections") == "kept after 16 of 20 answers"
     assert field(report_of(says(HELLO), "--fresh", status=0), "Connections") == "a connection for each request"

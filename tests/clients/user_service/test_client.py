@@ -1,11 +1,7 @@
 """The client of a user's service, against services that a test plays: counts, first wrong answers, pace, patience."""
 
-import socket
 import threading
-from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any
 
@@ -15,24 +11,10 @@ from core.cell import Cell
 from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import SIZES
-from tests.native.loadgen_peers import Scripted, nobody_listens, read_http, response, scripted
+from tests.native.loadgen_peers import nobody_listens, read_http, response, says, scripted
 
 READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
-
-
-@contextmanager
-def serving() -> Iterator[tuple[str, Counter[str]]]:
-    """Address of a service that answers with the path's last number as id, and how often it was asked for each path."""
-    asked = Counter[str]()
-
-    def answer(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        path = request.split()[1].decode()
-        asked[path] += 1
-        connection.sendall(response(200, b'{"id": %d}' % int(path.rpartition("/")[2])))
-        return True
-
-    with scripted(answer, read_http) as server:
-        yield server.address, asked
+ITEM_3 = says(response(200, b'{"id": 3}'))
 
 
 def client(
@@ -66,8 +48,8 @@ def test_connections_of_bursts_wait_for_each_other_before_every_burst_as_long_as
 
 
 def test_bursts_send_for_as_long_as_the_window_is_and_count_every_answer() -> None:
-    with serving() as (address, asked):
-        result = client(address, method=Method(duration_s=0.5), own={"bursts": True}).run()
-    assert result["answered"] == result["requests"] == asked["/3"] > 2 * BURST
+    with scripted(ITEM_3, read_http) as server:
+        result = client(server.address, method=Method(duration_s=0.5), own={"bursts": True}).run()
+    assert result["answered"] == result["requests"] == server.requests > 2 * BURST
     assert result["completion_ns"] >= 0.5e9
     assert result["errors"] == {}
