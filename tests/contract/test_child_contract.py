@@ -18,7 +18,6 @@ from core.processtree import tree
 from core.runtime import NATIVE
 from lab.run.runtimes import Runtime
 from systems import find
-from tests.conftest import runtime_or_skip
 from tests.contract.kinds import NATIVE_ECHO, Kind, more_kinds
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, small_cell
@@ -64,7 +63,8 @@ def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset
         assert len(ready["addresses"]) == (2 if kind.key == "4" else 1)
         is_tcp = kind.key == "3" or "tcp" in kind.name or "two threads" in kind.name
         assert all(one.startswith("127.0.0.1:" if is_tcp else f"{short_folder}/") for one in ready["addresses"])
-        check_runtime(ready["runtime"], kind)
+        if kind.runtime == NATIVE:
+            check_program(ready["runtime"], kind.entry["program"].removesuffix(".jar"))
         Peer(ready["addresses"][0]).close()
         assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
         for count in (3, 2):
@@ -84,19 +84,6 @@ def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset
     assert result["max_rss_bytes"] > 500_000
     assert {result[name] for name in GIL} == {ready["runtime"]["gil_enabled"]}
     assert list(short_folder.iterdir()) == []
-
-
-def check_runtime(facts: dict[str, Any], kind: Kind) -> None:
-    """What a ready line says of its interpreter, or of its program."""
-    if kind.runtime == NATIVE:
-        check_program(facts, kind.entry["program"].removesuffix(".jar"))
-        return
-    runtime = runtime_or_skip(kind.runtime)
-    known = runtime.interpreter.facts
-    assert (facts["version"], facts["build"]) == (known["version"], known["build"])
-    assert facts["gil_enabled"] is runtime.name.gil_enabled
-    assert facts["gil_disabled_build"] is runtime.name.free_threaded
-    assert {"pgo", "lto", "shared"} <= set(facts["flags"])
 
 
 def check_program(facts: dict[str, Any], program: str) -> None:

@@ -18,10 +18,10 @@ ITEM_3 = says(response(200, b'{"id": 3}'))
 
 
 def client(
-    address: str, *requests: Request, method: Method | None = None, own: dict[str, Any] | None = None, **values: Any
+    address: str, *, method: Method | None = None, own: dict[str, Any] | None = None, **values: Any
 ) -> UserServiceClient:
     """A client of 20 requests on 2 connections, but for *values*."""
-    plan = RequestPlan(requests=requests or (Request(path="/3", expect_json={"id": 3}),))
+    plan = RequestPlan(requests=(Request(path="/3", expect_json={"id": 3}),))
     told = {"protocol": "http", "prefix": "", "requests": plan.to_json(), **(own or {})}
     params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
     cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
