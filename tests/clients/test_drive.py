@@ -111,18 +111,13 @@ def test_an_answer_is_right_or_wrong_or_an_error_with_a_name(what: str) -> None:
 
 
 @pytest.mark.parametrize("cause", ["connect", "closed", "reset", "extra", "garbled"])
-def test_a_service_without_usable_answers_is_given_up_and_the_rest_is_missing(cause: str) -> None:
-    caller, result = called(*[cause] * (GIVE_UP_AFTER + 5))
-    assert counts(result) == (0, 0, {cause: GIVE_UP_AFTER})
-    assert caller.done == ["open", *["drop"] * (GIVE_UP_AFTER if cause != "connect" else 0)]
-    assert result["requests"] == GIVE_UP_AFTER + 5
+def test_a_service_is_given_up_after_failures_in_a_row_and_the_rest_is_missing(cause: str) -> None:
+    failures = 2 * GIVE_UP_AFTER - 1  # an answer starts the count anew
+    caller, result = called(*[cause] * (GIVE_UP_AFTER - 1), RIGHT, *[cause] * (GIVE_UP_AFTER + 5))
+    assert counts(result) == (1, 0, {cause: failures})
+    assert caller.done.count("drop") == (0 if cause == "connect" else failures)
+    assert result["requests"] == failures + 6
     assert len(caller.outcomes) == 5
-
-
-def test_an_answer_starts_the_count_to_giving_up_anew() -> None:
-    almost = ["closed"] * (GIVE_UP_AFTER - 1)
-    _, result = called(*almost, RIGHT, *almost, RIGHT)
-    assert counts(result) == (2, 0, {"closed": 2 * (GIVE_UP_AFTER - 1)})
 
 
 # ---- a protocol of the user's own, and a service that stops to answer ------------------------------------------------
