@@ -208,17 +208,6 @@ def test_an_error_that_nobody_foresaw_has_its_traceback_and_no_secret(
     assert SECRET not in said
 
 
-@pytest.mark.parametrize("command", ["report", "--resume"])
-@pytest.mark.parametrize("text", ["{", None])
-def test_a_broken_result_or_one_with_a_broken_plan_ends_with_2_and_names_the_file(
-    typed: Typed, tmp_path: Path, command: str, text: str | None
-) -> None:
-    saved_run(tmp_path, plan={})
-    if text is not None:
-        (tmp_path / FILE_NAME).write_text(text)
-    assert str(tmp_path) in complaint(typed, command, str(tmp_path))
-
-
 def test_a_folder_that_holds_a_run_or_cannot_be_made_is_not_written_to(typed: Typed, tmp_path: Path) -> None:
     before = (saved_run(tmp_path) / FILE_NAME).read_bytes()
     assert f"{tmp_path} already holds a run" in complaint(typed, "--system", "1", *OWN, "--out", str(tmp_path))

@@ -101,7 +101,7 @@ class Product:
         (place / "pins.txt").write_text("\n".join(pins))
         must([tool, "build", "-q", "--wheel", "--out-dir", place, REPOSITORY], GILSCOPE_PURE="1")
         (self.wheel,) = place.glob("*.whl")
-        flags = f"-q --constraint {place}/pins.txt --python {python}".split()
+        flags = f"-q --compile-bytecode --constraint {place}/pins.txt --python {python}".split()
         must([tool, "pip", "install", *flags, f"gilscope @ file://{self.wheel}"])
         subprocess.run(["chmod", "-R", "a-w,a+rX", self.environment], check=True)
         if os.geteuid() == 0:

@@ -115,6 +115,7 @@ def check_and_lose(host, port):
         os.read(heard, 1)
         os.close(heard)
 ports.check_free = check_and_lose
+command.ASK_DEADLINE_S = 0.5  # the thief does not answer
 # thieves are children of this process; those of the command are told apart by what they descend from
 descendants = command.descendants
 command.descendants = lambda pid: [other for other in descendants(pid) if other not in thieves]

@@ -1,6 +1,8 @@
 """Channels against scripted bytes: however an answer arrives, it is the answer or a failure that names its cause."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clients import channel
-from clients.channel import CallFailed, FramedChannel, HttpChannel, connect, framed_message, http_message
+from clients.channel import (
+    BadHead,
+    CallFailed,
+    FramedChannel,
+    Head,
+    HttpChannel,
+    KnownHeads,
+    connect,
+    framed_message,
+    http_message,
+)
 from core.cell import PARAMETERS, Cell
+from core.limits import MAX_HEAD_BYTES
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
 from tests.clients.scripted import FULL, RIGHT, ScriptedSocket, opened
-from tests.native.loadgen_peers import nobody_listens
+from tests.native.loadgen_peers import nobody_listens, response
 
 CHANNELS = [FramedChannel, HttpChannel]
 Kind = type[FramedChannel] | type[HttpChannel]
-
-
-def http(body: bytes, head: str = "Content-Type: application/json\r\nContent-Length: {}\r\n") -> bytes:
-    return f"HTTP/1.1 200 OK\r\n{head.format(len(body))}\r\n".encode() + body
-
-
-WRAP = {FramedChannel: frame, HttpChannel: http}
+WRAP: dict[Kind, Callable[[bytes], bytes]] = {FramedChannel: frame, HttpChannel: partial(response, 200)}
 BODIES = st.binary(max_size=100) | st.sampled_from([RIGHT, FULL, b"", b"\r\n\r\n", b"x" * 200_000])
 
 
@@ -93,7 +100,7 @@ def test_a_length_that_is_negative_or_over_the_limit_is_garbled(size: int) -> No
     ["", "Transfer-Encoding: chunked\r\n", "X-Content-Length: 5\r\n", "X: y\r\n\r\nContent-Length: 5\r\n"],
 )
 def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
-    assert failure(HttpChannel, http(b"12345", head)) == "garbled"
+    assert failure(HttpChannel, f"HTTP/1.1 200 OK\r\n{head}\r\n12345".encode()) == "garbled"
 
 
 @pytest.mark.parametrize("where", ["unix", "long", "tcp"])
@@ -118,3 +125,49 @@ def test_the_largest_payload_with_the_largest_target_fits_in_a_frame() -> None:
     largest = {name: PARAMETERS[name].high for name in ("PAYLOAD_BYTES", "CALC_TARGET")}
     cell = Cell.build(system="1", runtime="3.14t", reads=COMMON, values=largest)
     assert len(framed_message(cell)) - 4 <= MAX_FRAME_BYTES
+
+
+# ---- heads of responses: what they say of the body, and what says two things at once ---------------------------------
+
+
+def head(*lines: str, status: str = "200 OK") -> bytes:
+    """A head without its empty line."""
+    return "".join(f"{line}\r\n" for line in (f"HTTP/1.1 {status}", *lines)).encode()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        head("Content-Length: 5", "Content-Length: 6"),
+        head("Content-Length: 5, 5"),
+        head("Content-Length: +5"),
+        head("Content-Length: -1"),
+        head("Content-Length:"),
+        head("Content-Length: five"),
+        head("Content-Length: " + "9" * 5000),
+        head("Content-Length: 1" + "0" * 12),
+        head("Content-Length: 5", "Transfer-Encoding: chunked"),
+        head("Transfer-Encoding: chunked", "Content-Length: 5"),
+        head("Transfer-Encoding: chunked", "Transfer-Encoding: chunked"),
+        head("Transfer-Encoding: gzip"),
+        head(status="099 Low"),
+        head(status="600 High"),
+        head(status="20 Short"),
+        b"SSH-2.0-OpenSSH\r\n",
+        head("A: " + "b" * MAX_HEAD_BYTES),
+    ],
+)
+def test_what_says_two_things_at_once_or_has_no_status_is_refused(bad: bytes) -> None:
+    with pytest.raises(BadHead):
+        KnownHeads().read(bad)
+
+
+@given(st.binary(max_size=200) | st.lists(st.sampled_from([b"HTTP/1.1 200 O", b"\r\n", b"Content-Length: ", b"5"])))
+def test_any_bytes_are_a_head_or_refused(given: bytes | list[bytes]) -> None:
+    data = given if isinstance(given, bytes) else b"".join(given)
+    try:
+        told = Head(data)
+    except BadHead:
+        return
+    assert 100 <= told.status <= 599
+    assert told.length is None or told.length >= 0

@@ -2,15 +2,21 @@
 
 import socket
 import threading
+from dataclasses import replace
+from time import monotonic, perf_counter_ns
 
 import pytest
 
 from clients.channel import CallFailed
+from clients.drive import CallerClient
 from clients.workers import GIVE_UP_AFTER
+from core.cell import Cell
+from core.child import Slice
+from core.system import MORE, System
 from core.wire import frame
 from tests.clients.driving import FakeCaller, cached, called, client, counts, services
 from tests.clients.scripted import FULL, RIGHT, WRONG
-from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says
+from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says, scripted
 
 ALWAYS_RIGHT = says(frame(RIGHT))
 
@@ -105,15 +111,44 @@ def test_an_answer_is_right_or_wrong_or_an_error_with_a_name(what: str) -> None:
 
 
 @pytest.mark.parametrize("cause", ["connect", "closed", "reset", "extra", "garbled"])
-def test_a_service_without_usable_answers_is_given_up_and_the_rest_is_missing(cause: str) -> None:
-    caller, result = called(*[cause] * (GIVE_UP_AFTER + 5))
-    assert counts(result) == (0, 0, {cause: GIVE_UP_AFTER})
-    assert caller.done == ["open", *["drop"] * (GIVE_UP_AFTER if cause != "connect" else 0)]
-    assert result["requests"] == GIVE_UP_AFTER + 5
+def test_a_service_is_given_up_after_failures_in_a_row_and_the_rest_is_missing(cause: str) -> None:
+    failures = 2 * GIVE_UP_AFTER - 1  # an answer starts the count anew
+    caller, result = called(*[cause] * (GIVE_UP_AFTER - 1), RIGHT, *[cause] * (GIVE_UP_AFTER + 5))
+    assert counts(result) == (1, 0, {cause: failures})
+    assert caller.done.count("drop") == (0 if cause == "connect" else failures)
+    assert result["requests"] == failures + 6
     assert len(caller.outcomes) == 5
 
 
-def test_an_answer_starts_the_count_to_giving_up_anew() -> None:
-    almost = ["closed"] * (GIVE_UP_AFTER - 1)
-    _, result = called(*almost, RIGHT, *almost, RIGHT)
-    assert counts(result) == (2, 0, {"closed": 2 * (GIVE_UP_AFTER - 1)})
+# ---- a protocol of the user's own, and a service that stops to answer ------------------------------------------------
+
+LIMIT_S = 0.3
+OWN = System(
+    name="own",
+    title="Own",
+    command="-",
+    encode=lambda request: b"%d\n" % request,
+    decode=lambda buffer: int(buffer) if buffer.endswith(b"\n") else MORE,
+    check=lambda answer, request: answer == request,
+)
+
+
+def first_twenty(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    """Answer the first requests with their own bytes, and then no more."""
+    if server.requests <= 20:
+        connection.sendall(request)
+    return bool(request)
+
+
+def test_a_request_without_an_answer_is_awaited_once_and_each_later_slice_ends_at_once() -> None:
+    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
+    cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=values)
+    with scripted(first_twenty, lambda connection: connection.recv(100)) as server:
+        client = CallerClient(replace(OWN), cell, 0, [[server.address]], limit_s=LIMIT_S)
+        began_s = monotonic()
+        part = Slice(lead_ns=0, length_ns=10**9)  # longer than the 20 answers take on a busy machine
+        results = [client.run_slice(replace(part, at_ns=perf_counter_ns())) for _ in range(5)]
+        assert LIMIT_S <= monotonic() - began_s < 2 * LIMIT_S
+    assert results[0]["answered"] + results[0]["uncounted"] == 20
+    assert all(result["errors"]["timeout"] >= 1 for result in results)
+    assert all(result["answered"] == 0 for result in results[1:])

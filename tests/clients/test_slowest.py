@@ -19,7 +19,8 @@ def noted(latencies_ns: list[int], most: int, service_id: int = 0) -> Slowest:
 @pytest.mark.parametrize("tallies", [1, 3, 40])
 def test_every_request_above_what_it_says_is_there_with_start_latency_and_service(tallies: int) -> None:
     pick = random.Random(tallies)
-    total, every = Slowest(), []
+    total = Slowest()
+    every: list[list[int]] = []
     for service_id in range(tallies):
         latencies_ns = [pick.randrange(1, 10_000) for _ in range(700)]
         total.merge(noted(latencies_ns, shared(tallies), service_id))

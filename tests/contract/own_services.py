@@ -82,21 +82,6 @@ http.server.BaseHTTPRequestHandler = Handler
 runpy.run_path("items.py", run_name="__main__")
 """,
     "items": ITEMS,
-    "ignoring": """
-import socket, sys, threading
-
-def serve(listener):
-    while True:
-        connection, _ = listener.accept()
-        with connection:
-            while connection.recv(65536):
-                sum(range(20_000))  # so much that the clients do not take the core
-                connection.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\n{"id": 3}')
-
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-for _ in range(int(sys.argv[2]) * int(sys.argv[3])):
-    threading.Thread(target=serve, args=(listener,)).start()
-""",
     "family": """
 import subprocess, sys, threading
 if "child" not in sys.argv:

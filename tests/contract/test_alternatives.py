@@ -1,27 +1,21 @@
 """The alternatives of the league for real: right answers, right refusals, and nothing left of them at the end."""
 
 import resource
-from dataclasses import replace
 
 import pytest
 
-from core.method import Method, Warmup
 from core.processtree import tree, usage_of
 from experiments.league.alt_systems import SYSTEMS
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.run.bench import Bench
 from lab.run.runtimes import Runtime
 from systems import find
-from tests.conftest import runtime_or_skip
 from tests.contract.dialects import FRAMES, HTTP, Dialect, http
 from tests.contract.packages import not_installed
 from tests.contract.peers import DEADLINE_S, framed
 from tests.contract.runs import wait_for_ends
 from tests.contract.serving import serving
-from tests.contract.test_systems import check_all_is_well, measured
 
-MEASURED = [("3.11", "alt-uvicorn"), ("3.14t+gil", "alt-anyio")]  # all answer in the test of refusals
 REFUSED = [
     ("POST", "/nope", "{}", 404),
     ("PUT", "/calc", "{}", 405),
@@ -37,16 +31,6 @@ def installed(name: str, runtime: Runtime) -> None:
         runtime.python(find(name).requirements)
     except EnvironmentFailed as failed:
         not_installed(str(failed))
-
-
-@pytest.mark.parametrize(("runtime", "name"), MEASURED)
-def test_an_alternative_answers_every_request(name: str, runtime: str, bench: Bench) -> None:
-    here = runtime_or_skip(runtime)
-    installed(name, here)
-    warming = replace(bench, method=Method(warmup=Warmup(share=0.4)))
-    cell, result = measured(name, here, warming, NUM_WORKERS_PER_API_SERVICE=3, NUM_REQUESTS_PER_CLIENT=5)
-    check_all_is_well(result, cell, here)
-    assert result.connect == {}
 
 
 def asking(dialect: Dialect, method: str, url: str, sent: str) -> bytes:

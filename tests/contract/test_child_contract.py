@@ -4,8 +4,9 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from itertools import product
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,19 +16,29 @@ import pytest
 from core.method import Method, Warmup
 from core.processtree import tree
 from core.runtime import NATIVE
-from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.runtimes import Runtime
 from systems import find
-from tests.conftest import runtime_or_skip
 from tests.contract.kinds import NATIVE_ECHO, Kind, more_kinds
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, small_cell
-from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
-from tests.native.loadgen_peers import Script, Scripted, on_each_connection, read_http, response, says, scripted
+from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken
+from tests.contract.test_systems import runtime_of
+from tests.native.loadgen_peers import (
+    Script,
+    Scripted,
+    on_each_connection,
+    read_frame,
+    read_http,
+    response,
+    says,
+    scripted,
+)
 from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
 READERS = ("echo-tokio", "echo-libuv", "calc-service", "http-echo", "axum-server")  # libuv's host reads also for C++
 SERVICES = (*NATIVE_ECHO, "calc-service", "http-echo", "axum-server")
-# Each client with its arguments.
+FRAMED = ("3.11", "3.14t", NATIVE)  # runtimes of the client of system 2, with a GIL and without, and in machine code
+# Each native client of HTTP with its arguments.
 CLIENTS: dict[str, tuple[str, ...]] = {
     "loadgen": ("--report", "child", "--path", "/"),
     "http-reqwest": (),
@@ -52,7 +63,8 @@ def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset
         assert len(ready["addresses"]) == (2 if kind.key == "4" else 1)
         is_tcp = kind.key == "3" or "tcp" in kind.name or "two threads" in kind.name
         assert all(one.startswith("127.0.0.1:" if is_tcp else f"{short_folder}/") for one in ready["addresses"])
-        check_runtime(ready["runtime"], kind)
+        if kind.runtime == NATIVE:
+            check_program(ready["runtime"], kind.entry["program"].removesuffix(".jar"))
         Peer(ready["addresses"][0]).close()
         assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
         for count in (3, 2):
@@ -72,19 +84,6 @@ def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset
     assert result["max_rss_bytes"] > 500_000
     assert {result[name] for name in GIL} == {ready["runtime"]["gil_enabled"]}
     assert list(short_folder.iterdir()) == []
-
-
-def check_runtime(facts: dict[str, Any], kind: Kind) -> None:
-    """What a ready line says of its interpreter, or of its program."""
-    if kind.runtime == NATIVE:
-        check_program(facts, kind.entry["program"].removesuffix(".jar"))
-        return
-    runtime = runtime_or_skip(kind.runtime)
-    known = runtime.interpreter.facts
-    assert (facts["version"], facts["build"]) == (known["version"], known["build"])
-    assert facts["gil_enabled"] is runtime.name.gil_enabled
-    assert facts["gil_disabled_build"] is runtime.name.free_threaded
-    assert {"pgo", "lto", "shared"} <= set(facts["flags"])
 
 
 def check_program(facts: dict[str, Any], program: str) -> None:
@@ -140,109 +139,70 @@ def test_a_child_in_python_that_is_told_no_cell_says_so_and_fails(any_runtime: R
     assert "service|client" in check_refused([*command[:-1], "server"], None, status=1)
 
 
-# ---- clients that speak frames --------------------------------------------------------------------------------------
+# ---- clients ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session", params=["3.11", "3.14t", NATIVE])
-def runtime(request: pytest.FixtureRequest) -> AnyRuntime:
-    """Python with a GIL and without, and programs of machine code."""
-    return Native() if request.param == NATIVE else runtime_or_skip(request.param)
+def client_of(caller: str, address: str) -> tuple[list[str], dict[str, Any], Mapping[str, str]]:
+    """The command of a client, what it is told to call a service at *address*, and its variables. May skip the test."""
+    if caller in CLIENTS:
+        return started(caller, *CLIENTS[caller]), told_client([[address]]), {}
+    runtime = runtime_of(caller)
+    cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000, TRANSPORT="tcp").to_json()
+    told = {**cell, "client_id": 0, "addresses": [[address]]}
+    return command_or_skip(runtime, find("2"), "client"), told, runtime.variables
 
 
-@pytest.fixture
-def listener(short_folder: Path) -> Iterator[socket.socket]:
-    """A Unix socket for the service that the test plays."""
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.bind(str(short_folder / "0.0"))
-        sock.listen()
-        sock.settimeout(DEADLINE_S)
-        yield sock
+def serving(caller: str, script: Script) -> AbstractContextManager[Scripted]:
+    """A server that speaks the protocol of that client, and plays *script*."""
+    return scripted(script, read_http if caller in CLIENTS else read_frame)
 
 
-def asking_thrice(runtime: AnyRuntime, listener: socket.socket) -> dict[str, Any]:
-    """What a client of system 2 is told that is to ask thrice of the service that the test plays."""
-    cell = small_cell(find("2"), runtime, NUM_REQUESTS_PER_CLIENT=3, CALC_TARGET=1000).to_json()
-    return {**cell, "client_id": 0, "addresses": [[listener.getsockname()]]}
+@contextmanager
+def calling(caller: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, Any, Scripted]]:
+    """A client that is ready to call a server that plays *script*, its first line, and the server."""
+    with serving(caller, script) as server:
+        command, told, variables = client_of(caller, server.address)
+        with spoken(command, {**told, **more}, variables) as (client, ready):
+            assert ready["ready"] is True
+            yield client, ready, server
 
 
-def a_client(runtime: AnyRuntime, told: dict[str, Any]) -> AbstractContextManager[tuple[Spoken, Any]]:
-    """A client of system 2, and its first line."""
-    return spoken(command_or_skip(runtime, find("2"), "client"), told, runtime.variables)
-
-
+@pytest.mark.parametrize("caller", FRAMED)
 def test_a_client_is_ready_with_its_connections_sends_its_frames_after_go_and_its_result_at_the_end(
-    runtime: AnyRuntime, listener: socket.socket
+    caller: str,
 ) -> None:
-    expected = framed(b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}')
-    assert expected[:4] == bytes.fromhex("0000003e")
-    with a_client(runtime, asking_thrice(runtime, listener)) as (client, ready):
+    answer = framed(b'{"code": 200, "msg": "1000", "err": "", "calc_ns": 24123}')
+    assert answer[:4] == bytes.fromhex("00000039")
+    has_gil = runtime_of(caller).name.gil_enabled
+    with calling(caller, says(answer)) as (client, ready, server):
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
-        assert (ready["ready"], ready["pid"], ready["addresses"]) == (True, client.process.pid, [])
-        assert ready["runtime"].get("gil_enabled", False) is runtime.name.gil_enabled
-        with listener.accept()[0] as connection:
-            with pytest.raises(TimeoutError):
-                wait_readable(connection.fileno(), 0.2)
-            client.tell("go")
-            connection.settimeout(DEADLINE_S)
-            for _ in range(3):
-                received = connection.recv(4096)
-                asked = json.loads(received[4:])  # the first of some may ask for begun_ns too
-                assert (asked["method"], asked["url"], asked["params"]["target"]) == ("POST", "/calc", 1000)
-                connection.sendall(framed(b'{"code": 200, "msg": "1000", "err": "", "calc_ns": 24123}'))
-            assert received == expected
-            result = client.line()["result"]
-            with pytest.raises(TimeoutError):  # its connections stay open until the end of its input
-                wait_readable(connection.fileno(), 0.05)
-            assert client.end() == (0, b"", "")
-            assert connection.recv(1) == b""
+        assert (ready["pid"], ready["addresses"]) == (client.process.pid, [])
+        assert ready["runtime"].get("gil_enabled", False) is has_gil
+        server.stall(0.2)
+        assert server.asked == []
+        client.tell("go")
+        result = client.line()["result"]
+        server.stall(0.05)
+        assert server.still_open == server.connections > 0  # until the end of the client's input
+        assert client.end() == (0, b"", "")
+    for request in server.asked:
+        asked = json.loads(request)  # the first of some may ask for begun_ns too
+        assert (asked["method"], asked["url"], asked["params"]["target"]) == ("POST", "/calc", 1000)
+    assert server.asked[2:] == [b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}']
     assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (3, 3, 0, {})
     assert result["calc_ns"] == 3 * 24123
     assert result["latency"]["count"] == 3
     assert result["finished_ns"] - result["started_ns"] == result["completion_ns"] > 0
     assert "connect" not in result
     assert set(result) >= USAGE | GIL
-    assert {result[name] for name in GIL} == {runtime.name.gil_enabled}
-
-
-@pytest.mark.parametrize("word", ["", "go"])
-def test_end_of_file_ends_a_client_without_a_result(runtime: AnyRuntime, listener: socket.socket, word: str) -> None:
-    with a_client(runtime, asking_thrice(runtime, listener)) as (client, _), listener.accept()[0] as connection:
-        if word:
-            client.tell(word)
-            connection.settimeout(DEADLINE_S)
-            assert connection.recv(4096)
-        status, said, complaints = client.end()
-    assert (status != 0, said) == (True, b"")
-    assert word or not complaints
-
-
-def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(
-    runtime: AnyRuntime, listener: socket.socket
-) -> None:
-    told = json.dumps(asking_thrice(runtime, listener))
-    check_it_ends_with_its_parent(command_or_skip(runtime, find("2"), "client"), told)
-
-
-# ---- native clients -------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def called(program: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, Scripted]]:
-    """A client that is ready to call a server that plays *script*."""
-    command = started(program, *CLIENTS[program])
-    with (
-        scripted(script, read_http) as server,
-        spoken(command, {**told_client([[server.address]]), **more}) as (client, ready),
-    ):
-        assert ready["ready"] is True
-        check_program(ready["runtime"], program)
-        yield client, server
+    assert {result[name] for name in GIL} == {has_gil}
 
 
 @pytest.mark.parametrize("program", CLIENTS)
 def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_end_of_its_input(program: str) -> None:
     cpu = max(os.sched_getaffinity(0))
-    with called(program, says(response()), cpus=[cpu]) as (client, server):
+    with calling(program, says(response()), cpus=[cpu]) as (client, ready, server):
+        check_program(ready["runtime"], program)
         assert cpus_of(client.process.pid) == {cpu}
         client.tell("go")
         assert client.line()["result"]["answered"] == 20
@@ -250,31 +210,42 @@ def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_e
         assert client.end() == (0, b"", "")
 
 
-@pytest.mark.parametrize(("program", "word"), [("loadgen", "warm"), ("http-reqwest", "go"), ("http-beast", "go")])
-def test_end_of_file_ends_a_native_client_without_a_result(program: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("caller", "word"),
+    [*product(FRAMED, ("", "go")), ("loadgen", "warm"), ("http-reqwest", "go"), ("http-beast", "go")],
+)
+def test_end_of_file_ends_a_client_without_a_result(caller: str, word: str) -> None:
     came = Event()
 
     def silent(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         came.set()
         return True
 
+    script = on_each_connection(1, silent) if caller in ("http-reqwest", "http-beast") else silent
     method = Method(warmup=Warmup(seconds=DEADLINE_S)).to_json()
-    script = silent if program == "loadgen" else on_each_connection(1, silent)
-    with called(program, script, method=method) as (client, _):
-        client.tell(word)
-        assert came.wait(DEADLINE_S)
-        assert client.end() == (3, b"", "")
+    with calling(caller, script, method=method) as (client, _, _):
+        if word:
+            client.tell(word)
+            assert came.wait(DEADLINE_S)
+        status, said, complaints = client.end()
+    assert (status != 0, said) == (True, b"")
+    assert word or not complaints
+    assert caller not in CLIENTS or (status, complaints) == (3, "")
+
+
+@pytest.mark.parametrize("caller", [*FRAMED, *CLIENTS])
+def test_a_client_that_waits_for_go_ends_when_its_parent_is_killed(caller: str) -> None:
+    with serving(caller, says(response())) as server:
+        command, told, _ = client_of(caller, server.address)
+        check_it_ends_with_its_parent(command, json.dumps(told))
 
 
 @pytest.mark.parametrize("program", CLIENTS)
-def test_a_native_client_ends_when_its_parent_is_killed_and_refuses_what_is_no_cell(program: str) -> None:
-    command = started(program, *CLIENTS[program])
-    with scripted(says(response()), read_http) as server:
-        check_it_ends_with_its_parent(command, json.dumps(told_client([[server.address]])))
+def test_a_native_client_refuses_what_is_no_cell(program: str) -> None:
     nowhere: dict[str, list[Any]] = {
         "loadgen": [{"addresses": []}],
         "http-reqwest": [told_client([[]])],
         "http-beast": [told_client([["/a/path"]])],
     }
     for line in (*NO_CELLS, *nowhere[program]):
-        check_refused(command, line, status=1 if program == "loadgen" else 2)
+        check_refused(started(program, *CLIENTS[program]), line, status=1 if program == "loadgen" else 2)

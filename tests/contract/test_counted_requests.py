@@ -88,7 +88,8 @@ def a_client(
         system = find("2")
         cell = small_cell(system, runtime, NUM_THREADS_PER_CLIENT=1, TRANSPORT="tcp")
     else:
-        given = {"targets": {"peer": f"http://{address}/"}, "requests": requests, "think_time": f"{case.think_ms}ms"}
+        given: dict[str, Any] = {"targets": {"peer": f"http://{address}/"}, "requests": [*requests]}
+        given["think_time"] = f"{case.think_ms}ms"
         sizes = {"NUM_CONNECTIONS_PER_CLIENT": case.connections, "RATE": case.rate}
         cell, system = planned(Path(), "native", given, **sizes)
     method = Method(duration_s=1.0, slices=True).to_json()

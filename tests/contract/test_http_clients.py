@@ -18,6 +18,7 @@ from experiments.http_clients.http_systems import SYSTEMS
 from lab.run.children import WARM
 from lab.run.runtimes import AnyRuntime
 from systems import find
+from tests.clients.driving import counts
 from tests.contract.peers import DEADLINE_S
 from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import Spoken
@@ -97,11 +98,6 @@ def result_of(client: Spoken, word: str = "") -> dict[str, Any]:
     client.tell("go")
     result: dict[str, Any] = client.line()["result"]
     return result
-
-
-def counts(result: dict[str, Any]) -> Counts:
-    """Answered, wrong, and errors by code."""
-    return result["answered"], result["wrong"], result["errors"]
 
 
 def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:

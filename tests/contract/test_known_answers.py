@@ -1,6 +1,7 @@
 """The short form of benchmarks/known_answers.py: services whose truth is known, measured by runner.py."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import product
 
 import pytest
 
@@ -18,17 +19,14 @@ CLIENTS = ("native", "python")
 
 @pytest.fixture(scope="module")
 def runs() -> dict[tuple[str, str], Future[Seen]]:
-    """Each run, which has ended or failed. Those whose services sleep for nearly all of the time share the machine."""
+    """Each run, which has ended or failed. All services sleep for nearly all of the time, so runs share the machine."""
     runtime_or_skip("3.14t")
     program_or_skip("loadgen")
     ended: dict[tuple[str, str], Future[Seen]] = {}
-    for names, at_once in (SLEEPS, 4), ((MIXED,), 1):
-        with ThreadPoolExecutor(at_once) as pool:
-            ended |= {
-                (name, client): pool.submit(measured, SCENARIOS[name], client, "slices", True)
-                for name in names
-                for client in CLIENTS
-            }
+    for names in SLEEPS, (MIXED,):
+        with ThreadPoolExecutor() as pool:
+            for name, client in product(names, CLIENTS):
+                ended[name, client] = pool.submit(measured, SCENARIOS[name], client, "slices", True)
     return ended
 
 

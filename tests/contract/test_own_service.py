@@ -8,17 +8,17 @@ import yaml
 
 from analysis.cells import Cells
 from analysis.pauses import COLLECTION, pauses
-from analysis.topologies import measured_shape
 from lab.python import uv
 from lab.run.cell_run import NOT_READY
 from lab.run.runtimes import Runtime
 from record.run_file import load
-from tests.clients.user_service.test_client import serving
+from tests.clients.user_service.test_client import ITEM_3
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured, running
 from tests.contract.runs import NEEDS_LINUX, UNREPORTED, finished, processes_with
 from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
+from tests.native.loadgen_peers import read_http, scripted
 from tests.reports.sample import run_of
 
 pytestmark = NEEDS_LINUX
@@ -44,15 +44,6 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
         assert (service["processes"], service["counted"]) == (expected[1], False)
         assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
     assert [line for line in processes_with(folder).values() if "family.py" in line] == []
-
-
-def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(own: Measured) -> None:
-    given = {"command": "{python} ignoring.py {port} {workers} {threads}"}
-    asked = {"NUM_API_SERVICES": 2, "NUM_WORKERS_PER_API_SERVICE": 2}
-    loads = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 400}
-    result = own(given, **asked, **loads)
-    check_ok(result)
-    assert measured_shape([result]) == (1, 4)
 
 
 def test_a_program_of_the_requirements_runs_by_its_bare_name(own: Measured, folder: Path, any_runtime: Runtime) -> None:
@@ -142,9 +133,9 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
 
 
 def test_of_a_service_that_this_process_holds_nothing_is_known(own: Measured) -> None:
-    with serving() as (address, _):
+    with scripted(ITEM_3, read_http) as server:
         asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
-        result = own({"targets": {"here": f"http://{address}/"}, "requests": asked})
+        result = own({"targets": {"here": f"http://{server.address}/"}, "requests": asked})
     (service,) = result.services
     assert (result.status, service["gil_enabled_end"], service["pythons"]) == ("ok", None, [])
     assert "cpu_user_ns" not in service

@@ -1,4 +1,4 @@
-"""Every system for real, under every runtime, measured as a run measures it; and a GIL that an import turns on."""
+"""Every system and load generator for real, under every runtime, measured as a run measures it."""
 
 import re
 from dataclasses import replace
@@ -16,7 +16,7 @@ from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime
 from record.run import CellResult
 from systems import find
-from tests.conftest import runtime_or_skip
+from tests.conftest import native_or_skip, runtime_or_skip
 from tests.contract.kinds import SERVICES, TABLES, more_kinds, params_of
 from tests.contract.serving import check_ok, command_or_skip, prefixed, small_cell
 from tests.lab.extensions import EXTENSION, extension
@@ -101,6 +101,36 @@ def test_a_pinned_client_uses_its_own_socket_and_one_that_picks_at_random_every_
     assert sum(services[1]["requests_by_socket"]) == 60
     assert min(services[1]["requests_by_socket"]) > 0
     assert name == NATIVE or sum(services[1]["connections_by_requests"].values()) == 3
+
+
+@pytest.mark.parametrize(("name", "duration_s"), [("echo-asyncio", 0.0), ("echo-pool", 0.2)])
+def test_an_echo_server_is_called_by_the_native_client(native_client: Bench, name: str, duration_s: float) -> None:
+    method = replace(native_client.method, warmup=Warmup(share=0.5), duration_s=duration_s)
+    sizes = {"MESSAGE_BYTES": 102_400, "NUM_CONNECTIONS_PER_CLIENT": 3, "NUM_REQUESTS_PER_CLIENT": 30}
+    bench = replace(native_client, method=method)
+    _, result = measured(name, runtime_or_skip("3.14t"), bench, TRANSPORT="unix", **sizes)
+    check_ok(result)
+    assert result.requests == result.latency["count"] == result.services[0]["requests"]
+    assert result.clients[0]["completion_ns"] >= duration_s * 1e9  # in which a busy machine may answer few
+    assert duration_s or result.answered == 30
+    assert result.client_runtime == NATIVE
+
+
+@pytest.mark.parametrize("keep_alive", [True, False], ids=["kept", "fresh"])
+@pytest.mark.parametrize("name", ["own", "ab", "wrk", "oha", "hey"])
+def test_every_load_generator_calls_the_same_server(native_client: Bench, name: str, keep_alive: bool) -> None:
+    for program in ("http-echo", "loadgen" if name == "own" else name):
+        native_or_skip(program)
+    bench = replace(native_client, method=replace(native_client.method, warmup=Warmup(share=0.5)))
+    sizes = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 400, "KEEP_ALIVE": keep_alive}
+    _, result = measured(f"load-{name}", Native(), bench, **sizes)
+    check_ok(result)
+    assert result.requests == 400 or name == "wrk"
+    assert result.clients[0]["cpu_user_ns"] + result.clients[0]["cpu_system_ns"] > 0
+    if name == "own":
+        assert result.latency["count"] == 400
+    else:
+        assert result.clients[0]["said"]["seconds"] > 0
 
 
 def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from core.runtime import NATIVE
 from lab.folders import Sandbox
 from tests.contract.dialects import LIMIT_BYTES
-from tests.contract.kinds import FRAMED, KINDS, Kind
+from tests.contract.kinds import KINDS, Kind
 from tests.contract.peers import Peer, framed, request
 from tests.contract.serving import Serving
 
@@ -147,17 +147,6 @@ def test_requests_that_arrive_together_are_answered_in_order(service: Serving) -
         heard = [service.dialect.read(peer, one) for one in asked]
         assert heard == [(200, str(number)) for number in range(500)]
         assert service.dialect.ask(peer, service.dialect.calc) == (200, service.dialect.msg)
-
-
-@pytest.mark.parametrize("kind", FRAMED, ids="-".join, indirect=True)
-def test_a_good_frame_before_a_bad_length_is_answered_first(service: Serving, kind: Kind) -> None:
-    """A service that keeps no connection reads no second frame."""
-    with service.peer() as peer:
-        good = bytes.fromhex("0000003b") + b'{"method": "POST", "url": "/calc", "params": {"target": 7}}'
-        assert service.dialect.ask(peer, good + b"\xff\xff\xff\xffmore") == (200, "7")
-        if kind.keeps:
-            assert peer.answer()["code"] == 413
-        assert peer.is_closed()
 
 
 @pytest.mark.parametrize("kind", LARGE, ids="-".join, indirect=True)

@@ -170,18 +170,7 @@ def says(answer: bytes, *, keep: bool = True) -> Script:
     return script
 
 
-def closes_every(number: int) -> Script:
-    """A script that answers, and announces the end of the connection with each answer of that number."""
-
-    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        is_last = server.requests % number == 0
-        connection.sendall(CLOSING if is_last else HELLO)
-        return not is_last
-
-    return script
-
-
-def on_each_connection(answers: int, then: Script) -> Script:
+def on_each_connection(answers: int, then: Script, answer: bytes = response()) -> Script:
     """Answer so many requests on each connection; *then* is what comes next."""
     counts: dict[socket.socket, int] = {}
 
@@ -189,7 +178,7 @@ def on_each_connection(answers: int, then: Script) -> Script:
         counts[connection] = counts.get(connection, 0) + 1
         if counts[connection] > answers:
             return then(server, connection, request)
-        connection.sendall(response())
+        connection.sendall(answer)
         return True
 
     return play

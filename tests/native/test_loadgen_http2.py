@@ -163,9 +163,7 @@ def refused(stream: int) -> bytes:
 
 # What the server does, what it is asked, and the counts: answers, errors, requests that were sent again.
 CASES: dict[str, tuple[Play, Request, tuple[int, dict[str, int], int]]] = {
-    "refuses a GET": (every_fifth(refused, closes=False), GET, (20, {}, 4)),
     "refuses a POST": (every_fifth(refused, closes=False), POST, (20, {}, 4)),
-    "does not begin a GET": (every_fifth(lambda stream: going_away(stream - 2)), GET, (20, {}, 4)),
     "does not begin a POST": (every_fifth(lambda stream: going_away(stream - 2)), POST, (20, {}, 4)),
     "refuses everything": (sends(refused), GET, (0, {"reset": 10}, 10)),
     "may have begun a POST": (every_fifth(going_away), POST, (16, {"closed": 4}, 0)),

@@ -9,7 +9,7 @@ from queue import Empty, SimpleQueue
 import pytest
 
 from core.errors import BadInput
-from services.watch import EpollWatch, ScanWatch, accept_or_none, make_watch
+from services.watch import EpollWatch, ScanWatch, make_watch
 
 DEADLINE_S = 10.0
 NOTHING_S = 0.1
@@ -93,17 +93,3 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(
         go_on.set()
         arming.result(DEADLINE_S)
         taking.result(DEADLINE_S)
-
-
-# ---- accepting ----------------------------------------------------------------------------------------------------
-
-
-def test_a_connection_that_another_worker_accepted_is_none() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.setblocking(False)
-        assert accept_or_none(listener) is None
-        with socket.create_connection(listener.getsockname()):
-            assert select.select([listener], [], [], DEADLINE_S)[0]
-            accepted = accept_or_none(listener)
-            assert accepted
-            accepted.close()

@@ -33,11 +33,11 @@ Client = Callable[..., dict[str, Any]]
 def measure(
     run: Client, script: Script, *requests: Request, think_time_s: float = 0.0, **params: Any
 ) -> dict[str, Any]:
-    """The result of a plan's requests to a service that plays a script."""
+    """The result of a plan's requests to a service that plays a script, and what the service was asked, as `asked`."""
     own = told(RequestPlan(requests=requests or (Request(),), think_time_s=think_time_s))
     few = {"NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 1, **params}
     with scripted(script, read_http) as server:
-        return run({**own, "answer_deadline_s": 5.0}, server.address, **few)
+        return {**run({**own, "answer_deadline_s": 5.0}, server.address, **few), "asked": server.asked}
 
 
 @pytest.fixture(params=[python, native])
@@ -170,16 +170,9 @@ def test_only_the_native_client_decodes_brotli_and_zstandard(coding: str, body: 
 def test_the_values_of_a_coded_body_are_saved() -> None:
     first = Request(path="/a", first=True, save={"token": {"json": "/token"}, "all": {"regex": "total.: ([0-9]+)"}})
     second = Request(path="/{{token}}/{{all}}", expect_json={"total": 400})
-    seen = []
-
-    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        seen.append(request.split()[1])
-        connection.sendall(response(200, GZIP, GZIPPED))
-        return True
-
-    result = measure(native, play, first, second)
+    result = measure(native, says(response(200, GZIP, GZIPPED)), first, second)
     assert (result["answered"], result["wrong"], result["errors"]) == (20, 0, {})
-    assert seen == [b"/a", *[b"/abc/400"] * 20]
+    assert [request.split()[1] for request in result["asked"]] == [b"/a", *[b"/abc/400"] * 20]
 
 
 @pytest.mark.parametrize(

@@ -1,60 +1,31 @@
 """The client of a user's service, against services that a test plays: counts, first wrong answers, pace, patience."""
 
-import socket
 import threading
-from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any
 
 from clients.user_service.client import UserServiceClient
 from clients.user_service.plan import BURST, Bursts
 from core.cell import Cell
-from core.method import Method, Warmup
+from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import SIZES
-from tests.native.loadgen_peers import Scripted, nobody_listens, read_http, response, scripted
+from tests.native.loadgen_peers import nobody_listens, read_http, response, says, scripted
 
 READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
-
-
-@contextmanager
-def serving() -> Iterator[tuple[str, Counter[str]]]:
-    """Address of a service that answers with the path's last number as id, and how often it was asked for each path."""
-    asked = Counter[str]()
-
-    def answer(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        path = request.split()[1].decode()
-        asked[path] += 1
-        connection.sendall(response(200, b'{"id": %d}' % int(path.rpartition("/")[2])))
-        return True
-
-    with scripted(answer, read_http) as server:
-        yield server.address, asked
+ITEM_3 = says(response(200, b'{"id": 3}'))
 
 
 def client(
-    address: str, *requests: Request, method: Method | None = None, own: dict[str, Any] | None = None, **values: Any
+    address: str, *, method: Method | None = None, own: dict[str, Any] | None = None, **values: Any
 ) -> UserServiceClient:
     """A client of 20 requests on 2 connections, but for *values*."""
-    plan = RequestPlan(requests=requests or (Request(path="/3", expect_json={"id": 3}),))
+    plan = RequestPlan(requests=(Request(path="/3", expect_json={"id": 3}),))
     told = {"protocol": "http", "prefix": "", "requests": plan.to_json(), **(own or {})}
     params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
     cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
     return UserServiceClient(told, cell, 0, [[address]], method or Method())
-
-
-def test_the_warm_up_is_asked_and_not_counted() -> None:
-    with serving() as (address, asked):
-        warm = client(address, method=Method(warmup=Warmup(share=0.5)))
-        warm.warm_up()
-        assert asked == {"/3": 10}
-        result = warm.run()
-    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (20, 20, 0, {})
-    assert (result["latency"]["count"], result["connect"]["count"], asked["/3"]) == (20, 2, 30)
-    assert "first_wrong" not in result
 
 
 def test_a_service_that_is_gone_is_given_up() -> None:
@@ -77,8 +48,8 @@ def test_connections_of_bursts_wait_for_each_other_before_every_burst_as_long_as
 
 
 def test_bursts_send_for_as_long_as_the_window_is_and_count_every_answer() -> None:
-    with serving() as (address, asked):
-        result = client(address, method=Method(duration_s=0.5), own={"bursts": True}).run()
-    assert result["answered"] == result["requests"] == asked["/3"] > 2 * BURST
+    with scripted(ITEM_3, read_http) as server:
+        result = client(server.address, method=Method(duration_s=0.5), own={"bursts": True}).run()
+    assert result["answered"] == result["requests"] == server.requests > 2 * BURST
     assert result["completion_ns"] >= 0.5e9
     assert result["errors"] == {}
