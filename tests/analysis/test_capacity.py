@@ -13,7 +13,6 @@ import pytest
 from analysis.capacity import capacities, counted, ratios, wanted
 from analysis.capacity_model import Probe, bracket
 from benchmarks.capacity import capacity_of, late_mmc
-from core.languages import ENGLISH
 from core.messages import verbatim
 from core.objective import Objective
 from lab.places import REPOSITORY
@@ -61,7 +60,7 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert one.crossing
     assert one.crossing.is_bracket
     assert one.crossing.low <= 500 < one.crossing.high < 1.15 * one.crossing.low
-    said = [ENGLISH.text(note) for note in section(View(run)).sentences]
+    said = [str(note) for note in section(View(run)).sentences]
     assert any("rises suddenly" in note and "is a bracket, not an interval" in note for note in said)
 
 

@@ -14,6 +14,7 @@ import yaml
 from lab.places import REPOSITORY
 from tests.docs.pages import DOCS, rows, run_parser
 from tests.lab.python.fake_pythons import script as program
+from tests.lab.run.test_runs import NOBODY, git
 
 INPUTS = {"APP": "shop:app", "REQUEST": "/items", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
 
@@ -59,25 +60,18 @@ def test_the_action_is_composite_and_takes_inputs_by_variables_only() -> None:
         assert "${{" not in step.get("run", "")  # else a branch's name would be a command
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """What a git command in *folder* prints."""
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
     origin, temp = tmp_path / "origin", tmp_path / "temp"
     temp.mkdir()
-    git(tmp_path, "init", "-q", "origin")
+    git(tmp_path, "init -q origin")
     for text in ("base", "head"):
         (origin / "shop.py").write_text(text)
-        git(origin, "add", ".")
-        git(origin, "commit", "-q", "-m", text)
-    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
-    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", "head")
+        git(origin, "add .")
+        git(origin, f"{NOBODY} commit -q -m {text}")
+    git(origin, "config uploadpack.allowAnySHA1InWant true")
+    git(tmp_path, f"clone -q --depth 1 file://{origin} head")
     step = f"cd head\n{script('Check out the base')}"
-    run_step(step, tmp_path, BASE=git(origin, "rev-parse", "HEAD^"))
+    run_step(step, tmp_path, BASE=git(origin, "rev-parse HEAD^"))
     assert [(tmp_path / name / "shop.py").read_text() for name in ("temp/base", "head")] == ["base", "head"]
     run_step(step, tmp_path, BASE="")
 

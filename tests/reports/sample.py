@@ -25,6 +25,7 @@ TITLES = {
 }
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 MS = 1_000_000
+SMALL: Mapping[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 _SEED_ROWS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("1", {}),

@@ -16,9 +16,8 @@ from reports.compare.runs import Compared, ComparedCell, compare_runs
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks
 from tests.reports.compare.trio import trio
-from tests.reports.sample import TITLES, run_of
+from tests.reports.sample import SMALL, TITLES, run_of
 
-ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 NAMES = ("before", "after")
 BEFORE_MS = (2000, 2010, 1995, 2005, 1990, 2002, 2008, 1998, 2004, 1996)
 SLOWER_MS = tuple(round(time_ms * 1.2) for time_ms in BEFORE_MS[::-1])
@@ -27,7 +26,7 @@ ALIKE_MS = tuple(time_ms + 1 for time_ms in BEFORE_MS[::-1])
 
 def cells(times_ms: Iterable[float], runtime: str = "3.14t", system: str = "1", **values: Value) -> list[CellResult]:
     """One cell over as many blocks as there are times; its one client took these."""
-    return in_blocks(runtime, times_ms, {**ONE, **values}, system=system)
+    return in_blocks(runtime, times_ms, {**SMALL, **values}, system=system)
 
 
 def run(*some: Sequence[CellResult], method: Method | None = None, **machine: Any) -> Run:

@@ -3,16 +3,14 @@
 from dataclasses import replace
 from functools import cache
 
-from core.cell import Value
 from record.run import Run
 from reports.compare.members import members
 from reports.compare.runs import compare_runs, document
 from reports.document.model import Document
 from reports.view import View
-from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
+from tests.reports.sample import MS, SMALL, TITLES, cell_of, measured, run_of
 
 ARMS = ("3.14t+gil", "3.14t")
-SMALL: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
 def one_run(day: int, gil_ms: int, free_ms: int, *, also: tuple[str, ...] = ()) -> Run:
