@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.comparisons import UNCOUNTED, Comparison, compare
+from analysis.comparisons import UNCOUNTED, compare
 from analysis.decisions import from_first_to_last, is_decided, regressions, widest
 from analysis.gates import background, idle_cores
 from core.messages import message
@@ -53,16 +53,6 @@ def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
     assert is_decided(run)
 
 
-def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
-    """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
-    arms, blocks = ["3.11", "3.14"], range(1, 9)
-    cells = [measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS) for arm in arms for block in blocks]
-    run = run_of(cells, runtimes=arms)
-    run.machine = replace(run.machine, cores_usable=cores)
-    (one,) = compare(run)
-    return one
-
-
 @pytest.mark.parametrize(
     ("ms_each", "cores", "noted"),
     [
@@ -75,7 +65,12 @@ def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
 def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(
     ms_each: int, cores: int, noted: list[str]
 ) -> None:
-    one = with_cpu(ms_each, cores)
+    """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
+    arms, blocks = ["3.11", "3.14"], range(1, 9)
+    cells = [measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS) for arm in arms for block in blocks]
+    run = run_of(cells, runtimes=arms)
+    run.machine = replace(run.machine, cores_usable=cores)
+    (one,) = compare(run)
     assert [str(note).partition(", so")[0] for note in one.notes] == noted
     assert one.cores_in_use == pytest.approx(4 * ms_each / 2001 / cores)
     assert one.verdict == "equivalent"
@@ -216,12 +211,6 @@ def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdic
     assert "use --duration 6" in str(one.why)
 
 
-def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
-    """Two blocks that idled and used CPU time for so long together."""
-    turns: Any = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
-    return in_blocks(arm, (1000, 1000), turns=turns)
-
-
 @pytest.mark.parametrize(
     ("idle_ms", "cpu_ms", "cores"),
     [
@@ -235,7 +224,9 @@ def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
 def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
     idle_ms: float, cpu_ms: float, cores: float | None
 ) -> None:
-    cells = idling("3.14t", idle_ms, cpu_ms)
+    """Two blocks idled and used CPU time for so long together."""
+    turns = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
+    cells = in_blocks("3.14t", (1000, 1000), turns=turns)
     assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
     assert bool(background(cells)) is ((cores or 0) > 0.02)
 
