@@ -83,14 +83,14 @@ def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_els
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
 def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str) -> None:
-    flags = ("--system", number, "--rate", "0,100", "--num-api-services", "1,4")
-    assert planned(*flags).cells()
+    line = f"--system {number} --rate 0,100 --num-api-services 1,4"
+    assert planned(line).cells()
     with pytest.raises(BadInput, match="RATE is 100, NUM_THREADS_PER_CLIENT is 3 "):
-        planned(*flags, "--num-threads-per-client", "3,9")
+        planned(f"{line} --num-threads-per-client 3,9")
 
 
 def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_the_name_they_had() -> None:
-    without, both = planned("--system", "4"), planned("--system", "4", "--keep-awake", "false,true")
+    without, both = planned("--system 4"), planned("--system 4 --keep-awake false,true")
     assert "KEEP_AWAKE" not in without.cells()[0].params
     assert {cell.params["KEEP_AWAKE"] for cell in both.cells()} == {False, True}
     assert len({*ids(without.cells()), *ids(both.cells())}) == 3 * len(without.cells())
@@ -101,7 +101,7 @@ def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_
 
 def test_cells_go_row_by_row_and_by_runtime_under_those_that_the_system_can_run_under() -> None:
     """libuv's server has no Python code, uvloop's has no native one, system 2 has both."""
-    some = planned("--system", "echo-libuv,echo-uvloop,2,3", "--runtime", "native,3.14t")
+    some = planned("--system echo-libuv,echo-uvloop,2,3 --runtime native,3.14t")
     pairs = [("echo-libuv", "native"), ("echo-uvloop", "3.14t"), ("2", "native"), ("2", "3.14t"), ("3", "3.14t")]
     assert [(cell.system, cell.runtime) for cell in some.cells()] == some.pairs() == pairs
 
