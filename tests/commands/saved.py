@@ -13,5 +13,5 @@ def saved(folder: Path, factor: float = 1.0, blocks: int = 6) -> Path:
         for runtime in ("3.14t+gil", "3.14t")
         for block in range(1, blocks + 1)
     ]
-    RunFile(folder).save(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks))
+    RunFile(folder).save(run_of(cells, blocks=blocks))
     return folder

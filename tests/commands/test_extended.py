@@ -13,7 +13,7 @@ from record.plan import Until
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
 
-RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.14"], blocks=8)
+RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), blocks=8)
 PLAN = replace(load_experiment("quick"), blocks=8)
 
 

@@ -21,7 +21,7 @@ def one_run(day: int, gil_ms: int, free_ms: int, *, also: tuple[str, ...] = ()) 
         for arm, took_ms in zip(ARMS, (gil_ms, free_ms), strict=True)
         for block in range(1, 8)
     ]
-    made = run_of(cells, runtimes=ARMS, blocks=7)
+    made = run_of(cells, blocks=7)
     return replace(made, run_id=f"run-of-day-{day}", started_at=f"2026-05-{day:02}T10:00:00+00:00")
 
 

@@ -18,7 +18,7 @@ from tests.reports.sample import MS, SMALL, TITLES, cell_of, measured, run_of, s
 
 def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_not_need() -> None:
     cells = [measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.11", "3.14t")]
-    run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
+    run = run_of(cells, blocks=10_000)
     set_plan(run, until={"verdict": True, "seconds": 180.0})
     assert not results.section(View(run)).sentences
     assert not [what for what, _ in gaps.gaps_of(View(run)) if "planned cell" in str(what)]
@@ -52,7 +52,7 @@ def timed_run(usual_ns: Mapping[str, int], requests: int) -> View:
         for arm, ns in usual_ns.items()
         for block in range(1, 13)
     ]
-    return View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
+    return View(run_of(cells, blocks=12))
 
 
 def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_verdict() -> None:
