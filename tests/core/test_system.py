@@ -1,4 +1,4 @@
-"""What a system declares, and that those that are there are the four of the specification."""
+"""How systems are found."""
 
 import re
 import subprocess
