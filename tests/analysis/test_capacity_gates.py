@@ -25,7 +25,7 @@ def two_arms(
     change: Callable[[CellResult], CellResult] = lambda cell: cell, late: Late = steep, *, aa: bool = False
 ) -> tuple[View, dict[str, CapacityRatio]]:
     """Return a search of two arms whose capacities differ by 40 %, and its ratios by the arm in the numerator."""
-    run = searched(late, REACHED, 1, change=change, aa=aa)
+    run = searched(late, REACHED, change=change, aa=aa)
     return View(run), {one.above.arm: one for one in ratios(run, capacities(run))}
 
 
@@ -94,7 +94,7 @@ def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
 
 
 def test_a_search_that_was_stopped_has_no_verdict() -> None:
-    run = searched(steep, REACHED, 1)
+    run = searched(steep, REACHED)
     while not wanted(run):
         run.cells.pop()
     found = {one.above.arm: one for one in ratios(run, capacities(run))}
@@ -104,7 +104,7 @@ def test_a_search_that_was_stopped_has_no_verdict() -> None:
 
 def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
     """A long probe 10 % below the capacity missed 36 times as often as it may, because something disturbed it."""
-    run = searched(steep, REACHED, 1)
+    run = searched(steep, REACHED)
     last = max((cell for cell in run.cells if cell.arm == "3.14t"), key=lambda cell: cell.block)
     latency = histogram_of([100_000_000] * 1134 + [5_000_000] * 2016).to_json()
     params = {**last.params, "RATE": 630}
@@ -117,7 +117,7 @@ def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
 def test_verdicts_have_the_level_of_all_reports_which_is_not_that_of_their_intervals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = searched(steep, REACHED, 1)
+    run = searched(steep, REACHED)
 
     def known(probes: Sequence[Probe], loop: Loop) -> Crossing:
         ratios_ = np.linspace(0.991, 1.4, 4000) if loop.rate > 700 else np.ones(4000)  # 2.2 % are below 1
@@ -133,7 +133,7 @@ def test_verdicts_have_the_level_of_all_reports_which_is_not_that_of_their_inter
 
 
 def test_figures_are_of_the_nearest_probe_that_met_the_objectives_and_its_own_rate_is_divided_by_its_cores() -> None:
-    run = searched(steep, 600, 1, ("3.14",))
+    run = searched(steep, 600, arms=("3.14",))
     for cell in run.cells:
         cell.services.append({"service_id": 0, "cpu_user_ns": cell.answered * 10**6, "cpu_system_ns": 0})
     (one,) = capacities(run)
