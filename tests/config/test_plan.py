@@ -1,5 +1,6 @@
 """Plans: sweeps are products, blocks are permutations, and a stored plan means the same cells."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,10 +44,6 @@ PLANS = st.builds(
 )
 
 
-def plan(*rows: PlanRow, runtimes: tuple[str, ...] = ("3.11",), **more: Any) -> Plan:
-    return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
-
-
 def ids(cells: list[Cell]) -> list[str]:
     return [cell.cell_id for cell in cells]
 
@@ -76,8 +73,8 @@ def test_a_block_is_every_cell_once_and_the_last_runtimes_again_for_a_a_also_of_
 @pytest.mark.parametrize("line", ["1000 0.1 100", "1000 1 1000", "7 0.5 4", "5 0.001 1"])
 def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_else(line: str) -> None:
     full, scale, scaled = line.split()
-    row = PlanRow(system=find("1"), values={"NUM_REQUESTS_PER_CLIENT": (int(full),)})
-    (whole,), (small,) = plan(row).cells(), plan(row, scale=float(scale)).cells()
+    flags = f"--system 1 --runtime 3.11 --num-requests-per-client {full}"
+    (whole,), (small,) = planned(flags).cells(), planned(f"{flags} --scale {scale}").cells()
     assert small.params == {**whole.params, "NUM_REQUESTS_PER_CLIENT": int(scaled)}
 
 
@@ -110,7 +107,7 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     """A plan that is read again is asked again what is here: the reason may be gone."""
     why = message("not built: needs cargo")
     absent = {("2", "native"): why}
-    some = plan(PlanRow(system=find("2"), values={}), runtimes=("native", "3.14t"), absent=absent, view="echo")
+    some = replace(planned("--system 2 --runtime native,3.14t"), absent=absent, view="echo")
     assert [cell.runtime for cell in some.cells()] == ["3.14t"]
     assert some.pairs() == [("2", "native"), ("2", "3.14t")]
     saved = some.saved()
@@ -121,8 +118,8 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
 
 
-@pytest.mark.parametrize("line", ["3.11 3.14t native -> 3.14t again", "native 3.11 3.14t -> 3.14t again", "native ->"])
+@pytest.mark.parametrize("line", ["3.11,3.14t,native -> 3.14t again", "native,3.11,3.14t -> 3.14t again", "native ->"])
 def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(line: str) -> None:
     names, _, again = line.partition(" ->")
-    entries = plan(PlanRow(system=find("2"), values={}), runtimes=tuple(names.split()), aa=True).entries()
-    assert [entry.arm for entry in entries] == [*names.split(), *filter(None, [again.strip()])]
+    entries = planned(f"--system 2 --aa --runtime {names}").entries()
+    assert [entry.arm for entry in entries] == [*names.split(","), *filter(None, [again.strip()])]
