@@ -19,8 +19,8 @@ Late = Callable[[str, float], float]  # of an arm at a rate: the share of reques
 
 def searched(
     late: Late,
-    closed: float | Mapping[str, float],
-    seed: int,
+    closed: float | Mapping[str, float] = 700,
+    seed: int = 1,
     arms: tuple[str, ...] = ("3.14", "3.14t"),
     lag_ns: int = 0,
     change: Callable[[CellResult], CellResult] = lambda cell: cell,

@@ -8,10 +8,8 @@ from analysis.metrics import computed_completion_ns, pooled
 from analysis.open_loop import loop_words
 from core.messages import verbatim
 from tests.analysis.timed_cells import timed
-from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sample import MS, SMALL, cell_of, measured, run_of
 from tests.reports.sweeps import served
-
-SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
 def p99_of(*blocks: Sequence[int]) -> tuple[int | None, bool]:

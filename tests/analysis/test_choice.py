@@ -43,7 +43,7 @@ def a_run(rate: Rate = by_hand, *, blocks: int = 11, load: int = 1000) -> Run:
 def framed(cells: Sequence[CellResult]) -> Run:
     """Return a run that chooses the best setting of each of its loads."""
     blocks = max(cell.block for cell in cells)
-    run = run_of(cells, blocks=blocks, runtimes=tuple(RATES))
+    run = run_of(cells, blocks=blocks)
     run.plan = replace(run.plan, rows=tuple(replace(row, framed=True) for row in run.plan.rows))
     return run
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.comparisons import UNCOUNTED, Comparison, compare
+from analysis.comparisons import UNCOUNTED, compare
 from analysis.decisions import from_first_to_last, is_decided, regressions, widest
 from analysis.gates import background, idle_cores
 from core.messages import message
@@ -41,7 +41,7 @@ def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
     """A family of 2: p of 8 blocks that agree is 2 / 2**8, times 2 / 0.88; there is no mean over the two settings."""
     arms = zip(("3.11", "3.14", "3.14t+gil", "3.14t"), (900, 800, 1000, 400), strict=True)
     cells = [cell for arm, ms in arms for size in (0, 1) for cell in steady(arm, ms, {"PAYLOAD_BYTES": size})]
-    run = run_of(cells, runtimes=["3.11", "3.14", "3.14t+gil", "3.14t"])
+    run = run_of(cells)
     set_plan(run, judged_steps=["lock"])
     found = compare(run)
     assert {one.step: (one.verdict, one.p) for one in found} == {
@@ -51,16 +51,6 @@ def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
     ratios = {"version": 900 / 800, "build": 800 / 1000, "lock": 1000 / 400, "whole": 900 / 400}
     assert {one.step: one.ratio for one in found} == pytest.approx(ratios)
     assert is_decided(run)
-
-
-def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
-    """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
-    arms, blocks = ["3.11", "3.14"], range(1, 9)
-    cells = [measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS) for arm in arms for block in blocks]
-    run = run_of(cells, runtimes=arms)
-    run.machine = replace(run.machine, cores_usable=cores)
-    (one,) = compare(run)
-    return one
 
 
 @pytest.mark.parametrize(
@@ -75,7 +65,12 @@ def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
 def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(
     ms_each: int, cores: int, noted: list[str]
 ) -> None:
-    one = with_cpu(ms_each, cores)
+    """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
+    arms, blocks = ["3.11", "3.14"], range(1, 9)
+    cells = [measured(cell_of("2", arm), block, [2000 * MS], cpu_ns=ms_each * MS) for arm in arms for block in blocks]
+    run = run_of(cells)
+    run.machine = replace(run.machine, cores_usable=cores)
+    (one,) = compare(run)
     assert [str(note).partition(", so")[0] for note in one.notes] == noted
     assert one.cores_in_use == pytest.approx(4 * ms_each / 2001 / cores)
     assert one.verdict == "equivalent"
@@ -91,7 +86,7 @@ def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(coun
     assert [*map(str, noted.notes)] == notes
 
 
-ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
+ONE = only(steady("3.14", 1500) + steady("3.14t", 3000))
 
 
 # A verdict, its interval and its blocks. 1 / 1.05 is 0.9524. The range of three blocks is no interval.
@@ -119,14 +114,14 @@ def test_an_invalid_comparison_is_unclear_at_any_threshold() -> None:
 
 def test_of_three_runtimes_the_first_and_the_last_are_compared() -> None:
     cells = [cell for name, time in (("3.11", 1000), ("3.14", 500), ("3.14t", 2000)) for cell in steady(name, time)]
-    chosen = from_first_to_last(compared(cells, ("3.11", "3.14", "3.14t")))
+    chosen = from_first_to_last(compared(cells))
     assert [(one.denominator, one.numerator) for one in chosen] == [("3.11", "3.14t")]
     assert [one.step for one in from_first_to_last([ONE])] == ["other"]
 
 
 def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
     cells = steady("3.14t+gil", 4000) + in_blocks("3.14t", (2000, 2200, 1800, 2000, 2000, 2100, 1900, 2000))
-    run = run_of(cells, runtimes=["3.14t+gil", "3.14t"])
+    run = run_of(cells)
     (one,) = compare(run)
     assert one.ratio
     assert widest(run) == pytest.approx(((one.high or 0) - (one.low or 0)) / one.ratio)
@@ -141,7 +136,7 @@ def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_
     ms: float, blocks: int, width: float, decided: bool
 ) -> None:
     cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", ms / 2, blocks=blocks)
-    run = run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
+    run = run_of(cells, blocks=blocks)
     assert is_decided(run) is decided
     run.cells += in_blocks("3.14t again", (1000, 2000, 4000, 1000, 2000, 4000, 2000, 2000))
     run.cells += map(idle, run.cells[:16])
@@ -158,7 +153,7 @@ def unread(arm: str, ms: float = 2000, key: str = "gil_enabled_end") -> list[Cel
 @pytest.mark.parametrize("arm", ["3.14t", "3.14t+gil"])
 def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the_free_threaded_build(arm: str) -> None:
     arms, steps = ("3.14", "3.14t+gil", "3.14t"), {"3.14t": ("lock", "whole"), "3.14t+gil": ("build", "lock")}
-    found = compared([cell for name in arms for cell in (unread if name == arm else steady)(name, 1000)], arms)
+    found = compared([cell for name in arms for cell in (unread if name == arm else steady)(name, 1000)])
     theirs = [one for one in found if arm in (one.denominator, one.numerator)]
     assert [one.step for one in theirs] == [*steps[arm]]
     assert [one for one in found if one.verdict == "invalid"] == theirs
@@ -168,12 +163,12 @@ def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the
 def test_the_default_build_always_has_its_gil_and_a_a_claims_nothing_about_it() -> None:
     assert only(steady("3.11", 1000) + unread("3.14")).verdict == "slower"
     twins = [replace(cell, arm="3.14t again") for cell in unread("3.14t")]
-    (one,) = compared([*unread("3.14t"), *twins], ("3.14t",))
+    (one,) = compare(run_of([*unread("3.14t"), *twins], runtimes=["3.14t"]))
     assert (one.step, one.verdict) == ("aa", "equivalent")
 
 
 def test_a_jit_that_nobody_saw_gives_no_verdict() -> None:
-    one = only(steady("3.14", 3000) + unread("3.14+jit", key="jit_enabled_ready"), ("3.14", "3.14+jit"))
+    one = only(steady("3.14", 3000) + unread("3.14+jit", key="jit_enabled_ready"))
     assert (one.step, one.verdict) == ("jit", "invalid")
     assert "the state of the JIT of 3.14+jit could not be read" in str(one.why)
 
@@ -216,12 +211,6 @@ def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdic
     assert "use --duration 6" in str(one.why)
 
 
-def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
-    """Two blocks that idled and used CPU time for so long together."""
-    turns: Any = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
-    return in_blocks(arm, (1000, 1000), turns=turns)
-
-
 @pytest.mark.parametrize(
     ("idle_ms", "cpu_ms", "cores"),
     [
@@ -235,7 +224,9 @@ def idling(arm: str, idle_ms: float, cpu_ms: float) -> list[CellResult]:
 def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
     idle_ms: float, cpu_ms: float, cores: float | None
 ) -> None:
-    cells = idling("3.14t", idle_ms, cpu_ms)
+    """Two blocks idled and used CPU time for so long together."""
+    turns = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
+    cells = in_blocks("3.14t", (1000, 1000), turns=turns)
     assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
     assert bool(background(cells)) is ((cores or 0) > 0.02)
 
@@ -261,13 +252,13 @@ THREADS = """\
 @pytest.mark.parametrize("line", THREADS.splitlines())
 def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(line: str) -> None:
     default, free, confound = line.split("|")
-    one = only([*threaded("3.14", default), *threaded("3.14t", free)], ("3.14", "3.14t"))
+    one = only([*threaded("3.14", default), *threaded("3.14t", free)])
     shapes = [str(said) for said in one.confounds if "processes x threads" in str(said)]
     assert "; ".join(shapes) == confound.strip()
 
 
 def test_blocks_that_were_added_after_a_first_report_are_judged_with_what_is_left_of_the_level() -> None:
-    run = run_of(steady("3.14", 600) + steady("3.14t", 580), runtimes=["3.14", "3.14t"])
+    run = run_of(steady("3.14", 600) + steady("3.14t", 580))
     (before,) = compare(run)
     set_plan(run, extended=True, first_look=3)
     (after,) = compare(run)

@@ -83,7 +83,7 @@ def loaded(of_first: Sequence[float], of_second: Sequence[float], ratio: float =
     times_ms = [2000 + block / 10 for block in range(len(of_first))]
     cells = in_blocks("3.14", times_ms) + in_blocks("3.14t", [ms / ratio for ms in times_ms])
     shares = (*of_first, *of_second)
-    return only([with_load(cell, share) for cell, share in zip(cells, shares, strict=True)], ("3.14", "3.14t"))
+    return only([with_load(cell, share) for cell, share in zip(cells, shares, strict=True)])
 
 
 @pytest.mark.parametrize("ratio", [0.71, 1.0, 1.5])

@@ -31,7 +31,7 @@ def swept() -> list[CellResult]:
 
 
 def a_run(cells: Sequence[CellResult]) -> Run:
-    return run_of(cells, runtimes=("3.11", "3.14"), blocks=BLOCKS)
+    return run_of(cells, blocks=BLOCKS)
 
 
 def of_values(cells: Sequence[CellResult]) -> dict[str, Comparison]:

@@ -33,10 +33,10 @@ def in_blocks(
     return [timed(arm, block, ms, values, **more) for block, ms in enumerate(times_ms, 1)]
 
 
-def compared(cells: Sequence[CellResult], runtimes: Sequence[str] = ("3.11", "3.14")) -> list[Comparison]:
-    return compare(run_of(cells, runtimes=runtimes))
+def compared(cells: Sequence[CellResult]) -> list[Comparison]:
+    return compare(run_of(cells))
 
 
-def only(cells: Sequence[CellResult], runtimes: Sequence[str] = ("3.11", "3.14")) -> Comparison:
-    (one,) = compared(cells, runtimes)
+def only(cells: Sequence[CellResult]) -> Comparison:
+    (one,) = compared(cells)
     return one

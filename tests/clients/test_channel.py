@@ -17,7 +17,6 @@ from clients.channel import (
     FramedChannel,
     Head,
     HttpChannel,
-    KnownHeads,
     connect,
     framed_message,
     http_message,
@@ -159,7 +158,7 @@ def head(*lines: str, status: str = "200 OK") -> bytes:
 )
 def test_what_says_two_things_at_once_or_has_no_status_is_refused(bad: bytes) -> None:
     with pytest.raises(BadHead):
-        KnownHeads().read(bad)
+        Head(bad)
 
 
 @given(st.binary(max_size=200) | st.lists(st.sampled_from([b"HTTP/1.1 200 O", b"\r\n", b"Content-Length: ", b"5"])))

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 from record.run_file import RunFile
-from tests.reports.sample import MS, cell_of, measured, run_of
-
-SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+from tests.reports.sample import MS, SMALL, cell_of, measured, run_of
 
 
 def saved(folder: Path, factor: float = 1.0, blocks: int = 6) -> Path:
@@ -15,5 +13,5 @@ def saved(folder: Path, factor: float = 1.0, blocks: int = 6) -> Path:
         for runtime in ("3.14t+gil", "3.14t")
         for block in range(1, blocks + 1)
     ]
-    RunFile(folder).save(run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks))
+    RunFile(folder).save(run_of(cells, blocks=blocks))
     return folder

@@ -24,9 +24,9 @@ from tests.lab.python.fake_pythons import fake_pythons
 FLAGS = {"client_runtime": None, "resume": None}
 
 
-def service_plan(*flags: str) -> Plan:
+def service_plan(flags: str) -> Plan:
     """The plan of a service of one's own."""
-    return planned("--service-command", "{python} a.py {port}", *flags)
+    return planned(f"--service-command '{{python}} a.py {{port}}' {flags}")
 
 
 # Flags of a plan and of its run, whether native programs are built, and who calls.
@@ -49,7 +49,7 @@ def test_the_native_client_calls_where_it_is_built_or_somebody_insists(
     words, flags, state = given.split(" | ")
     why = message("not built; build it with: {program} native", program="gilscope")
     monkeypatch.setattr(programs, "missing", lambda name: NOTHING if state == "built" else why)
-    plan = load_experiment(words) if words == "evidence" else service_plan(*words.split())
+    plan = load_experiment(words) if words == "evidence" else service_plan(words)
     assert chosen._with_clients(plan, {**FLAGS, **json.loads(flags)}).method.client_runtime == clients
     assert ("build it with: gilscope native" in capsys.readouterr().err) == (clients in (SAME, ORCHESTRATOR))
 
@@ -62,11 +62,11 @@ def test_what_only_the_native_client_can_send_is_refused_without_it(
     flags: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(programs, "missing", lambda name: message("not built: needs cargo"))
-    plan = service_plan(*flags.split())
+    plan = service_plan(flags)
     with pytest.raises(BadInput, match=re.escape(f"needs the native client, {NOT_BUILT}")):
         chosen._with_clients(plan, FLAGS)
     with pytest.raises(BadInput, match=re.escape("the clients' runtime is 3.14. Set --client-runtime native")):
-        chosen._with_clients(service_plan(*flags.split(), "--client-runtime", "3.14"), FLAGS)
+        chosen._with_clients(service_plan(f"{flags} --client-runtime 3.14"), FLAGS)
     with pytest.raises(BadInput, match="stress calls the service from Python clients, which have no sessions"):
         with_two_arms(plan)
 
@@ -96,7 +96,7 @@ def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measur
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     names = [RuntimeName(name) for name in ("3.11", "3.14", "3.14t")]
-    plan = service_plan("--env", "PYTHON_GIL=0", "--env", "PYTHON_CPU_COUNT=2", "--env", "PYTHONPATH=src")
+    plan = service_plan("--env PYTHON_GIL=0 --env PYTHON_CPU_COUNT=2 --env PYTHONPATH=src")
     chosen._note_variables(plan, names)
     assert capsys.readouterr().err.splitlines() == [
         "PYTHON_GIL from --env is not passed to 3.11 and 3.14, which ignore it or do not start with it.",

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.comparisons import compare, looks_at
-from analysis.significance import SHARES
 from commands.running import extended
 from config.load import load_experiment
 from core.errors import BadInput
@@ -13,7 +11,7 @@ from record.plan import Until
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
 
-RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), runtimes=["3.11", "3.14"], blocks=8)
+RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), blocks=8)
 PLAN = replace(load_experiment("quick"), blocks=8)
 
 
@@ -31,12 +29,3 @@ def test_blocks_are_added_to_those_of_the_plan_or_of_a_run_that_ended_by_itself_
 def test_what_is_no_number_of_blocks_is_refused(added: str) -> None:
     with pytest.raises(BadInput, match="from 1 to 10000"):
         extended(PLAN, RUN, added)
-
-
-def test_an_extended_run_is_judged_by_a_p_that_bears_looking_at_any_time() -> None:
-    """Eight blocks that agree: 1/128 by sign flips; ten bets, of which half win 1.2 to 1.95 times as much each time."""
-    longer = replace(RUN, plan=replace(RUN.plan, extended=True))
-    assert [looks_at(run).is_anytime for run in (RUN, longer)] == [False, True]
-    assert compare(RUN)[0].p == 2**-7 / SHARES["throughput"]
-    wealth = sum(stake**8 + (2 - stake) ** 8 for stake in (1.2, 1.4, 1.6, 1.8, 1.95)) / 10
-    assert compare(longer)[0].p == pytest.approx(1 / wealth / SHARES["throughput"])

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from math import ceil
-from shlex import split
 
 import pytest
 
@@ -23,7 +22,7 @@ from tests.config import planning
 
 
 def planned(line: str) -> Plan:
-    given = planning.parsed(*split(line))
+    given = planning.parsed(line)
     return with_end(plan_from(given), given)
 
 

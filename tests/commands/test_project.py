@@ -28,14 +28,14 @@ def in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project, "_python", lambda *_: Path(sys.executable))
 
 
-def found(*words: str) -> tuple[dict[str, Any], list[str]]:
+def found(line: str) -> tuple[dict[str, Any], list[str]]:
     """The flags, filled in, and what was said."""
     notes: list[str] = []
 
     def note(text: str | Message, **args: Arg) -> None:
         notes.append(str(as_message(text, args)))
 
-    return complete_from_project(parsed(*words), note), notes
+    return complete_from_project(parsed(line), note), notes
 
 
 def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -66,7 +66,7 @@ def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
 ) -> None:
     names, _, expected = line.partition(" -> ")
     asked = with_runtimes(names.split(), monkeypatch)
-    filled, notes = found("--service-command", "{python} {port}")
+    filled, notes = found("--service-command '{python} {port}'")
     assert [filled["runtime"], *asked] == expected.split()
     assert any("uv installs" in note for note in notes) == bool(asked)
 
@@ -87,7 +87,7 @@ def test_the_free_threaded_build_with_its_gil_is_measured_where_time_allows(
 ) -> None:
     words, _, why = line.partition(" ->")
     with_runtimes(("3.14", "3.14t"), monkeypatch)
-    filled, notes = found("--service-command", "{python} {port} {threads}", *words.split())
+    filled, notes = found(f"--service-command '{{python}} {{port}} {{threads}}' {words}")
     assert filled["runtime"] == ("3.14,3.14t" if why else "3.14,3.14t+gil,3.14t")
     (told,) = (note for note in notes if note.startswith("Runtimes: "))
     assert ("3.14t+gil is left out, because " in told) == bool(why)
@@ -96,30 +96,30 @@ def test_the_free_threaded_build_with_its_gil_is_measured_where_time_allows(
 
 def test_threads_are_no_fault_of_a_server_whose_interface_is_not_known_yet(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("")
-    threads = ("--server", "granian", "--topology", "1x8", "--runtime", "3.14")
-    filled, _ = found("--app", "shop:wsgi", *threads)
+    threads = "--server granian --topology 1x8 --runtime 3.14"
+    filled, _ = found(f"--app shop:wsgi {threads}")
     assert (filled["interface"], plan_from(filled).until.verdict) == ("wsgi", True)
     with pytest.raises(BadInput, match="granian serves an ASGI application with one event loop"):
-        found("--app", "shop:other", "--interface", "asgi", *threads)
+        found(f"--app shop:other --interface asgi {threads}")
 
 
 def test_what_a_flag_says_is_left_as_it_is() -> None:
-    words = ("--app", "shop:other", "--interface", "asgi", "--server", "granian", "--runtime", "3.11", "--blocks", "2")
-    filled, _ = found(*words, "--request", "GET /x")
+    line = "--app shop:other --interface asgi --server granian --runtime 3.11 --blocks 2 --request 'GET /x'"
+    filled, _ = found(line)
     assert (filled["server"], filled["interface"], filled["runtime"]) == ("granian", "asgi", "3.11")
     assert (filled["until"], filled["blocks"], filled["requirements"]) == (None, "2", None)
-    assert found("--system", "4")[0]["runtime"] is None
+    assert found("--system 4")[0]["runtime"] is None
 
 
 def test_the_projects_own_server_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project, "installed_packages", lambda python: {"waitress": "3.0"})
-    assert found("--app", "shop:wsgi", "--runtime", "3.14")[0]["server"] == "waitress"
-    assert found("--app", "shop:other", "--interface", "asgi", "--runtime", "3.14")[0]["server"] == "uvicorn"
+    assert found("--app shop:wsgi --runtime 3.14")[0]["server"] == "waitress"
+    assert found("--app shop:other --interface asgi --runtime 3.14")[0]["server"] == "uvicorn"
 
 
 def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
     with pytest.raises(BadInput, match=r"shop\.Other, which is neither WSGI nor ASGI"):
-        found("--app", "shop:other", "--runtime", "3.14")
+        found("--app shop:other --runtime 3.14")
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed
 ) -> None:
     monkeypatch.setattr(project, "_requirements", lambda *_: pytest.fail("something was installed"))
     with pytest.raises(BadInput, match=reason):
-        found(*line.split())
+        found(line)
 
 
 def test_the_packages_are_installed_for_a_python_beside_native(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = with_runtimes((), monkeypatch)
     with pytest.raises(BadInput, match=r"Runtime 3\.14t was not found"):
-        PYTHON(parsed("--app", "shop:wsgi", "--runtime", "native,3.14t"), print)
+        PYTHON(parsed("--app shop:wsgi --runtime native,3.14t"), print)
     assert asked == []
 
 
@@ -154,14 +154,14 @@ def test_runtimes_that_the_project_excludes_are_refused_unless_the_user_insists(
 ) -> None:
     asked = with_runtimes(["3.14", "3.14t", "3.15"], monkeypatch)
     monkeypatch.setattr(packages, "read_dependencies", lambda *_: None)
-    words = ("--app", "shop:wsgi", "--server", "gunicorn")
+    line = "--app shop:wsgi --server gunicorn"
     file = tmp_path / "pyproject.toml"
     file.write_text(BOUND.replace("BOUND", ">=3.11,<3.14"))
     refused = r"pyproject\.toml accepts only Python >=3\.11,<3\.14, so .* under 3\.14 and 3\.14t\."
-    for runtimes in ((), ("--runtime", "3.11,3.14,3.14t")):
+    for runtimes in ("", "--runtime 3.11,3.14,3.14t"):
         with pytest.raises(BadInput, match=refused):
-            found(*words, *runtimes)
-    assert found(*words, "--runtime", "3.11")[0]["runtime"] == "3.11"
-    assert found(*words, "--ignore-requires-python")[0]["runtime"] == "3.14,3.14t+gil,3.14t"
+            found(f"{line} {runtimes}")
+    assert found(f"{line} --runtime 3.11")[0]["runtime"] == "3.11"
+    assert found(f"{line} --ignore-requires-python")[0]["runtime"] == "3.14,3.14t+gil,3.14t"
     file.write_text(BOUND.replace("BOUND", ">=3.15"))
-    assert (found(*words)[0]["runtime"], asked) == ("3.15,3.15t+gil,3.15t", ["3.15t"])
+    assert (found(line)[0]["runtime"], asked) == ("3.15,3.15t+gil,3.15t", ["3.15t"])

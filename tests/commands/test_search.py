@@ -34,14 +34,14 @@ def test_a_search_with_a_measurement_that_is_none_ends_with_1(
     def change(cell: CellResult) -> CellResult:
         return replace(cell, **changed, reason=message("the GIL was on")) if cell.block == 2 else cell
 
-    run = searched(steep, 600.0, 1, ("3.14",), change=change)
+    run = searched(steep, 600, arms=("3.14",), change=change)
     assert status_of(run, tmp_path, monkeypatch) == 1
 
 
 def test_a_runtime_that_was_asked_for_and_not_measured_ends_with_1_and_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = searched(steep, 600.0, 1, ("3.14",))
+    run = searched(steep, 600, arms=("3.14",))
     assert status_of(run, tmp_path, monkeypatch, "3.14") == 0
     assert status_of(run, tmp_path, monkeypatch, "3.14,3.14t") == 1
     assert "Named with --runtime, but not measured: 3.14t." in capsys.readouterr().err

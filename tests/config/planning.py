@@ -1,6 +1,7 @@
 """Plans of flags, as a command line makes them, and files that declare a system."""
 
 import json
+from shlex import split
 from typing import Any
 
 from config.flags import Parser, add_host_flags, add_run_flags, plan_from
@@ -31,14 +32,14 @@ def command_of(plan: Plan) -> Command:
     return plan.user_service.command
 
 
-def parsed(*flags: str) -> dict[str, Any]:
-    """These flags of a run."""
+def parsed(line: str = "") -> dict[str, Any]:
+    """The flags of a run that this line gives, as a shell splits it."""
     parser = Parser("test", NOTHING)
     add_run_flags(parser)
     add_host_flags(parser)
-    return parser.parse(flags)
+    return parser.parse(split(line))
 
 
-def planned(*flags: str) -> Plan:
-    """The plan of these flags of a run."""
-    return plan_from(parsed(*flags))
+def planned(line: str = "") -> Plan:
+    """The plan of the flags of a run that this line gives."""
+    return plan_from(parsed(line))

@@ -9,11 +9,11 @@ from tests.config.planning import planned, stored
 def in_yaml(folder: Path, beside: str) -> Plan:
     """The plan with that value of `beside`."""
     (folder / "plan.yaml").write_text(f"rows: [{{system: 2}}]\nbeside: {beside}\n")
-    return planned("--plan", str(folder / "plan.yaml"))
+    return planned(f"--plan {folder}/plan.yaml")
 
 
 def test_databases_are_known_by_name_with_the_driver_of_sqlalchemy_and_kept_with_the_plan() -> None:
-    plan = planned("--system", "2", "--with", "postgres+asyncpg, redis", "--prepare", "psql -f a", "--prepare", "b")
+    plan = planned("--system 2 --with 'postgres+asyncpg, redis' --prepare 'psql -f a' --prepare b")
     assert [one.name for one in plan.beside] == ["PostgreSQL", "Redis"]
     values = {"host": "h", "port": "1", "password": "p"}
     assert plan.beside[0].variables(values)["DATABASE_URL"] == "postgresql+asyncpg://postgres:p@h:1/postgres"

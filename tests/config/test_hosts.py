@@ -12,15 +12,15 @@ TWO = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> list[str]:
+def here(tmp_path: Path) -> str:
     """Flags that place services and clients on two hosts."""
     file = tmp_path / "hosts.yaml"
     file.write_text(TWO)
-    return f"--services-on a --clients-on b --duration 1 --hosts {file}".split()
+    return f"--services-on a --clients-on b --duration 1 --hosts {file}"
 
 
-def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: list[str]) -> None:
-    plan = planned(*here, "--system", "4", "--runtime", "3.14")
+def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: str) -> None:
+    plan = planned(f"{here} --system 4 --runtime 3.14")
     assert all(cell.transport == "tcp" for cell in plan.cells())
     layout = plan.saved().layout
     assert layout
@@ -29,7 +29,7 @@ def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: list[str]) -> None
     assert (layout.services_on, layout.client_addresses) == ("a", ["10.0.0.2"])
 
 
-def test_a_service_of_a_users_own_is_called_by_the_same_client_under_every_runtime(here: list[str]) -> None:
-    plan = planned(*here, "--runtime", "3.11,3.14t", "--service-command", "{python} x {host}:{port}")
+def test_a_service_of_a_users_own_is_called_by_the_same_client_under_every_runtime(here: str) -> None:
+    plan = planned(f"{here} --runtime 3.11,3.14t --service-command '{{python}} x {{host}}:{{port}}'")
     assert plan.method.client_runtime == NATIVE
     assert _python_clients(plan) == "3.11"  # where the native client is not built

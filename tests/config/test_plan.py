@@ -1,5 +1,6 @@
 """Plans: sweeps are products, blocks are permutations, and a stored plan means the same cells."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,10 +44,6 @@ PLANS = st.builds(
 )
 
 
-def plan(*rows: PlanRow, runtimes: tuple[str, ...] = ("3.11",), **more: Any) -> Plan:
-    return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
-
-
 def ids(cells: list[Cell]) -> list[str]:
     return [cell.cell_id for cell in cells]
 
@@ -76,21 +73,21 @@ def test_a_block_is_every_cell_once_and_the_last_runtimes_again_for_a_a_also_of_
 @pytest.mark.parametrize("line", ["1000 0.1 100", "1000 1 1000", "7 0.5 4", "5 0.001 1"])
 def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_else(line: str) -> None:
     full, scale, scaled = line.split()
-    row = PlanRow(system=find("1"), values={"NUM_REQUESTS_PER_CLIENT": (int(full),)})
-    (whole,), (small,) = plan(row).cells(), plan(row, scale=float(scale)).cells()
+    flags = f"--system 1 --runtime 3.11 --num-requests-per-client {full}"
+    (whole,), (small,) = planned(flags).cells(), planned(f"{flags} --scale {scale}").cells()
     assert small.params == {**whole.params, "NUM_REQUESTS_PER_CLIENT": int(scaled)}
 
 
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
 def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str) -> None:
-    flags = ("--system", number, "--rate", "0,100", "--num-api-services", "1,4")
-    assert planned(*flags).cells()
+    line = f"--system {number} --rate 0,100 --num-api-services 1,4"
+    assert planned(line).cells()
     with pytest.raises(BadInput, match="RATE is 100, NUM_THREADS_PER_CLIENT is 3 "):
-        planned(*flags, "--num-threads-per-client", "3,9")
+        planned(f"{line} --num-threads-per-client 3,9")
 
 
 def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_the_name_they_had() -> None:
-    without, both = planned("--system", "4"), planned("--system", "4", "--keep-awake", "false,true")
+    without, both = planned("--system 4"), planned("--system 4 --keep-awake false,true")
     assert "KEEP_AWAKE" not in without.cells()[0].params
     assert {cell.params["KEEP_AWAKE"] for cell in both.cells()} == {False, True}
     assert len({*ids(without.cells()), *ids(both.cells())}) == 3 * len(without.cells())
@@ -101,7 +98,7 @@ def test_cells_say_whether_cores_are_held_awake_where_a_plan_does_and_else_have_
 
 def test_cells_go_row_by_row_and_by_runtime_under_those_that_the_system_can_run_under() -> None:
     """libuv's server has no Python code, uvloop's has no native one, system 2 has both."""
-    some = planned("--system", "echo-libuv,echo-uvloop,2,3", "--runtime", "native,3.14t")
+    some = planned("--system echo-libuv,echo-uvloop,2,3 --runtime native,3.14t")
     pairs = [("echo-libuv", "native"), ("echo-uvloop", "3.14t"), ("2", "native"), ("2", "3.14t"), ("3", "3.14t")]
     assert [(cell.system, cell.runtime) for cell in some.cells()] == some.pairs() == pairs
 
@@ -110,7 +107,7 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     """A plan that is read again is asked again what is here: the reason may be gone."""
     why = message("not built: needs cargo")
     absent = {("2", "native"): why}
-    some = plan(PlanRow(system=find("2"), values={}), runtimes=("native", "3.14t"), absent=absent, view="echo")
+    some = replace(planned("--system 2 --runtime native,3.14t"), absent=absent, view="echo")
     assert [cell.runtime for cell in some.cells()] == ["3.14t"]
     assert some.pairs() == [("2", "native"), ("2", "3.14t")]
     saved = some.saved()
@@ -121,8 +118,8 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
 
 
-@pytest.mark.parametrize("line", ["3.11 3.14t native -> 3.14t again", "native 3.11 3.14t -> 3.14t again", "native ->"])
+@pytest.mark.parametrize("line", ["3.11,3.14t,native -> 3.14t again", "native,3.11,3.14t -> 3.14t again", "native ->"])
 def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(line: str) -> None:
     names, _, again = line.partition(" ->")
-    entries = plan(PlanRow(system=find("2"), values={}), runtimes=tuple(names.split()), aa=True).entries()
-    assert [entry.arm for entry in entries] == [*names.split(), *filter(None, [again.strip()])]
+    entries = planned(f"--system 2 --aa --runtime {names}").entries()
+    assert [entry.arm for entry in entries] == [*names.split(","), *filter(None, [again.strip()])]

@@ -78,12 +78,6 @@ def test_cpus_that_are_not_there_are_refused_with_those_that_are(monkeypatch: py
         Method(pin_services=(3, 4)).expect_cpus()
 
 
-def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "sched_setaffinity", raising=False)
-    with pytest.raises(BadInput, match="does not support CPU affinity"):
-        Method(pin_clients=(0,)).expect_cpus()
-
-
 @pytest.mark.parametrize(
     ("cores", "advice"), [(2, "kernel"), (4, "services=0-2 clients=3 "), (8, "services=0-5 clients=6-7 ")]
 )

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from select import select
 from subprocess import check_output
-from time import monotonic, monotonic_ns
+from time import monotonic_ns
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from core import inside
 from core.inside.stacks_sampler import Sampler
 from core.inside.stacks_threads import is_parked_on_a_lock, is_spinning
+from lab.profile.stacks import Stack, read
 from lab.run.instrumentation import SOURCE
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
@@ -86,8 +87,8 @@ with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, 
     print(len(reader.stacks()))
     process.kill()
 """
-DEADLINE_S = 60
-ENOUGH_SLICES = 8
+DEADLINE_NS = 60 * 10**9
+ENOUGH_SAMPLES = 100  # for each thread: of a second
 
 
 def states(runtime: Runtime, folder: Path, threads: dict[str, int]) -> dict[str, Counter[str]]:
@@ -100,26 +101,16 @@ def states(runtime: Runtime, folder: Path, threads: dict[str, int]) -> dict[str,
     environment |= runtime.variables
     command = (runtime.interpreter.executable, folder / "known.py", json.dumps(threads))
     with started(*command, env=environment) as process:
-        began_ns, until = monotonic_ns(), monotonic() + DEADLINE_S
-        file = written / f"stacks-{process.pid}.0"
-        while sum(line.get("at", 0) > began_ns for line in _lines(file)) < ENOUGH_SLICES:
-            assert monotonic() < until, [path.read_text() for path in written.iterdir()]
+        began_ns, until_ns = monotonic_ns(), monotonic_ns() + DEADLINE_NS
+        seen: Counter[tuple[str, Stack]] = Counter()
+        while seen.total() < ENOUGH_SAMPLES * sum(threads.values()):
+            assert monotonic_ns() < until_ns, [path.read_text() for path in written.iterdir()]
             select([], [], [], 0.05)
-    return _counted(_lines(file), began_ns)
-
-
-def _lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text().split("\n")[:-1]] if file.exists() else []
-
-
-def _counted(lines: list[dict[str, Any]], began_ns: int) -> dict[str, Counter[str]]:
-    frames = [line["frame"] for line in lines if "frame" in line]
-    stacks = [line["stack"] for line in lines if "stack" in line]
+            files = [file.read_bytes() for file in written.glob(f"stacks-{process.pid}.0")]
+            seen = read(files, began_ns, until_ns, "").total
     counted: dict[str, Counter[str]] = defaultdict(Counter)
-    for line in lines:
-        for state, stack, count in line["counts"] if line.get("at", 0) > began_ns else ():
-            _, _, function = frames[stacks[stack][0]]
-            counted[function][state] += count
+    for (state, stack), count in seen.items():
+        counted[stack[0].function][state] += count
     return counted
 
 

@@ -83,7 +83,7 @@ def fill(folder: Path) -> Path:
         (folder / name).touch()
     (folder / "tests").symlink_to(REPOSITORY / "tests")
     for name in SAVED:
-        RunFile(folder / name).save(run_of(steady("3.14", 2000) + steady("3.14t", 1000), runtimes=("3.14", "3.14t")))
+        RunFile(folder / name).save(run_of(steady("3.14", 2000) + steady("3.14t", 1000)))
     return folder
 
 

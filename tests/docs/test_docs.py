@@ -96,14 +96,6 @@ def test_sections_and_columns_of_a_report_are_explained() -> None:
     assert shown | {"ratio [95 %]", *get_args(Word)} == {*named(page, "Verdicts")}
 
 
-def test_decisions_are_numbered_listed_and_whole() -> None:
-    index = (DOCS / "decisions" / "README.md").read_text()
-    for number, page in enumerate(sorted((DOCS / "decisions").glob("[0-9]*.md")), 1):
-        heading, *others = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
-        assert others == ["Context", "Decision", "Consequence"]
-        assert f"| [{number:03}]({page.name}) | {heading.removeprefix(f'{number:03}: ')} |" in index
-
-
 PAGE = DOCS / "own-service.md"
 
 

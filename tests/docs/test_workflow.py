@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import split
 from typing import Any
 
 import pytest
@@ -14,8 +13,9 @@ import yaml
 from lab.places import REPOSITORY
 from tests.docs.pages import DOCS, run_parser
 from tests.lab.python.fake_pythons import script as program
+from tests.lab.run.test_runs import NOBODY, git
 
-INPUTS = {"APP": "shop:app", "REQUEST": "/items", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
+INPUTS = {"APP": "shop:app", "REQUEST": "GET /", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
 
 
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
@@ -59,30 +59,26 @@ def test_the_action_is_composite_and_takes_inputs_by_variables_only() -> None:
         assert "${{" not in step.get("run", "")  # else a branch's name would be a command
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """What a git command in *folder* prints."""
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
 def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
     origin, temp = tmp_path / "origin", tmp_path / "temp"
     temp.mkdir()
-    git(tmp_path, "init", "-q", "origin")
+    git(tmp_path, "init -q origin")
     for text in ("base", "head"):
         (origin / "shop.py").write_text(text)
-        git(origin, "add", ".")
-        git(origin, "commit", "-q", "-m", text)
-    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
-    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", "head")
+        git(origin, "add .")
+        git(origin, f"{NOBODY} commit -q -m {text}")
+    git(origin, "config uploadpack.allowAnySHA1InWant true")
+    git(tmp_path, f"clone -q --depth 1 file://{origin} head")
     step = f"cd head\n{script('Check out the base')}"
-    run_step(step, tmp_path, BASE=git(origin, "rev-parse", "HEAD^"))
+    run_step(step, tmp_path, BASE=git(origin, "rev-parse HEAD^"))
     assert [(tmp_path / name / "shop.py").read_text() for name in ("temp/base", "head")] == ["base", "head"]
     run_step(step, tmp_path, BASE="")
 
 
-ASKED = 'echo "$(basename "$PWD") $*" >> {folder}/asked'
+ASKED = """
+printf '%s\\t' "$(basename "$PWD")" "$@" >> {folder}/asked
+echo >> {folder}/asked
+"""
 MEASURES = f"""{ASKED}
 for out; do :; done
 mkdir -p "$out"
@@ -90,15 +86,15 @@ echo '| 3.14 |' > "$out/findings.md"
 """
 
 
-def asked(folder: Path) -> list[str]:
-    """What the program that a step runs was asked, and in which folder."""
-    return (folder / "asked").read_text().splitlines()
+def asked(folder: Path) -> list[list[str]]:
+    """The folder and the arguments of each call of the program that a step runs."""
+    return [line.split("\t")[:-1] for line in (folder / "asked").read_text().splitlines()]
 
 
 def test_runtimes_and_gilscope_are_installed(tmp_path: Path) -> None:
     program(tmp_path / "uv", ASKED.format(folder=tmp_path))
     run_step(script("Install"), tmp_path, RUNTIMES="3.14,3.14t+gil", GITHUB_ACTION_PATH="/the/action")
-    assert [line.partition(" ")[2] for line in asked(tmp_path)] == [
+    assert [" ".join(words) for _, *words in asked(tmp_path)] == [
         "python install --quiet 3.14", "python install --quiet 3.14t", "tool install --quiet /the/action",
     ]  # fmt: skip
 
@@ -115,12 +111,11 @@ def test_base_and_head_are_measured_alike_in_turns_and_a_push_once_and_the_table
         (tmp_path / ("temp/base" if name.startswith("base") else "head")).mkdir(parents=True, exist_ok=True)
     program(tmp_path / "gilscope", MEASURES.format(folder=tmp_path))
     run_step(script("Measure base, head, head, base"), tmp_path, **INPUTS)
-    calls = [line.split(maxsplit=1) for line in asked(tmp_path)]
-    assert [folder for folder, _ in calls] == [name.partition("-")[0] for name in names]
-    commands = [words.rpartition("/") for _, words in calls]
-    assert [name for *_, name in commands] == names
-    (flags,) = {words for words, *_ in commands}
-    assert run_parser().parse(split(flags))["app"] == "shop:app"
+    calls = asked(tmp_path)
+    assert [folder for folder, *_ in calls] == [name.partition("-")[0] for name in names]
+    assert [Path(words[-1]).name for words in calls] == names
+    assert len({" ".join(words) for _, *words, _ in calls}) == 1
+    assert run_parser().parse(calls[0][1:])["request"] == [INPUTS["REQUEST"]]
     run_step(post, tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert summary.read_text() == "| 3.14 |\n"
 

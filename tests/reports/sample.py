@@ -26,6 +26,7 @@ TITLES = {
 }
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 MS = 1_000_000
+SMALL: Mapping[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 _SEED_ROWS: tuple[tuple[str, Mapping[str, Value]], ...] = (
     ("1", {}),
@@ -152,11 +153,17 @@ def run_of(
     *,
     name: str = "quick",
     blocks: int = 3,
-    runtimes: Sequence[str] = ("3.11", "3.14t"),
+    runtimes: Sequence[str] = (),
     scale: float = 1.0,
     missing: Mapping[str, str] | None = None,
 ) -> Run:
-    """A run whose plan is what *cells* measured."""
+    """A run whose plan is what *cells* measured.
+
+    runtimes: by default 3.11 and 3.14t, or those of the cells if they have others
+    """
+    if not runtimes:
+        seen = dict.fromkeys(cell.runtime for cell in cells)
+        runtimes = ("3.11", "3.14t") if {*seen} <= {"3.11", "3.14t"} else tuple(seen)
     known = {(cell.system, str(cell.params)): {"system": cell.system, "params": cell.params} for cell in cells}
     return Run(
         run_id="20260102T030405-sample",

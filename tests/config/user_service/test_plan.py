@@ -1,7 +1,6 @@
 """A user's own service as a plan: from flags, from YAML, through result.json and back."""
 
 from pathlib import Path
-from shlex import split
 
 import pytest
 
@@ -16,8 +15,6 @@ from core.secret import revealed
 from core.user_service import App, UserService
 from tests.config.planning import COMMAND_LINE, SHAPED_LINE, command_of, planned, stored
 
-COMMAND, SHAPED = split(COMMAND_LINE), split(SHAPED_LINE)
-
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +27,7 @@ def service_of(plan: Plan) -> UserService:
 
 
 def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:
-    plan = planned(*COMMAND)
+    plan = planned(COMMAND_LINE)
     assert plan.runtimes == ("3.11", "3.14", "3.14t+gil", "3.14t")
     assert (plan.blocks, plan.method.duration_s, plan.method.warmup.share) == (8, 2.0, 0.1)
     (first, *others) = plan.cells()
@@ -42,7 +39,7 @@ def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:
 def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
     asked = """--request "GET /items/3" --request /items/4 --expect-json '{"id": 3}' --expect-status 201"""
     more = "--header 'Accept: x' --name shop --env A=b=c --service-port 8000 --start-deadline 2min"
-    plan = planned(*COMMAND, *split(f"{asked} {more} --runtime 3.14 --blocks 2 --num-clients 4 --rate 50"))
+    plan = planned(f"{COMMAND_LINE} {asked} {more} --runtime 3.14 --blocks 2 --num-clients 4 --rate 50")
     service, command = service_of(plan), command_of(plan)
     assert [str(one) for one in service.requests.requests] == ["GET /items/3", "GET /items/4"]
     assert {(one.expect_status, *one.headers.items()) for one in service.requests.requests} == {(201, ("Accept", "x"))}
@@ -54,7 +51,7 @@ def test_flags_say_what_is_asked_and_override_the_plan(tmp_path: Path) -> None:
 
 
 def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
-    plan = planned(*COMMAND, "--name", "shop", "--request", "GET /x", "--expect-json", "[1]")
+    plan = planned(f"{COMMAND_LINE} --name shop --request 'GET /x' --expect-json [1]")
     again = stored(plan)
     assert again.user_service == plan.user_service
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
@@ -65,8 +62,8 @@ def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
 def test_a_topology_is_a_row_for_each_pair_and_without_workers_a_command_for_each_service(
     place: str, services: list[int]
 ) -> None:
-    threaded = ["--service-command", f"{{python}} -m app {{port}} {{threads}} {place}"]
-    plan = planned(*threaded, "--topology", "8x1,4x2, 1x8", "--runtime", "3.14")
+    threaded = f"--service-command '{{python}} -m app {{port}} {{threads}} {place}'"
+    plan = planned(f"{threaded} --topology '8x1,4x2, 1x8' --runtime 3.14")
     assert shapes(plan) == "8x1 4x2 1x8"
     assert [plan.systems["own"].services(cell) for cell in plan.cells()] == services
 
@@ -89,14 +86,14 @@ def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
     given, _, expected = line.partition(" -> ")
     server, topology = given.split()
     monkeypatch.setattr("config.user_service.plan.cores_usable", lambda: 4)
-    plan = planned("--app", "a:b", "--server", server, "--topology", topology, "--runtime", "3.14")
+    plan = planned(f"--app a:b --server {server} --topology {topology} --runtime 3.14")
     assert shapes(plan) == expected
     again = stored(plan)
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
 
 
 def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
-    plan = planned("--arm", "old=http://127.0.0.1:1/v1/", "--arm", "new=unix:/run/x.sock")
+    plan = planned("--arm old=http://127.0.0.1:1/v1/ --arm new=unix:/run/x.sock")
     assert [(cell.system, cell.runtime) for cell in plan.cells()] == [("old", NATIVE), ("new", NATIVE)]
     assert plan.systems["old"].child_config["own"]["prefix"] == "/v1"
 
@@ -123,7 +120,7 @@ def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
     assert line.startswith("{python} -m ")
     assert line.endswith(" shop.web:app")
     assert not {"APP", "THREADS", "INTERFACE"} & set(line.split())
-    plan = planned("--app", "shop.web:app", "--server", name, "--runtime", "3.14")
+    plan = planned(f"--app shop.web:app --server {name} --runtime 3.14")
     app = command_of(plan)
     assert isinstance(app, App)
     assert (app.packages, app.server) == ((SERVERS[name].package,), name)
@@ -144,12 +141,12 @@ def test_each_server_has_a_command_that_can_be_started(name: str) -> None:
     ],
 )
 def test_what_can_be_measured_is_not_refused(line: str) -> None:
-    assert planned(*split(line)).cells() != []
+    assert planned(line).cells() != []
 
 
 def test_a_plan_of_upgrades_is_called_handshakes() -> None:
     upgrade = "--header 'Upgrade: websocket' --header 'Connection: Upgrade' --expect-status"
-    plans = [planned(*split(f"{COMMAND_LINE} {upgrade} {status}")) for status in (101, 200)]
+    plans = [planned(f"{COMMAND_LINE} {upgrade} {status}") for status in (101, 200)]
     switching, other = ([system.title for system in plan.systems.values()] for plan in plans)
     assert switching == [f"{other[0]} (handshakes only)"]
     called, usual = (plan.user_service.label for plan in plans if plan.user_service)
@@ -157,11 +154,11 @@ def test_a_plan_of_upgrades_is_called_handshakes() -> None:
 
 
 def test_services_that_nobody_would_call_are_refused() -> None:
-    sizes = ["--num-clients", "2", "--num-connections-per-client", "7"]
+    sizes = "--num-clients 2 --num-connections-per-client 7 --num-api-services"
     with pytest.raises(BadInput, match="2 services would get no requests"):
-        planned(*COMMAND, "--num-api-services", "8,16", *sizes)
-    assert planned(*COMMAND, "--num-api-services", "14", *sizes).cells()
-    assert planned(*SHAPED, "--num-api-services", "16", *sizes).cells()
+        planned(f"{COMMAND_LINE} {sizes} 8,16")
+    assert planned(f"{COMMAND_LINE} {sizes} 14").cells()
+    assert planned(f"{SHAPED_LINE} {sizes} 16").cells()
 
 
 def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:

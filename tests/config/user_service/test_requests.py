@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.options import Given
-from config.user_service.requests import load_requests, parse_time
+from config.user_service.requests import load_requests
 from core.errors import BadInput
 from core.request_plan import Request, RequestPlan
 from core.secret import revealed
@@ -51,8 +50,3 @@ def test_a_bare_list_is_a_plan_and_a_file_that_is_not_there_is_none(tmp_path: Pa
     assert listed.requests == (Request(path="/a"), Request(path="/b", headers={"Accept": "a: b"}))
     with pytest.raises(BadInput, match="Name a YAML file with --requests"):
         load_requests(tmp_path / "none.yaml")
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("10ms", 0.01), ("0.5s", 0.5), ("2", 2.0)])
-def test_times_are_read_in_their_unit(text: str, seconds: float) -> None:
-    assert parse_time(Given(value=text, name="think_time")) == seconds

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.environments.requirements import Requirements, from_names, local_path, name_of, read
+from lab.environments.requirements import Requirements, from_names, name_of, read
 
 FILE = """\
 # what the shop needs
@@ -74,26 +74,3 @@ def test_a_file_that_names_itself_is_refused_with_the_way_round_and_one_that_is_
     file.with_name("more.txt").write_text("--requirement requirements.txt\n")
     with pytest.raises(BadInput, match=r"requirements\.txt includes itself .*: requirements\.txt -> "):
         read(file)
-
-
-FOLDERS = """\
-./lib
-lib/
--e ./lib
---editable=./lib[fast]
-shop @ file://{here}/lib ; python_version > '3'
-{here}/lib"""
-OTHERS = """\
-lib
-flask==3.1.3
-shop @ https://example.org/lib
-./none
--e git+https://x/y"""
-
-
-def test_an_entry_may_be_a_folder_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "lib").mkdir()
-    monkeypatch.chdir(tmp_path)
-    folders = [local_path(entry) for entry in FOLDERS.format(here=tmp_path).splitlines()]
-    assert {folder and folder.resolve() for folder in folders} == {tmp_path / "lib"}
-    assert {local_path(entry) for entry in OTHERS.splitlines()} == {None}

@@ -8,9 +8,8 @@ import pytest
 
 from lab.gil.memory import PythonProcess, build_in_file, python_process
 from tests.conftest import runtime_or_skip
+from tests.lab.python.test_trust import NOBODY, as_root
 from tests.started import started
-
-NOBODY = 65534
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,7 @@ def test_a_file_that_is_no_interpreter_is_none(tmp_path: Path, junk: bytes) -> N
     assert build_in_file(tmp_path / "none") == ""
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@as_root
 def test_an_interpreter_of_another_user_is_read_and_not_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,7 +34,7 @@ def test_an_interpreter_of_another_user_is_read_and_not_executed(
         assert python_process(other.pid) == PythonProcess(interpreter.facts["version"] + "t", gil_enabled=False)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@as_root
 def test_a_foreign_program_that_only_has_an_interpreters_name_is_not_known(tmp_path: Path) -> None:
     program = Path(shutil.copy2(os.path.realpath("/bin/cat"), tmp_path / "python3.14"))
     marker = tmp_path / "line"

@@ -57,4 +57,4 @@ def user_ticks(pid: int) -> int:
 def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
     with pytest.raises(BadInput, match="--keep-awake false"):
-        preflight(planned("--system", "4", "--runtime", "3.14", "--keep-awake", "true"))
+        preflight(planned("--system 4 --runtime 3.14 --keep-awake true"))

@@ -10,8 +10,7 @@ import pytest
 
 from core.beside import Beside
 from lab.run import beside
-
-NOBODY = 65534
+from tests.lab.python.test_trust import NOBODY, as_root
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def test_the_folder_is_given_away_last_and_no_link_is_followed(folder: Path, mon
     assert words[:3] == ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+@as_root
 def test_the_new_owner_cannot_make_root_give_another_file_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it owns the folder, it replaces a file there by a link at once."""
     victim, chown = folder.parent / "victim", os.chown

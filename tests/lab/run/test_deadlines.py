@@ -1,7 +1,5 @@
 """How long a cell may take: what hangs is caught, and what is slow is not."""
 
-from shlex import split
-
 import pytest
 
 from lab.run.bench import FLOOR_S, calling_s
@@ -12,7 +10,7 @@ OWN = f"{COMMAND_LINE} --runtime 3.14 --warmup 1s --num-clients 2 --num-connecti
 
 def longest_s(flags: str) -> float:
     """How long the clients of the only cell of this plan may take."""
-    plan = planned(*split(flags))
+    plan = planned(flags)
     (system,) = plan.systems.values()
     (cell,) = plan.cells()
     return calling_s(cell, system, plan.method)

@@ -164,7 +164,7 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
 
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
     flags = f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
-    swept = replace(planned(*flags.split()), method=Method(duration_s=1.0, slices=True))
+    swept = replace(planned(flags), method=Method(duration_s=1.0, slices=True))
     order = order._replace(plan=swept)
     journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
     assert {len(group) for group in groups} == {size}
@@ -284,14 +284,14 @@ FILES = """\
 def test_room_is_made_for_the_process_that_needs_most_files(line: str) -> None:
     flags, _, bounds = line.partition(" -> ")
     least, below = map(int, bounds.split())
-    assert least <= files_needed(planned(*flags.split()).cells()[0]) < below
+    assert least <= files_needed(planned(flags).cells()[0]) < below
 
 
 def test_http_clients_that_would_leave_services_idle_are_refused() -> None:
-    flags = ("--system", "http-stdlib", "--num-api-services", "4", "--num-clients", "1", "--num-connections-per-client")
+    flags = "--system http-stdlib --num-api-services 4 --num-clients 1 --num-connections-per-client"
     with pytest.raises(BadInput, match="is 3, but NUM_API_SERVICES is 4"):
-        preflight(planned(*flags, "4,3"))
-    preflight(planned(*flags, "4"))
+        preflight(planned(f"{flags} 4,3"))
+    preflight(planned(f"{flags} 4"))
 
 
 def test_the_time_of_a_search_is_known_before_it_starts_and_depends_on_objective_rate_and_arms(plan: Plan) -> None:

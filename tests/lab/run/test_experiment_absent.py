@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Plan
 from core.messages import NOTHING, message, verbatim
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
@@ -14,14 +13,9 @@ from tests.config.planning import planned
 from tests.lab.run.test_experiment import runtime
 
 
-def mixed(systems: str, runtimes: str, *flags: str) -> Plan:
-    """A plan of these systems under these runtimes."""
-    return planned("--system", systems, "--runtime", runtimes, *flags)
-
-
 @pytest.fixture
 def here() -> dict[str, AnyRuntime]:
-    """Both runtimes of mixed()."""
+    """A native and a Python runtime."""
     return {"native": Native(), "3.14": runtime("3.14")}
 
 
@@ -48,7 +42,7 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
 ) -> None:
     lacking, systems, runtimes, left = map(str.strip, line.split("|"))
     lack(monkeypatch, lacking)
-    plan = mixed(systems, runtimes)
+    plan = planned(f"--system {systems} --runtime {runtimes}")
     possible = drop_absent(plan, here)
     cells = [f"{cell.system}/{cell.runtime}" for cell in possible.cells()]
     absent = [f"{system}/{runtime}" for system, runtime in possible.absent]
@@ -61,7 +55,7 @@ def test_nothing_is_called_where_the_native_client_that_the_plan_wants_is_missin
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack(monkeypatch, "loadgen")
-    plan = mixed("2", "3.14", "--client-runtime", "native")
+    plan = planned("--system 2 --runtime 3.14 --client-runtime native")
     assert drop_absent(plan, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
@@ -75,7 +69,7 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Runtime, "python", fail)
     runtimes: dict[str, AnyRuntime] = {"3.14": runtime("3.14")}
-    possible = drop_absent(mixed("3,echo-uvloop,echo-asyncio", "3.14"), runtimes)
+    possible = drop_absent(planned("--system 3,echo-uvloop,echo-asyncio --runtime 3.14"), runtimes)
     reasons = {system: str(reason) for (system, _), reason in possible.absent.items()}
     assert reasons == {"3": "requirements/tornado.txt", "echo-uvloop": "requirements/uvloop.txt"}
     assert [str(line) for line in prepare(runtimes)] == ["3.14: requirements/tornado.txt"]
@@ -84,6 +78,7 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Runtime, "python", lambda self, requirements, wheels=(): Path("/no/python"))
     names = ("3.14", "3.14t+gil", "3.14t")
-    possible = drop_absent(mixed("alt-granian-wsgi", ",".join(names)), {name: runtime(name) for name in names})
+    plan = planned(f"--system alt-granian-wsgi --runtime {','.join(names)}")
+    possible = drop_absent(plan, {name: runtime(name) for name in names})
     assert [cell.runtime for cell in possible.cells()] == ["3.14", "3.14t"]
     assert list(possible.absent) == [("alt-granian-wsgi", "3.14t+gil")]

@@ -99,7 +99,7 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
     module.write_text("A = 1")
     system = find("3")
     runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin/python"})}
-    plan = planned("--system", "3", "--runtime", "3.14")
+    plan = planned("--system 3 --runtime 3.14")
     taken = Fingerprinter(plan, runtimes, {})
     cell = plan.cells()[0]
     before = taken.of(cell, system)

@@ -11,11 +11,11 @@ from record.run import CellResult
 from reports.compare.ci import sentence
 from reports.compare.members import members, obstacles
 from reports.view import View
-from tests.reports.compare.test_runs import BEFORE_MS, ONE, compared, run
+from tests.reports.compare.test_runs import BEFORE_MS, compared, run
 from tests.reports.compare.test_runs import cells as that_took
-from tests.reports.sample import cell_of, faulty, with_load, with_service
+from tests.reports.sample import SMALL, cell_of, faulty, with_load, with_service
 
-CELL = cell_of("1", "3.14t", ONE)
+CELL = cell_of("1", "3.14t", SMALL)
 
 
 def cells(factor: float = 1.0, blocks: int = 10, runtime: str = "3.14t", spread: float = 1.0) -> list[CellResult]:

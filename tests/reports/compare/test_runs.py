@@ -16,18 +16,16 @@ from reports.compare.runs import Compared, ComparedCell, compare_runs
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks
 from tests.reports.compare.trio import trio
-from tests.reports.sample import TITLES, run_of
+from tests.reports.sample import SMALL, TITLES, run_of
 
-ONE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 NAMES = ("before", "after")
 BEFORE_MS = (2000, 2010, 1995, 2005, 1990, 2002, 2008, 1998, 2004, 1996)
-SLOWER_MS = tuple(round(time_ms * 1.2) for time_ms in BEFORE_MS[::-1])
 ALIKE_MS = tuple(time_ms + 1 for time_ms in BEFORE_MS[::-1])
 
 
 def cells(times_ms: Iterable[float], runtime: str = "3.14t", system: str = "1", **values: Value) -> list[CellResult]:
     """One cell over as many blocks as there are times; its one client took these."""
-    return in_blocks(runtime, times_ms, {**ONE, **values}, system=system)
+    return in_blocks(runtime, times_ms, {**SMALL, **values}, system=system)
 
 
 def run(*some: Sequence[CellResult], method: Method | None = None, **machine: Any) -> Run:
@@ -50,13 +48,6 @@ def compared(a: Run, b: Run, **how: Any) -> Compared:
 def only(found: Compared) -> ComparedCell:
     (one,) = found.cells
     return one
-
-
-def test_a_run_that_takes_a_sixth_less_time_is_faster() -> None:
-    one = only(compared(run(cells(SLOWER_MS)), run(cells(BEFORE_MS))))
-    assert one.comparison.verdict == "faster"
-    assert one.comparison.ratio == pytest.approx(1.2, rel=1e-3)
-    assert one.medians_ns == [2.4010e6, 2.0010e6]
 
 
 def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
@@ -105,30 +96,10 @@ def test_other_interpreters_and_packages_are_compared_and_named() -> None:
     ]
 
 
-def test_cells_that_only_one_run_has_are_named() -> None:
-    sweep = [cells(BEFORE_MS, system="4", NUM_MULTI_SOCKET=sockets) for sockets in (1, 5)]
-    found = compared(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")))
-    assert only(found).comparison.params["NUM_MULTI_SOCKET"] == 1
-    assert texts(found.troubles) == [
-        "Only run A has these measurements, so they are not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
-        "Only run B has these measurements, so they are not compared: System 1 (3.14).",
-    ]
-
-
 def test_nothing_in_common_is_refused_with_what_each_run_has() -> None:
     said = r"In A: System 1, NUM_CLIENTS 1 \(3.14t\)\. In B: System 1, NUM_CLIENTS 2 "
     with pytest.raises(BadInput, match=said):
         compared(run(cells(BEFORE_MS)), run(cells(BEFORE_MS, NUM_CLIENTS=2)), anyway=True)
-
-
-def test_each_further_run_is_compared_with_the_first() -> None:
-    """Of 4.004 s and 2.004 s, B takes as long and 3.004 s, C 8.004 s and 4.004 s."""
-    found = compare_runs(members(trio(), ("first", "second", "third")), anyway=True)
-    ratios = [(one.pair.letter, one.comparison.numerator, round(one.comparison.ratio or 0, 3)) for one in found.cells]
-    assert ratios == [("B", "second", 1.0), ("B", "second", 0.667), ("C", "third", 0.5), ("C", "third", 0.501)]
-    views = [*trio()[:2], View(run(cells(BEFORE_MS, "3.11")), TITLES)]
-    with pytest.raises(BadInput, match=r"\(A\) and other \(C\) have no measurement in common\. In A: "):
-        compare_runs(members(views, ("first", "second", "other")))
 
 
 @pytest.mark.parametrize("count", [1, 27])

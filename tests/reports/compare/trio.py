@@ -3,16 +3,14 @@
 from dataclasses import replace
 from functools import cache
 
-from core.cell import Value
 from record.run import Run
 from reports.compare.members import members
 from reports.compare.runs import compare_runs, document
 from reports.document.model import Document
 from reports.view import View
-from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
+from tests.reports.sample import MS, SMALL, TITLES, cell_of, measured, run_of
 
 ARMS = ("3.14t+gil", "3.14t")
-SMALL: dict[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
 
 def one_run(day: int, gil_ms: int, free_ms: int, *, also: tuple[str, ...] = ()) -> Run:
@@ -23,7 +21,7 @@ def one_run(day: int, gil_ms: int, free_ms: int, *, also: tuple[str, ...] = ()) 
         for arm, took_ms in zip(ARMS, (gil_ms, free_ms), strict=True)
         for block in range(1, 8)
     ]
-    made = run_of(cells, runtimes=ARMS, blocks=7)
+    made = run_of(cells, blocks=7)
     return replace(made, run_id=f"run-of-day-{day}", started_at=f"2026-05-{day:02}T10:00:00+00:00")
 
 

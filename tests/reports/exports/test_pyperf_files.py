@@ -5,18 +5,11 @@ from pathlib import Path
 import pyperf  # type: ignore[import-untyped]
 import pytest
 
-from core.errors import BadInput
 from reports.exports.pyperf_files import export
 from reports.view import View
 from tests.reports.compare.test_runs import cells, run
 
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
-
-
-def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(BadInput, match="cannot be written"):
-        export(View(run(cells(TIMES_MS))), tmp_path / "file" / "deep")
 
 
 def test_pyperf_reads_a_benchmark_per_setting_with_a_value_per_block(tmp_path: Path) -> None:

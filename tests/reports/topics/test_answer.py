@@ -45,13 +45,13 @@ def several(runtimes: Sequence[str] = RUNTIMES) -> Run:
 
 def test_page_and_terminal_have_the_same_headline_if_no_step_leads_from_the_first_runtime_to_the_last() -> None:
     arms = {"3.14": 600, "3.14+jit": 560, "3.14t": 300}
-    shown = section(View(run_of(cells_of("2", arms), runtimes=tuple(arms), blocks=9)))
+    shown = section(View(run_of(cells_of("2", arms), blocks=9)))
     assert str(shown.answer[0]) == str(shown.terminal[0])
 
 
 def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
-    run = run_of(cells, runtimes=("3.14", "3.14t"), blocks=2)
+    run = run_of(cells, blocks=2)
     headers = {"X-Token": Secret("...", name="--header X-Token", value="s3cret")}
     asked = Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201)
     with_service(run, asked)

@@ -22,7 +22,7 @@ def two_arms(**changed: Any) -> Run:
     for block in range(1, BLOCKS + 1):
         cells.append(measured(cell_of("1", BEFORE, SIZE), block, [1999 * MS], cpu_ns=100 * MS))
         cells.append(measured(cell_of("1", AFTER, SIZE), block, [999 * MS], cpu_ns=80 * MS))
-    return run_of([replace(cell, **changed) for cell in cells], blocks=BLOCKS, runtimes=[BEFORE, AFTER])
+    return run_of([replace(cell, **changed) for cell in cells], blocks=BLOCKS)
 
 
 def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_same() -> None:

@@ -28,7 +28,7 @@ def memory_run(
         values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": count, "PAYLOAD_BYTES": 0}
         rate = 1000 if count else 0
         cells += [served("3.14", block, rate, values, services=[{key: round(size(count))}]) for block in (1, 2)]
-    return run_of(cells, name="memory", blocks=2, runtimes=["3.14"])
+    return run_of(cells, name="memory", blocks=2)
 
 
 def test_pages_shared_with_the_clients_are_no_part_of_the_slope() -> None:

@@ -45,16 +45,6 @@ def both(cause: str) -> Run:
     return run(*(cell(name, block, of) for name, blocks in arms.items() for block, of in enumerate(blocks, 1)))
 
 
-def test_what_took_the_time_of_slow_requests_is_named_with_the_change_from_the_other_runtime() -> None:
-    """tests/golden has that of collections."""
-    finding, change = map(str, section(View(both("service"))).sentences)
-    assert "No core for runnable threads of the service: 30% [" in finding
-    assert "threads of the client: unknown. Cores taken by the host (steal): 0% [0%, 0%]." in finding
-    assert finding.endswith("In the whole timed window, these four shares are 0%, 5%, -, 0%.")
-    assert change.startswith("3.14 → 3.14t, System 2: the share of the time of slow requests in which threads of the ")
-    assert " changes by +28% [+2" in change
-
-
 def test_nothing_is_claimed_where_slow_requests_wait_for_a_core_no_more_than_others() -> None:
     everywhere = held_up("service", [0.6, 0.62, 0.58, 0.61, 0.6], window=0.6)
     said = section(View(run(*(cell("3.14t", block, of) for block, of in enumerate(everywhere, 1)))))

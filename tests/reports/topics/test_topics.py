@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import pytest
 
-from core.languages import ENGLISH
 from core.runtime import Flags
 from reports.document.model import Table
 from reports.parts import answer, gaps
@@ -14,14 +14,12 @@ from reports.sections import results, seed, validity
 from reports.view import View
 from tests.analysis.timed_cells import steady
 from tests.reports.contestants import lines_of
-from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, set_plan
-
-SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
+from tests.reports.sample import MS, SMALL, TITLES, cell_of, measured, run_of, set_plan
 
 
 def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_not_need() -> None:
     cells = [measured(cell_of("1", name, SMALL), 1, [MS]) for name in ("3.11", "3.14t")]
-    run = run_of(cells, blocks=10_000, runtimes=["3.11", "3.14t"])
+    run = run_of(cells, blocks=10_000)
     set_plan(run, until={"verdict": True, "seconds": 180.0})
     assert not results.section(View(run)).sentences
     assert not [what for what, _ in gaps.gaps_of(View(run)) if "planned cell" in str(what)]
@@ -45,7 +43,7 @@ def answered(view: View) -> str:
     """The text of the notes in the last table of the answer."""
     *_, notes = answer.answer(view)
     assert isinstance(notes, Table)
-    return " ".join(datum.text(ENGLISH) for line in notes.lines for datum in line)
+    return " ".join(chain(*lines_of(notes)))
 
 
 def timed_run(usual_ns: Mapping[str, int], requests: int) -> View:
@@ -55,7 +53,7 @@ def timed_run(usual_ns: Mapping[str, int], requests: int) -> View:
         for arm, ns in usual_ns.items()
         for block in range(1, 13)
     ]
-    return View(run_of(cells, runtimes=["3.11", "3.14"], blocks=12))
+    return View(run_of(cells, blocks=12))
 
 
 def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_verdict() -> None:
@@ -66,8 +64,7 @@ def test_the_latencies_that_are_printed_are_those_of_the_table_and_have_their_ve
 def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     """900 requests a block are too few for its p99; of all 10,800 there is one."""
     view = timed_run({"3.11": MS, "3.14": MS}, 900)
-    (line, _) = results.table(view).lines
-    assert "1,000*" in [datum.text(ENGLISH) for datum in line]
+    assert "1,000*" in lines_of(results.table(view))[0]
     said = "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (pooled over the blocks)."
     assert said in answered(view)
 

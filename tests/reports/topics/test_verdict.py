@@ -104,7 +104,7 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
         values = {"NUM_API_SERVICES": processes, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 8}
         for runtime, ms in times.items():
             cells += in_blocks(runtime, range(ms, ms + 6), values)
-    run = run_of([replace(cell, system="own") for cell in cells], runtimes=["3.14", "3.14t"], blocks=6)
+    run = run_of([replace(cell, system="own") for cell in cells], blocks=6)
     set_plan(run, name="own", own=ITEMS.to_json())
     view = View(run)
     assert [*dict.fromkeys(str(view.settings.where(row)) for row in view.rows)] == [

@@ -64,10 +64,3 @@ def test_between_versions_a_librarys_function_is_compared_whatever_its_line() ->
     for version, is_told in (("3.14", True), ("3.13", False)):
         sentences = said(made(profile(version, before), profile("3.14t", after), before=version))
         assert any("Difference" in sentence for sentence in sentences) == is_told
-
-
-def test_what_was_not_profiled_is_told_with_the_reason() -> None:
-    reason = message("not profiled: {reason}", reason="it failed").to_json()
-    made_section = made({"kind": "python", "system": "2", "runtime": "3.14t", "params": {}, "sentence": reason})
-    assert said(made_section) == ["3.14t, System 2: not profiled: it failed."]
-    assert not any(made_section.tables)
