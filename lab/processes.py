@@ -42,7 +42,7 @@ def run(
     the newest mebibyte of the output are kept (lab.output).
 
     watch: called every WATCH_S with the newest line of the command's stderr
-    options: folder and pass_fds, as for guarded()
+    options: folder, pass_fds and program, as for guarded()
     Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
     out, err, until = ProcessOutput(), ProcessOutput(), monotonic() + timeout_s
@@ -127,23 +127,25 @@ class Guard:
 
 
 @contextmanager
-def guarded(
+def guarded(  # noqa: PLR0913 - a process has them all
     command: Sequence[str | Path],
     environment: Mapping[str, str] | None = None,
     *,
     folder: Path | None = None,
     pass_fds: Sequence[int] = (),
+    program: str | None = None,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
     stop: int = 0,
 ) -> Iterator[Guard]:
     """Start *command* under a guard process, which kills its process tree when the `with` block or this process ends.
 
     folder: the command's working directory
+    program: the file to execute, if it differs from command[0]
     streams: where the command's stdout and stderr go
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
     """
     heard, report = os.pipe()
-    words = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop))]
+    words = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop)), program or str(command[0])]
     with os.fdopen(heard, "rb") as report_pipe:
         try:
             process = subprocess.Popen(

@@ -7,6 +7,7 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message
@@ -25,7 +26,8 @@ def may_execute(path: Path) -> Message:
     """
     try:
         for place in _path_steps(path):
-            if reason := _find_fault(place, os.lstat(place)):
+            reason = _find_fault(place, os.lstat(place))
+            if reason:
                 return reason
     except OSError as error:
         return message("{path} cannot be read: {reason}", path=str(error.filename or path), reason=error.strerror)
@@ -48,10 +50,16 @@ def may_use(path: Path) -> Message:
 def trusted_output(command: Sequence[str], timeout_s: float) -> str | None:
     """Run the program at command[0] if may_execute() accepts it, and return its stdout; None if it fails or is refused.
 
-    Nobody else can replace an accepted program before it is executed, because nobody else may change any step of its
-    path.
+    The program is opened before it is checked, and the opened file is executed, so nobody can replace it in between. A
+    script is run by its path, because it may depend on its own name, as pyenv's scripts do.
     """
-    return None if may_execute(Path(command[0])) else output_of(command, timeout_s, scrubbed_environment())
+    with suppress(OSError), open(command[0], "rb", buffering=0) as file:
+        descriptor, by_path = file.fileno(), file.read(2) == b"#!" or not Path("/proc/self/fd").exists()
+        if may_execute(Path(command[0])) or _find_fault(command[0], os.fstat(descriptor)):
+            return None
+        opened = {} if by_path else {"pass_fds": (descriptor,), "program": f"/proc/self/fd/{descriptor}"}
+        return output_of(command, timeout_s, scrubbed_environment(), **opened)
+    return None
 
 
 def _path_steps(path: Path) -> Iterator[str]:
