@@ -31,7 +31,7 @@ def test_each_client_begins_with_another_service(client_id: int, first: int, *, 
         order.append([server.address])
         return RIGHT(server, connection, request)
 
-    sizes = {"NUM_THREADS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 5, "CALC_TARGET": 50}
+    sizes: Any = {"NUM_THREADS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 5, "CALC_TARGET": 50}
     with services(noting, noting, noting) as addresses:
         if is_native:
             asked({**told_client(addresses, **sizes), "client_id": client_id})

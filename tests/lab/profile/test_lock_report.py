@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,8 @@ def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(line: str) -> N
     facts = QUIET
     for field in given.split():
         name, _, value = field.partition("=")
-        facts = facts._replace(**{name: STACKS[value] if value in STACKS else json.loads(value)})
+        changed: dict[str, Any] = {name: STACKS[value] if value in STACKS else json.loads(value)}
+        facts = facts._replace(**changed)
     assert str(sentence(facts, 100, 10 * SECOND)).startswith(told)
 
 

@@ -24,7 +24,7 @@ def stress(*rounds: Round) -> Stress:
 
 
 FREE, HELD = "3.14t", "3.14t+gil"
-CRASHED = {"answered": 0, "reason": "it ended", "crashes": ("Fatal Python error: Aborted",)}
+CRASHED: Any = {"answered": 0, "reason": "it ended", "crashes": ("Fatal Python error: Aborted",)}
 
 
 def test_nothing_found_is_no_finding_and_says_what_would_not_show() -> None:
