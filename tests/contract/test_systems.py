@@ -149,11 +149,11 @@ def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str
 LOADING = "import needs_gil"
 LOADING_LATE = """
 import core.child
-to_json = core.child.ProcessUsage.to_json
+to_json = core.child.Usage.to_json
 def late(usage):
     import needs_gil
     return to_json(usage)
-core.child.ProcessUsage.to_json = late
+core.child.Usage.to_json = late
 """
 
 
