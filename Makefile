@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
