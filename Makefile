@@ -72,6 +72,10 @@ lint: $(DEV_STAMP) ## Check format, lint rules, types and token budget: ruff, my
 
 check: lint test ## Run lint and test
 
+bench: $(RUNTIMES_STAMP) ## Benchmark gilscope's own code
+	@$(PYTHON) -m benchmarks.parts $(ARGS)
+	@$(PYTHON) -m benchmarks.parts --start-up $(ARGS)
+
 report: $(RUN_STAMP) ## Write the report of a saved run again: make report RUN=reports/out/...
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)
 

@@ -1,1 +1,1 @@
-"""Benchmarks of gilscope's method, with alternating runs and ratios of medians."""
+"""Benchmarks of gilscope's own parts, with alternating runs and ratios of medians."""
