@@ -78,7 +78,7 @@ def _lines(
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
             yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=missing)
-        for finding in judge_machine(known["quiet"]):
+        for finding in judge_machine(known["quiet"] or {}):
             if finding.good is False:
                 yield message(
                     "  noise     {name}: {value}. {remedy}",

@@ -11,7 +11,7 @@ from config.options import PYTHON, Flags, Given, Option, applying, by_key, expec
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
-from core.hosts import VIA, Host, Layout
+from core.hosts import PRESETS, Host, Layout
 from core.messages import Message, message
 from core.system_file import file_of
 from core.user_service import only_native
@@ -51,7 +51,7 @@ HOST_KEYS = (
     Option(
         "via",
         "How gilscope connects to the host: ssh (default), or here if the host is this machine.",
-        choices=VIA,
+        choices=tuple(PRESETS),
     ),
     Option(
         "identity_file",

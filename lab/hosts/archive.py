@@ -19,6 +19,7 @@ from core.request_plan import RequestPlan
 from lab.digests import files_in, walk
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, read, relocate_paths
+from lab.hosts.tasks import FILES, OWN
 from lab.native import programs
 from lab.places import REPOSITORY
 
@@ -28,8 +29,6 @@ CHECKOUT = "pyproject.toml"  # core.program recognises a checkout by this file; 
 MOST_BYTES = 64 << 20
 MOST_FILES = 10_000
 MOST_BODY_BYTES = 4 << 20
-OWN = "own"  # the name of the service's working directory in the archive
-FILES = "{files}"  # in a line of requirements: the folder of the files on the host
 LEFT_OUT = {".git", ".hg", ".svn", ".venv", ".tox", ".nox", "__pycache__", "node_modules", "gilscope-runs"} | {
     f".{tool}_cache" for tool in ("mypy", "pytest", "ruff")
 }

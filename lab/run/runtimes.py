@@ -1,6 +1,5 @@
 """Start runtimes: an interpreter with its command-line options, and an environment with the needed packages."""
 
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ from lab.environments.environment import (
 from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import REPOSITORY
-from lab.processes import scrubbed_environment
 from lab.python.interpreters import Interpreter
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
@@ -184,22 +182,6 @@ class UserServiceRuntime:
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime
-
-
-def start_child(
-    command: Sequence[str], process_group: int, variables: Mapping[str, str], stderr: int
-) -> "subprocess.Popen[bytes]":
-    """Start a child process with pipes to its stdin and stdout. Raises OSError if its program cannot be started."""
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        process_group=process_group,
-        cwd=REPOSITORY,
-        env=scrubbed_environment() | dict(variables),
-        bufsize=0,
-    )
 
 
 @cache

@@ -13,8 +13,9 @@ from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
 from lab.folders import Sandbox
-from lab.hosts import agent_stream, connection, protocol
-from lab.hosts.connection import ClockOffset, HostConnection, between, estimate, overlap_faults
+from lab.hosts import connection, protocol
+from lab.hosts.clocks import ClockOffset, between, estimate, overlap_faults
+from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import BYTES, MessageReader, encoded
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
@@ -38,14 +39,14 @@ def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not shutil.which("ssh"), reason="needs ssh")
 def test_ssh_takes_paths_with_blanks_and_places_with_user_and_port(tmp_path: Path) -> None:
     key, known = tmp_path / "my key", tmp_path / "known hosts"
-    assert [agent_stream.split_ssh_address(text) for text in ("h", "me@[fe80::1]:22")] == [
-        ("", "h", ""),
-        ("me", "fe80::1", "22"),
-    ]
-    host = Host(name="a", address="127.0.0.1", ssh="127.0.0.1", identity_file=str(key), known_hosts=str(known))
-    words = agent_stream.ssh_command(host)
-    done = subprocess.run([words[0], "-G", *words[1:-1]], capture_output=True, text=True, check=True)
-    assert {f"identityfile {key}", f"userknownhostsfile {known}"} <= {*done.stdout.splitlines()}
+    given = {"name": "a", "address": "127.0.0.1", "identity_file": str(key), "known_hosts": str(known)}
+    for place, expected in (
+        ("h", ("hostname h", "port 22")),
+        ("me@[fd00::2]:23", ("user me", "hostname fd00::2", "port 23")),
+    ):
+        program, *words = Host(**given, ssh=place).carrier
+        done = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True)
+        assert {f"identityfile {key}", f"userknownhostsfile {known}", *expected} <= {*done.stdout.splitlines()}
 
 
 def test_the_offset_is_that_of_the_middle_of_a_trip_give_or_take_half_of_it() -> None:
@@ -67,10 +68,11 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
-    code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent, lab.user_service.child; print(*sys.modules)"
+    modules = "lab.hosts.agent, lab.hosts.worker, lab.hosts.tasks, lab.user_service.child"
+    code = f"import sys; sys.path.insert(0, '.'); import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     own = [name for name in done.stdout.split() if name.partition(".")[0] in ("lab", "core", "systems", "config")]
-    assert "lab.hosts.agent_calls" in own
+    assert "lab.hosts.tasks" in own
     for name in own:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():

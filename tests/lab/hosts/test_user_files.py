@@ -17,9 +17,7 @@ from core.hosts import Host, Layout
 from core.method import Method
 from core.runtime import NATIVE
 from lab.environments.environment import EnvironmentFailed
-from lab.folders import Sandbox
-from lab.hosts import archive
-from lab.hosts.agent_calls import AgentCalls
+from lab.hosts import archive, boot, tasks
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
 from lab.run.bench import Bench
@@ -110,27 +108,23 @@ def test_what_is_too_large_is_refused_with_its_size(
         archive.user_files(own(tmp_path))
 
 
-def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
+def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "cache/gilscope/agent-0/left").mkdir(parents=True)
+    places = [Path(boot.own_folder()) for _ in range(2)]
+    assert [place.name for place in places] == ["agent-0", "agent-1"]
+    assert not any(places[0].iterdir())
     shop = tmp_path / "shop"
     shop.mkdir()
     (shop / "run").write_text("first")
     (shop / "run").chmod(0o755)
     content, _ = archive.user_files(own(shop))
-    left = tmp_path / "cache/gilscope/files-shop-0/own/made"
-    left.parent.mkdir(parents=True)
-    left.write_text("by the service of an earlier run")
-    own_sandbox = Sandbox()
-    calls = AgentCalls(own_sandbox)
-    places = [Path(calls.files("shop", b64encode(content).decode())) for _ in range(2)]
-    assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
-    assert [os.access(place / "own/run", os.X_OK) for place in places] == [True, True]
-    assert not left.exists()
-    calls.close()
-    own_sandbox.__exit__()
-    assert [path.name for path in left.parents[2].glob("files-*/")] == []
+    monkeypatch.setattr(tasks, "REPOSITORY", places[0])
+    unpacked = Path(tasks.unpack("shop", b64encode(content).decode()))
+    assert unpacked.is_relative_to(places[0])
+    assert os.access(unpacked / "own/run", os.X_OK)
 
 
 # ---- services on hosts that are this machine -----------------------------------------------------------------------
@@ -231,7 +225,8 @@ def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed
 
     def there() -> list[str]:
         links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
-        return [path for path in map(os.path.realpath, links) if path.startswith(f"{folder}/gilscope/files-")]
+        paths = map(os.path.realpath, links)
+        return [path for path in paths if path.startswith(f"{folder}/gilscope/agent-") and "/files/" in path]
 
     def kill_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
         served.extend(there())
