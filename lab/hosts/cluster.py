@@ -176,8 +176,8 @@ class HostCluster(CellPlaces):
     def service_line(self) -> dict[str, Any]:
         """Return the address at which services listen, and the addresses of their clients."""
         return {
-            "address": self.layout.hosts[self.layout.services_on].address,
-            "peers": self.layout.client_addresses,
+            "address": self.of_services.host.address,
+            "peers": [place.host.address for place in self.places_of(CLIENT)],
         }
 
     @property

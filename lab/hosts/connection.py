@@ -7,6 +7,7 @@ import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import monotonic, perf_counter, perf_counter_ns
@@ -321,6 +322,9 @@ class HostConnection(Place):
             self.booted: Booted = decoded(said, Booted)
         except Misfit as misfit:
             raise HostLost("the agent's first message is wrong: {error}", error=misfit) from None
+        self.host = replace(self.host, address=self.host.address or self.booted["address"])
+        if not self.host.address:
+            raise HostLost("it has no default route, so its address is unknown. Add the key address to the host")
 
     def _hello(self, wait_s: float) -> dict[str, Any]:
         """Return the next message. Raises HostLost."""
