@@ -64,7 +64,6 @@ class Carrier:
                     "{program} cannot be started: {error}", program=command[0], error=error.strerror
                 ) from None
         self._complaints.close_write_end()
-        self.write(_start_script(host).encode())
 
     def receive(self, wait_s: float, take: Callable[[dict[str, Any]], object]) -> bool:
         """Call *take* with each message that the agent sent. Return whether any data came within *wait_s*.
@@ -129,11 +128,8 @@ class Carrier:
         return verbatim(text)
 
 
-def _start_script(host: Host) -> str:
+def start_script(host: Host) -> bytes:
     """Return the POSIX shell script that replaces its shell by the first code of the agent."""
     others = (sys.executable,) if host.via == "here" else PYTHONS
-    return _FIND.format(
-        candidates=shlex.join([*host.python, *others]),
-        boot=shlex.quote(BOOT.read_text("utf-8")),
-        no_python=NO_PYTHON,
-    )
+    boot = shlex.quote(BOOT.read_text("utf-8"))
+    return _FIND.format(candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON).encode()

@@ -20,7 +20,7 @@ from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message, verbatim
 from lab.hosts import archive
-from lab.hosts.carrier import Carrier, HostLost
+from lab.hosts.carrier import Carrier, HostLost, start_script
 from lab.hosts.clocks import ClockOffset, estimate
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
 from lab.output import HeadTailBuffer
@@ -310,6 +310,7 @@ class HostConnection(Place):
 
     def _boot(self) -> None:
         """Send gilscope's files, and read what the agent says about itself. Raises HostLost."""
+        self._carrier.write(start_script(self.host))
         self.machine = str(self._hello(CONNECT_S).get("machine"))
         files = archive.agent(native=self.machine == platform.machine())
         self._carrier.write(b"%d\n" % len(files) + files)
