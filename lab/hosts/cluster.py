@@ -23,7 +23,7 @@ from lab.hosts import tasks
 from lab.hosts.clocks import overlap_faults
 from lab.hosts.connection import RemoteProcess
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
-from lab.machine import host
+from lab.machine import host, link
 from lab.profile.locks import obstacle_to
 from lab.python import interpreters
 from lab.run.children import Child
@@ -130,13 +130,13 @@ class HostCluster(CellPlaces):
                 facts[name],
                 runtimes={runtime: found["version"] for runtime, found in place.runtimes.items()},
                 builds=place.builds(),
-                link=self.link(name),
+                link=self._link(name),
                 clock_error_ns=place.offset().error_ns,
             )
         known: dict[str, Any] = msgspec.to_builtins(facts)
         return known
 
-    def link(self, name: str) -> Link | None:
+    def _link(self, name: str) -> Link | None:
         """Measure the round-trip time and bandwidth between host *name* and the services' host.
 
         Return None if *name* is the services' host.
@@ -145,8 +145,8 @@ class HostCluster(CellPlaces):
         if services is None or services is there:
             return None
         address, peer = services.host.address, there.host.address
-        port = services.call(int, tasks.listen, address, peer)
-        reached: Link = there.call(Link, tasks.reach, address, port, peer)
+        port = services.call(int, link.listen, address, peer)
+        reached: Link = there.call(Link, link.reach, address, port, peer)
         return reached
 
     def install(self, names: Sequence[str]) -> list[Message]:
@@ -275,7 +275,7 @@ class HostCluster(CellPlaces):
     def _connected(self, host: Host) -> Message:
         """Connect to the host. Return why the host cannot be used; NOTHING if it can."""
         try:
-            place = self.connected[host.name] = HostPlace(host, self._sandbox.process_group)
+            place = self.connected[host.name] = HostPlace(host, self._sandbox)
         except GilscopeError as error:
             return error.message
         if self._closed.is_set():  # close() was called while this connected

@@ -1,7 +1,6 @@
 """The connection to one host: starts children there, calls functions of gilscope, reads its clock, notices its loss."""
 
 import platform
-import select
 import socket
 import threading
 import zlib
@@ -10,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from queue import Empty, SimpleQueue
-from time import monotonic, perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns
 from typing import Annotated, Any, Required, TypedDict
 
 from msgspec import Meta
@@ -19,12 +18,13 @@ from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message, verbatim
+from lab.folders import Sandbox
 from lab.hosts import archive
 from lab.hosts.carrier import Carrier, HostLost, start_script
 from lab.hosts.clocks import ClockOffset, estimate
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
 from lab.output import HeadTailBuffer
-from lab.run.children import Child, Place, Process
+from lab.run.children import Children, Place, Process
 from record import child as record
 from record.decode import Misfit, decoded
 
@@ -159,17 +159,17 @@ class HostConnection(Place):
     machine: the host's architecture
     """
 
-    def __init__(self, host: Host, process_group: int) -> None:
+    def __init__(self, host: Host, sandbox: Sandbox) -> None:
         """Connect to the agent on *host*. Raises HostLost with the reason."""
         self.host, self.name = host, host.name
         self.lost: Message = NOTHING
         self._numbers = count(1)
         self._children: dict[int, RemoteProcess] = {}
         self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
-        self._worker: Child | None = None
+        self._sandbox, self._workers = sandbox, Children(sandbox)
         self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
-            self._carrier = Carrier(host, process_group)
+            self._carrier = Carrier(host, sandbox.process_group)
             try:
                 self._boot()
             except BaseException:
@@ -228,17 +228,16 @@ class HostConnection(Place):
 
     def _ask(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
         """Let the worker answer (lab/hosts/worker.py)."""
-        python, folder = self.booted["python"], self.booted["folder"]
         try:
-            if self._worker is None:
-                name = message("The process for gilscope's functions")
-                self._worker = Child(name, python, [python, *WORKER], self, {"TMPDIR": folder})
-            self._worker.tell(asked)
-            line = self._line(self._worker, deadline_s)
+            if not self._workers.started:
+                python, name = self.booted["python"], message("The process for gilscope's functions")
+                variables = {"TMPDIR": self.booted["folder"]}
+                self._workers.start(name, python, [python, *WORKER], variables, self)
+            self._workers.started[0].tell(asked)
+            (line,) = self._workers.await_lines(self._workers.started, "answer", CALLED, deadline_s).values()
         except ChildFailed:
-            if self._worker:
-                self._worker.process.kill()
-                self._worker = None
+            self._workers.__exit__()
+            self._workers = Children(self._sandbox)
             raise
         try:
             if "error" in line:
@@ -255,19 +254,6 @@ class HostConnection(Place):
                 accepted=misfit.wanted,
             ) from None
         return decompressed(answer) if isinstance(answer, bytes) else answer
-
-    def _line(self, worker: Child, deadline_s: float) -> dict[str, Any]:
-        until_s, poll = monotonic() + deadline_s, select.poll()
-        poll.register(worker.process, select.POLLIN)
-        line = worker.line()
-        while line is None:
-            if worker.at_end:
-                raise ChildFailed(worker.exit_report(CALLED))
-            if not poll.poll(max(0.0, until_s - monotonic()) * 1e3):
-                raise ChildFailed(self.lost or self._silent(deadline_s))
-            worker.read()
-            line = worker.line()
-        return line
 
     # ---- the clock -----------------------------------------------------------------------------------------------
 

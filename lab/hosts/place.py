@@ -14,12 +14,12 @@ from core.processtree import threads_ran_ns
 from core.system import SERVICE, System
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
+from lab.folders import Sandbox
 from lab.hosts import tasks
-from lab.hosts.archive import user_files, with_bodies
 from lab.hosts.clocks import between
 from lab.hosts.connection import HostConnection
-from lab.hosts.tasks import OWN
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
+from lab.user_service.files import OWN, user_files, with_bodies
 from record import child as record
 
 COMMAND_S = 900.0  # long enough to make an environment
@@ -38,9 +38,9 @@ class HostPlace(HostConnection):
 
     process_group = None
 
-    def __init__(self, host: Host, process_group: int) -> None:
+    def __init__(self, host: Host, sandbox: Sandbox) -> None:
         """Connect to the agent on *host*. Raises HostLost, or ChildFailed, with the reason."""
-        super().__init__(host, process_group)
+        super().__init__(host, sandbox)
         self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
         try:
             self.before = self.clock = self.offset()

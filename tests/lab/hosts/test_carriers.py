@@ -62,7 +62,7 @@ import sys
 from core.hosts import Host
 from lab.folders import Sandbox
 from lab.hosts.connection import HostConnection
-connection = HostConnection(Host(**eval(sys.argv[1])), Sandbox().process_group)
+connection = HostConnection(Host(**eval(sys.argv[1])), Sandbox())
 child = connection.start(["sleep", "1000"], {})
 print("ready", flush=True)
 sys.stdin.read()
@@ -176,7 +176,7 @@ def reached(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is_left_when_the_carrier_is_killed(
     reached: Reached, sandbox: Sandbox
 ) -> None:
-    with closing(HostConnection(reached.host, sandbox.process_group)) as host:
+    with closing(HostConnection(reached.host, sandbox)) as host:
         child = host.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.write(b"\xff" * 100_000 + b"\n")
         child.close_stdin()
@@ -212,5 +212,5 @@ def test_what_a_carrier_says_and_its_words_are_known_and_no_text_of_ours_is_amon
     script(tmp_path / "kubectl", f'for word; do echo "$word" >> {tmp_path}/words; done; echo no such pod >&2; exit 1')
     host = Host(name="a", address="127.0.0.1", via="kubectl", pod=NAME)
     with pytest.raises(HostLost, match=r"^Host a cannot be used: no such pod\.$"):
-        HostConnection(host, sandbox.process_group)
+        HostConnection(host, sandbox)
     assert (tmp_path / "words").read_text().splitlines() == ["exec", "-i", NAME, "--", "sh"]

@@ -143,7 +143,7 @@ def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster
 
 def refusal(sandbox: Sandbox, host: Host) -> str:
     with pytest.raises(HostLost) as error:
-        HostConnection(host, sandbox.process_group)
+        HostConnection(host, sandbox)
     return str(error.value)
 
 

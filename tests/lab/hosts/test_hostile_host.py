@@ -51,7 +51,8 @@ for asked in source:
     order = json.loads(asked.removeprefix(b"gilscope "))
     if order["do"] == "clock":
         say(json.dumps({"clock": order["number"], "at_ns": 5}))
-    for line in {"start": lines[1:2], "write": lines[2:]}.get(order["do"], []):
+    answers = {"start": lines[1:2], "write": lines[2:], "kill": ['{"child": %s, "status": -9}']}
+    for line in answers.get(order["do"], []):
         say(line.replace("%s", str(order["child"])))
 """
 
@@ -84,7 +85,7 @@ FIRST += [json.dumps({**BOOTED, "cpus": [10**9]}), json.dumps({**BOOTED, "python
 def test_an_agent_with_a_wrong_first_message_cannot_be_used(line: str, fake: FakeHost, sandbox: Sandbox) -> None:
     fake.writes(line)
     with pytest.raises(HostLost, match=r"^Host x cannot be used: "):
-        HostConnection(HOST, sandbox.process_group).close()
+        HostConnection(HOST, sandbox).close()
 
 
 VALUES = ['{"other": 1}', "1e999", "NaN", "-1" + "0" * 400, '{"a": {"b": 1e999}}', FLAT]
@@ -99,7 +100,7 @@ def output(text: str) -> str:
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:30])
 def test_a_wrong_answer_fails_the_call_and_names_the_host(value: str, fake: FakeHost, sandbox: Sandbox) -> None:
     fake.writes(json.dumps(BOOTED), STARTED, output('{"answer": ' + value + "}"))
-    with closing(HostConnection(HOST, sandbox.process_group)) as host:
+    with closing(HostConnection(HOST, sandbox)) as host:
         with pytest.raises(ChildFailed, match="ost x"):
             host.call(list[dict[str, bool]], tasks.facts, "", deadline_s=10.0)
         assert not host.lost
@@ -110,7 +111,7 @@ def test_any_line_instead_of_an_answer_fails_the_call_and_names_the_host(
     line: str, fake: FakeHost, sandbox: Sandbox
 ) -> None:
     fake.writes(json.dumps(BOOTED), STARTED, output(line))
-    with closing(HostConnection(HOST, sandbox.process_group)) as host, pytest.raises(ChildFailed, match="ost x"):
+    with closing(HostConnection(HOST, sandbox)) as host, pytest.raises(ChildFailed, match="ost x"):
         host.call(list[int], tasks.facts, "", deadline_s=10.0)
 
 
@@ -122,7 +123,7 @@ def test_any_line_instead_of_an_answer_fails_the_call_and_names_the_host(
 def test_a_wrong_message_loses_the_host(line: str, fake: FakeHost, sandbox: Sandbox) -> None:
     fake.writes(json.dumps(BOOTED), line, STARTED)
     lost = "host x was lost: the host sent bytes that are not a valid message"
-    with closing(HostConnection(HOST, sandbox.process_group)) as host, pytest.raises(ChildFailed, match=lost):
+    with closing(HostConnection(HOST, sandbox)) as host, pytest.raises(ChildFailed, match=lost):
         host.start(["true"], {})
 
 

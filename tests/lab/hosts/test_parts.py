@@ -84,7 +84,7 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
 def test_a_child_of_an_agent_is_written_to_read_and_waited_for_and_the_quickest_trip_tells_the_offset(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as host:
+    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox)) as host:
         assert abs(host.offset().offset_ns) < 10**9
         child = host.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.write(b"x" * 100_000 + b"\n")

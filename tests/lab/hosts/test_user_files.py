@@ -17,13 +17,14 @@ from core.hosts import Host, Layout
 from core.method import Method
 from core.runtime import NATIVE
 from lab.environments.environment import EnvironmentFailed
-from lab.hosts import archive, boot, tasks
+from lab.hosts import boot, tasks
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
 from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime, runtime_of
+from lab.user_service import files
 from record.run import CellResult
 from systems import find
 from tests.conftest import native_or_skip
@@ -75,7 +76,7 @@ def test_links_that_lead_out_caches_and_environments_stay_here(tmp_path: Path) -
     for name, target in (("out", "../secret"), ("inside", "web.py"), ("gone", "nowhere"), ("folder", "a")):
         (shop / name).symlink_to(target)
     os.mkfifo(shop / "pipe")
-    assert names(archive.user_files(own(shop))[0]) == {"own/.env", "own/a/b.txt", "own/inside", "own/web.py"}
+    assert names(files.user_files(own(shop))[0]) == {"own/.env", "own/a/b.txt", "own/inside", "own/web.py"}
 
 
 def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path)
     (tmp_path / "pins.txt").write_text("flask==3.1.2\n")
     file = shop / "requirements.txt"
     file.write_text(f"-c ../pins.txt\n--find-links .\n{shop}[fast]\n-e {beside} ; python_version > '3'\nflask\n")
-    content, requirements = archive.user_files(own(shop, str(file)))
+    content, requirements = files.user_files(own(shop, str(file)))
     assert requirements == [
         "-c {files}/1/pins.txt",
         "--find-links {files}/own",
@@ -103,9 +104,9 @@ def test_what_is_too_large_is_refused_with_its_size(
 ) -> None:
     for number in range(3):
         (tmp_path / str(number)).write_bytes(bytes(1 << 20))
-    monkeypatch.setattr(archive, bound, most)
+    monkeypatch.setattr(files, bound, most)
     with pytest.raises(BadInput, match=why):
-        archive.user_files(own(tmp_path))
+        files.user_files(own(tmp_path))
 
 
 def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
@@ -120,7 +121,7 @@ def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
     shop.mkdir()
     (shop / "run").write_text("first")
     (shop / "run").chmod(0o755)
-    content, _ = archive.user_files(own(shop))
+    content, _ = files.user_files(own(shop))
     monkeypatch.setattr(tasks, "REPOSITORY", places[0])
     unpacked = Path(tasks.unpack("shop", b64encode(content).decode()))
     assert unpacked.is_relative_to(places[0])
