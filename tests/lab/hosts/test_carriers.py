@@ -187,6 +187,8 @@ def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is
         assert host.call(HostFacts, tasks.facts, "").cores
         with pytest.raises(ChildFailed, match=r"^Host a: FileNotFoundError"):
             host.call(None, os.listdir, "/nowhere")
+        with pytest.raises(ChildFailed, match="No such file"):
+            host.start(["/nonexistent"], {})
         assert host.offset().error_ns < 10**9
         assert host.host.address
         host.start(["sleep", "1000"], {})
