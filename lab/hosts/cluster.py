@@ -83,9 +83,8 @@ class HostCluster(CellPlaces):
         """End the agents on all hosts, and their child processes."""
         self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        with ThreadPoolExecutor(max_workers=8) as closers:
-            for place in self.connected.values():
-                closers.submit(place.close)
+        for place in self.connected.values():
+            place.close()
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:

@@ -13,17 +13,16 @@ from core.hosts import Host
 from core.processtree import threads_ran_ns
 from core.system import SERVICE, System
 from lab.digests import short_digest
-from lab.environments.environment import EnvironmentFailed
+from lab.environments.environment import EnvironmentFailed, requirements_file
 from lab.folders import Sandbox
 from lab.hosts import tasks
 from lab.hosts.clocks import between
 from lab.hosts.connection import HostConnection
-from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
-from lab.user_service.files import OWN, user_files, with_bodies
+from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Native, Runtime, UserServiceRuntime, child_words
+from lab.user_service.files import FILES, OWN, user_files, with_bodies
 from record import child as record
 
 COMMAND_S = 900.0  # long enough to make an environment
-Words = Annotated[list[str], Meta(min_length=1)]
 RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]
 
 
@@ -31,7 +30,7 @@ class HostPlace(HostConnection):
     """A connected host on which services and clients run.
 
     runtimes: the facts of the runtimes that were found on the host (record.cell_parts.RuntimeFacts), by name
-    pythons: the interpreters of environments on the host, by runtime and requirements
+    pythons: the interpreters of environments on the host, by runtime and file of requirements
     before: the offset of the host's clock before the last timed windows, or when the host was connected
     clock: the mean offset during these windows, once they are over
     """
@@ -72,16 +71,28 @@ class HostPlace(HostConnection):
         return [self.cpus_for_children[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """Make a child's virtual environment on the host, and return the child's command line. Raises ChildFailed."""
+        """Return the command line of a child on the host, whose environment is made if needed. Raises GilscopeError."""
         if isinstance(runtime, UserServiceRuntime):
             return [self.booted["python"], *USER_SERVICE_CHILD]
-        name, key = str(runtime.name), "" if system.user_service else system.key
-        found = self.runtimes.get(name, {})
-        words: list[str] = self.call(Words, tasks.child_command, name, found, key, role, deadline_s=COMMAND_S)
-        if system.requirements or system.wheels:
-            packages = " ".join(filter(None, (system.requirements, *system.wheels)))
-            self.pythons.setdefault(name, {})[packages] = words[0]
-        return words
+        if isinstance(runtime, Native):
+            program, *arguments = runtime.command(system, role)
+            return [f"native/bin/{Path(program).name}", *arguments]
+        return child_words(self.python(str(runtime.name), system.requirements), role)
+
+    def python(self, runtime: str, requirements: str) -> str:
+        """Return the interpreter of an environment on the host, which is made if needed. Raises ChildFailed.
+
+        requirements: a file of the repository, or ""
+        """
+        made = self.pythons.setdefault(runtime, {})
+        if requirements not in made:
+            made[requirements] = self._environment(runtime, requirements)
+        return made[requirements]
+
+    def _environment(self, runtime: str, requirements: str) -> str:
+        found = self.runtimes[runtime]
+        python: str = self.call(str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S)
+        return python
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
         """Copy a user's service to the host, and return its folder and interpreter on the host. Raises ChildFailed."""
@@ -91,9 +102,9 @@ class HostPlace(HostConnection):
             name, packed = short_digest(key), b64encode(content).decode()
             self._files[key] = self.call(str, tasks.unpack, name, packed, deadline_s=COMMAND_S), requirements
         folder, requirements = self._files[key]
-        found = self.runtimes[runtime]
+        lines = [line.replace(FILES, folder) for line in requirements]
         try:
-            python = self.call(str, tasks.service_python, runtime, found, requirements, folder, deadline_s=COMMAND_S)
+            python = self._environment(runtime, self.call(str, requirements_file, "", lines))
         except ChildFailed as failed:
             if self.lost:
                 raise
@@ -122,7 +133,8 @@ class HostPlace(HostConnection):
         """Return the facts of each runtime, with the packages in its environments. Raises ChildFailed."""
         builds = {}
         for name, found in self.runtimes.items():
-            packages = {key: self.packages(python) for key, python in self.pythons.get(name, {}).items()}
+            made = self.pythons.get(name, {})
+            packages = {key: self.packages(python) for key, python in made.items() if key}
             builds[name] = {**found, "packages": packages}
         return builds
 
@@ -151,8 +163,8 @@ class HostRuntime(Runtime):
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
-        if system.requirements or system.wheels:
-            self.pythons[" ".join(filter(None, (system.requirements, *system.wheels)))] = Path(commands[0][0])
+        if system.requirements:
+            self.pythons[system.requirements] = Path(commands[0][0])
         return commands[0]
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:

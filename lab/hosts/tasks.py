@@ -5,20 +5,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.runtime import NATIVE, RuntimeFacts, RuntimeName
-from core.system import NATIVE_CLIENT, System
-from lab.environments.environment import installed_packages, requirements_file
+from core.runtime import RuntimeFacts, RuntimeName
+from lab.environments.environment import installed_packages
 from lab.hosts.boot import extract
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter
-from lab.run.runtimes import Native, Runtime, present
-from lab.user_service.files import FILES
-from systems import find
+from lab.run.runtimes import Runtime, present
 
 QUIET_WINDOW_S = 0.3
-_HOSTED = System(name="own", title="", native_client=NATIVE_CLIENT)
 
 
 # ---- the machine ---------------------------------------------------------------------------------------------------
@@ -57,25 +53,12 @@ def interpreter_of(found: Mapping[str, Any]) -> Interpreter:
     return Interpreter(executable=Path(found["executable"]), source=found["source"], facts=found)
 
 
-def child_command(name: str, found: Mapping[str, Any], system: str, role: str) -> list[str]:
-    """Make a child's virtual environment, and return the child's command line. Raises GilscopeError.
+def environment_python(name: str, found: Mapping[str, Any], requirements: str) -> str:
+    """Return the interpreter of an environment with *requirements*, which is made if needed. Raises EnvironmentFailed.
 
-    system: "" for the client of a user's service
+    requirements: a file of the repository, a user's file by its absolute path, or ""
     """
-    declared = find(system) if system else _HOSTED
-    if name == NATIVE:
-        return Native().command(declared, role)
-    return Runtime(name=RuntimeName(name), interpreter=interpreter_of(found)).command(declared, role)
-
-
-def service_python(name: str, found: Mapping[str, Any], requirements: Sequence[str], folder: str) -> str:
-    """Install the packages of a user's service, and return the service's interpreter. Raises EnvironmentFailed.
-
-    folder: the folder of the service's files on this host
-    """
-    lines = [line.replace(FILES, folder) for line in requirements]
-    runtime = Runtime(name=RuntimeName(name), interpreter=interpreter_of(found))
-    return str(runtime.python(requirements_file("", lines)))
+    return str(Runtime(name=RuntimeName(name), interpreter=interpreter_of(found)).python(requirements))
 
 
 def packages(python: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ class Runtime:
 
     def command(self, system: System, role: str) -> list[str]:
         """Return a child's command line. Raises EnvironmentFailed if the system's packages cannot be installed."""
-        return [str(self.python(system.requirements, system.wheels)), "-s", "-m", "systems", role]
+        return child_words(str(self.python(system.requirements, system.wheels)), role)
 
     @property
     def version(self) -> str:
@@ -182,6 +182,11 @@ class UserServiceRuntime:
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime
+
+
+def child_words(python: str, role: str) -> list[str]:
+    """Return the command line of a service or client (*role*) under the interpreter *python*."""
+    return [python, "-s", "-m", "systems", role]
 
 
 @cache
