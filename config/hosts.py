@@ -227,7 +227,9 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     """Return every possible reason why a plan cannot run across hosts, as {reason: whether it applies to *plan*}."""
     method, service = plan.method, plan.user_service
     local_only = [
-        key for key, system in plan.systems.items() if file_of(system) or not (system.hosted or system.supports_hosts)
+        key
+        for key, system in plan.systems.items()
+        if not (system.supports_hosts or (system.hosted and not file_of(system)))
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {

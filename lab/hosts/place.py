@@ -12,6 +12,7 @@ from core.errors import BadInput, ChildFailed
 from core.hosts import Host
 from core.processtree import threads_ran_ns
 from core.system import SERVICE, System
+from core.system_file import PATH_KEY, file_of
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed, requirements_file
 from lab.folders import Sandbox
@@ -48,7 +49,7 @@ class HostPlace(HostConnection):
             raise
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
         self.pythons: dict[str, dict[str, str]] = {}
-        self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
+        self._files: dict[str, tuple[str, str]] = {}
 
     @property
     def cpus_for_children(self) -> Sequence[int]:
@@ -77,34 +78,27 @@ class HostPlace(HostConnection):
         if isinstance(runtime, Native):
             program, *arguments = runtime.command(system, role)
             return [f"native/bin/{Path(program).name}", *arguments]
-        return child_words(self.python(str(runtime.name), system.requirements), role)
+        requirements = system.requirements
+        if file_of(system):
+            requirements = self._copied(_files_of(system))[1] or requirements
+        return child_words(self._python(str(runtime.name), requirements), role)
 
-    def python(self, runtime: str, requirements: str) -> str:
+    def _python(self, runtime: str, requirements: str) -> str:
         """Return the interpreter of an environment on the host, which is made if needed. Raises ChildFailed.
 
-        requirements: a file of the repository, or ""
+        requirements: a file of the repository, a file on the host by its absolute path, or ""
         """
-        made = self.pythons.setdefault(runtime, {})
+        found, made = self.runtimes[runtime], self.pythons.setdefault(runtime, {})
         if requirements not in made:
-            made[requirements] = self._environment(runtime, requirements)
+            python = self.call(str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S)
+            made[requirements] = python
         return made[requirements]
-
-    def _environment(self, runtime: str, requirements: str) -> str:
-        found = self.runtimes[runtime]
-        python: str = self.call(str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S)
-        return python
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
         """Copy a user's service to the host, and return its folder and interpreter on the host. Raises ChildFailed."""
-        key = (own["directory"], own["requirements"], *own["packages"])
-        if key not in self._files:
-            content, requirements = user_files(own)
-            name, packed = short_digest(key), b64encode(content).decode()
-            self._files[key] = self.call(str, tasks.unpack, name, packed, deadline_s=COMMAND_S), requirements
-        folder, requirements = self._files[key]
-        lines = [line.replace(FILES, folder) for line in requirements]
         try:
-            python = self._environment(runtime, self.call(str, requirements_file, "", lines))
+            folder, requirements = self._copied(own)
+            python = self._python(runtime, requirements)
         except ChildFailed as failed:
             if self.lost:
                 raise
@@ -114,6 +108,19 @@ class HostPlace(HostConnection):
                 reason=failed.message,
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
+
+    def _copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
+        """Copy a user's files to the host. Return their folder, and the path of a file of their requirements, there.
+
+        Raises ChildFailed.
+        """
+        name = _copy_name(own)
+        if name not in self._files:
+            content, requirements = user_files(own)
+            folder = self.call(str, tasks.unpack, name, b64encode(content).decode(), deadline_s=COMMAND_S)
+            lines = [line.replace(FILES, folder) for line in requirements]
+            self._files[name] = folder, self.call(str, requirements_file, "", lines)
+        return self._files[name]
 
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is accepted."""
@@ -130,12 +137,12 @@ class HostPlace(HostConnection):
         return installed
 
     def builds(self) -> dict[str, Any]:
-        """Return the facts of each runtime, with the packages in its environments. Raises ChildFailed."""
+        """Return the facts of each runtime, with the packages in its environments of our own. Raises ChildFailed."""
         builds = {}
         for name, found in self.runtimes.items():
             made = self.pythons.get(name, {})
-            packages = {key: self.packages(python) for key, python in made.items() if key}
-            builds[name] = {**found, "packages": packages}
+            ours = [key for key in made if key and not Path(key).is_absolute()]
+            builds[name] = {**found, "packages": {key: self.packages(made[key]) for key in ours}}
         return builds
 
     def read_clock_before(self) -> None:
@@ -185,9 +192,23 @@ class HostRuntime(Runtime):
 
         Clients get contents instead of paths, because the files are not on their hosts.
         """
-        own = system.child_config.get("own")
-        return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
+        config = super().child_config(system)
+        if own := config.get("own"):
+            return {"own": {**own, **with_bodies(own)}}
+        if file := file_of(system):
+            config[PATH_KEY] = f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"  # in the agent's folder
+        return config
 
     def installed(self, python: Path) -> dict[str, str]:
         """Return the packages in an environment on the services' host. Raises ChildFailed."""
         return self.places_of(SERVICE)[0].packages(str(python))
+
+
+def _files_of(system: System) -> dict[str, Any]:
+    """Return what is copied to a host for a system in a user's file: its folder, and its requirements."""
+    own = system.requirements if Path(system.requirements).is_absolute() else ""
+    return {"directory": str(Path(file_of(system)).parent), "requirements": own, "packages": ()}
+
+
+def _copy_name(own: Mapping[str, Any]) -> str:
+    return short_digest((own["directory"], own["requirements"], *own["packages"]))

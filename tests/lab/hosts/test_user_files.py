@@ -13,6 +13,7 @@ from core.child import Slice
 from core.hosts import Host, Layout
 from core.method import Method
 from core.runtime import NATIVE
+from core.system_file import PATH_KEY, load_system
 from lab.environments.environment import EnvironmentFailed
 from lab.hosts import boot, tasks
 from lab.hosts.cluster import HostCluster
@@ -101,6 +102,22 @@ def test_native_services_and_clients_run_there(spread: HostCluster, bench: Bench
     result = measure(cell, system, 1, across)
     assert result.answered == result.requests > 0, str(result.reason)
     assert [(service["host"], service["strangers"]) for service in result.services] == [("a", 0)]
+
+
+def test_a_system_in_a_users_own_file_runs_there_with_its_folder(
+    spread: HostCluster, bench: Bench, any_runtime: Runtime, short_folder: Path
+) -> None:
+    (short_folder / "mine.py").write_text(
+        "from dataclasses import replace\nimport beside\nfrom systems.s4_pool import SYSTEM as POOL\n"
+        "SYSTEM = replace(POOL, number='', name=beside.NAME)\n"
+    )
+    (short_folder / "beside.py").write_text("NAME = 'mine'")
+    system = load_system(short_folder / "mine.py")
+    runtimes, method = spread.runtimes([str(any_runtime.name)]), Method(duration_s=SECONDS)
+    assert runtimes[any_runtime.name].child_config(system)[PATH_KEY].startswith("files/")
+    across = replace(bench, runtimes=runtimes, method=method, inside={}, places=spread)
+    result = measure(small_cell(system, any_runtime, TRANSPORT="tcp"), system, 1, across)
+    assert result.answered == result.requests > 0, str(result.reason)
 
 
 def measured(spread: HostCluster, bench: Bench, folder: Path, name: str, client: str = "", **given: Any) -> CellResult:
