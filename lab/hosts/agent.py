@@ -94,8 +94,8 @@ class Agent:
     def _start(self, child: int, command: list[str], variables: dict[str, str]) -> None:
         try:
             process = start_child(command, self._sandbox.process_group, variables, subprocess.PIPE)
-        except OSError as error:
-            self._report(child=child, error=f"{command[0]}: {error.strerror}")
+        except (OSError, ValueError) as error:
+            self._report(child=child, error=f"{command[0]}: {error}")
             return
         self._children[child] = process
         for stream, source in (("out", process.stdout), ("err", process.stderr)):
@@ -107,6 +107,7 @@ class Agent:
         return self._children[child].stdin
 
     def _tell(self, child: int, text: str) -> None:
+        """Write to a child, which reads a line before it writes its answer (docs/child-contract.md)."""
         self._stdin(child).write(text.encode(errors=BYTES))
 
     def _pass_on(self, descriptor: int, child: int, stream: str) -> None:

@@ -25,13 +25,16 @@ PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
 LAST_WORDS_S = 1.0
 NO_PYTHON = 86
 SSH_FAILED = 255  # the exit status of ssh itself: ssh(1)
-_FIND = """by_uv=$(PATH="$PATH:$HOME/.local/bin" uv python find --no-project '>=3.11' 2>/dev/null </dev/null)
+# One compound command: some shells read a line at a time, and the agent reads what follows.
+_FIND = """{{
+by_uv=$(PATH="$PATH:$HOME/.local/bin" uv python find --no-project '>=3.11' 2>/dev/null </dev/null)
 for p in {candidates} "$by_uv"; do
 [ -n "$p" ] && command -v "$p" >/dev/null 2>&1 \
 && "$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null </dev/null \
 && exec "$p" -I -S -c {boot}
 done
 exit {no_python}
+}}
 """
 
 

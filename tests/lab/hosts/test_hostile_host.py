@@ -42,7 +42,7 @@ import json, sys
 lines = open(sys.argv[0] + ".lines").read().split("\n")
 say = lambda line: print("gilscope " + line, flush=True)
 source = sys.stdin.buffer
-while source.readline().rstrip() != b"exit 86":
+while source.readline().rstrip() != b"}":
     pass
 say('{"machine": "x"}')
 source.read(int(source.readline()))
