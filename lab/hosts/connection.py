@@ -24,7 +24,7 @@ from lab.hosts.carrier import Carrier, HostLost, start_script
 from lab.hosts.clocks import ClockOffset, estimate
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
 from lab.output import HeadTailBuffer
-from lab.run.children import Children, Place, Process
+from lab.run.children import Child, Children, Place, Process
 from record import child as record
 from record.decode import Misfit, decoded
 
@@ -167,6 +167,7 @@ class HostConnection(Place):
         self._children: dict[int, RemoteProcess] = {}
         self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
         self._sandbox, self._workers = sandbox, Children(sandbox)
+        self._worker: Child | None = None
         self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
             self._carrier = Carrier(host, sandbox.process_group)
@@ -190,7 +191,8 @@ class HostConnection(Place):
         child = RemoteProcess(self, next(self._numbers))
         self._children[child.number] = child
         self.tell("start", child=child.number, command=[*command], variables={**variables})
-        child.has_answered.wait(CALL_S)
+        if not self.lost:
+            child.has_answered.wait(CALL_S)
         if not child.pid:
             child.end()
             child.close()
@@ -229,15 +231,12 @@ class HostConnection(Place):
     def _ask(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
         """Let the worker answer (lab/hosts/worker.py)."""
         try:
-            if not self._workers.started:
-                python, name = self.booted["python"], message("The process for gilscope's functions")
-                variables = {"TMPDIR": self.booted["folder"]}
-                self._workers.start(name, python, [python, *WORKER], variables, self)
-            self._workers.started[0].tell(asked)
-            (line,) = self._workers.await_lines(self._workers.started, "answer", CALLED, deadline_s).values()
+            worker = self._worker or self._start_worker()
+            worker.tell(asked)
+            (line,) = self._workers.await_lines([worker], "answer", CALLED, deadline_s).values()
         except ChildFailed:
             self._workers.__exit__()
-            self._workers = Children(self._sandbox)
+            self._worker = None
             raise
         try:
             if "error" in line:
@@ -254,6 +253,13 @@ class HostConnection(Place):
                 accepted=misfit.wanted,
             ) from None
         return decompressed(answer) if isinstance(answer, bytes) else answer
+
+    def _start_worker(self) -> Child:
+        python, name = self.booted["python"], message("The process for gilscope's functions")
+        self._workers = Children(self._sandbox)
+        variables = {"TMPDIR": self.booted["folder"]}
+        self._worker = self._workers.start(name, python, [python, *WORKER], variables, self)
+        return self._worker
 
     # ---- the clock -----------------------------------------------------------------------------------------------
 
