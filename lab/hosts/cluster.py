@@ -96,13 +96,15 @@ class HostCluster(CellPlaces):
         """Return the runtimes of *names* that are installed on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self.on_each(self._find)
-        native = all(place.machine == platform.machine() for place in self.connected.values())
         first = there.get(self.layout.services_on) or next(iter(there.values()), {})
-        return {
-            name: Native() if name == NATIVE else self._runtime(RuntimeName(name), first[name])
-            for name in names
-            if (native if name == NATIVE else name in first and all(name in found for found in there.values()))
-        }
+        usable: dict[str, AnyRuntime] = {}
+        for name in names:
+            if name == NATIVE:
+                if all(place.machine == platform.machine() for place in self.connected.values()):
+                    usable[name] = Native()
+            elif name in first and all(name in found for found in there.values()):
+                usable[name] = self._runtime(RuntimeName(name), first[name])
+        return usable
 
     def missing(self, name: str) -> Message:
         """Return a message that a runtime is not installed on all hosts, with the command to install it."""
