@@ -88,12 +88,13 @@ def marked(mark: str) -> set[int]:
 
 
 def in_namespace(init: int) -> set[int]:
-    """The processes in the PID namespace of *init*, without *init*."""
+    """The processes in the PID namespace of *init*, without *init*, which need not reap those that have ended."""
     namespace, found = os.readlink(f"/proc/{init}/ns/pid"), set()
-    for path in Path("/proc").glob("[0-9]*/ns/pid"):
+    for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if os.readlink(path) == namespace:
-                found.add(int(path.parts[2]))
+            has_ended = "\nState:\tZ" in (path / "status").read_text()
+            if os.readlink(path / "ns/pid") == namespace and not has_ended:
+                found.add(int(path.name))
     return found - {init}
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not shutil.which("ssh"), reason="needs ssh")
 def test_ssh_takes_paths_with_blanks_and_places_with_user_and_port(tmp_path: Path) -> None:
     key, known = tmp_path / "my key", tmp_path / "known hosts"
-    given = {"name": "a", "address": "127.0.0.1", "identity_file": str(key), "known_hosts": str(known)}
+    given: dict[str, Any] = {"name": "a", "address": "", "identity_file": str(key), "known_hosts": str(known)}
     for place, expected in (
         ("h", ("hostname h", "port 22")),
         ("me@[fd00::2]:23", ("user me", "hostname fd00::2", "port 23")),
@@ -76,8 +77,8 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():
             ast.parse(path.read_text(), feature_version=(3, 11))
-            modules = {one.module for one in imports(path.read_text(), name.partition(".")[0])}
-            assert modules <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
+            imported = {one.module for one in imports(path.read_text(), name.partition(".")[0])}
+            assert imported <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
 
 
 def test_the_quickest_trip_tells_the_offset(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
