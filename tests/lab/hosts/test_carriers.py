@@ -1,6 +1,7 @@
 """Every carrier starts an agent, passes on lines and statuses, and leaves nothing when it or the runner is killed."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -160,8 +161,15 @@ def srun(tmp_path: Path) -> Iterator[Reached]:
     node = subprocess.run(["sinfo", "-h", "-t", "idle", "-o", "%n"], capture_output=True, text=True, check=False)
     if not node.stdout.split():
         pytest.skip(f"Slurm has no idle node here: {node.stderr.strip()}")
-    host = Host(name="a", address="127.0.0.1", via="srun", node=node.stdout.split()[0], python=(sys.executable,))
-    yield Reached(host=host, processes=lambda: marked(str(tmp_path)))
+    words = ["salloc", "--no-shell", "--nodes=1", "--overcommit"]
+    allocated = subprocess.run(words, capture_output=True, text=True, check=True)
+    (job,) = re.findall("Granted job allocation ([0-9]+)", allocated.stderr)
+    try:
+        name, python = node.stdout.split()[0], (sys.executable,)
+        host = Host(name="a", address="127.0.0.1", via="srun", node=name, job=job, python=python)
+        yield Reached(host=host, processes=lambda: marked(str(tmp_path)))
+    finally:
+        subprocess.run(["scancel", job], check=True)
 
 
 CARRIERS = {"here": this_machine, "kubectl": kubectl, "namespace": namespace, "podman": podman, "srun": srun}
