@@ -52,7 +52,7 @@ def _file(given: Given) -> str:
 def _via(given: Given) -> str | tuple[str, ...]:
     if isinstance(given.value, list) and given.value:
         return tuple(_word(replace(given, value=word)) for word in given.value)
-    if given.value not in PRESETS:
+    if given.value not in tuple(PRESETS):
         raise given.wrong("one of {names}, or a list with the words of a command", names=tuple(PRESETS))
     return str(given.value)
 

@@ -81,8 +81,8 @@ class Carrier:
                 take(message_of_agent)
         except TimeoutError:
             return False
-        except OSError as error:
-            raise HostLost("{error}", error=error.strerror) from None
+        except OSError:
+            raise HostLost(self._why_ended()) from None
         except (ValueError, KeyError, TypeError, Misfit) as error:
             raise HostLost("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]) from None
         if not data:

@@ -285,6 +285,7 @@ class HostCluster(CellPlaces):
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
+            place.close()
             if reason := self._connected(place.host):
                 raise ChildFailed(reason)
             self._find(self.connected[place.name])

@@ -5,7 +5,7 @@ import socket
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -166,8 +166,8 @@ class HostConnection(Place):
         self._numbers = count(1)
         self._children: dict[int, RemoteProcess] = {}
         self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
-        self._sandbox, self._workers = sandbox, Children(sandbox)
-        self._worker: Child | None = None
+        self._sandbox, self._ending = sandbox, ExitStack()
+        self._worker: tuple[Children, Child] | None = None
         self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
             self._carrier = Carrier(host, sandbox.process_group)
@@ -183,6 +183,7 @@ class HostConnection(Place):
     def close(self) -> None:
         """Close the connection. The agent then ends, and kills all its children."""
         self._lose(message("The connection to host {host} was closed.", host=self.name))
+        self._end_worker()
 
     # ---- children ------------------------------------------------------------------------------------------------
 
@@ -231,12 +232,11 @@ class HostConnection(Place):
     def _ask(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
         """Let the worker answer (lab/hosts/worker.py)."""
         try:
-            worker = self._worker or self._start_worker()
+            children, worker = self._worker or self._start_worker()
             worker.tell(asked)
-            (line,) = self._workers.await_lines([worker], "answer", CALLED, deadline_s).values()
+            (line,) = children.await_lines([worker], "answer", CALLED, deadline_s).values()
         except ChildFailed:
-            self._workers.__exit__()
-            self._worker = None
+            self._end_worker()
             raise
         try:
             if "error" in line:
@@ -254,12 +254,16 @@ class HostConnection(Place):
             ) from None
         return decompressed(answer) if isinstance(answer, bytes) else answer
 
-    def _start_worker(self) -> Child:
+    def _start_worker(self) -> tuple[Children, Child]:
         python, name = self.booted["python"], message("The process for gilscope's functions")
-        self._workers = Children(self._sandbox)
         variables = {"TMPDIR": self.booted["folder"]}
-        self._worker = self._workers.start(name, python, [python, *WORKER], variables, self)
+        children = self._ending.enter_context(Children(self._sandbox))
+        self._worker = children, children.start(name, python, [python, *WORKER], variables, self)
         return self._worker
+
+    def _end_worker(self) -> None:
+        self._ending.close()
+        self._worker = None
 
     # ---- the clock -----------------------------------------------------------------------------------------------
 

@@ -200,8 +200,9 @@ def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is
             host.start(["/nonexistent"], {})
         assert host.offset().error_ns < 10**9
         assert host.host.address
-        host.start(["sleep", "1000"], {})
+        sleeping = host.start(["sleep", "1000"], {})
         assert len(reached.processes()) >= 2
+    sleeping.close()
     wait_until(lambda: not reached.processes(), "nothing is left", LEFT_NOTHING_S)
 
 

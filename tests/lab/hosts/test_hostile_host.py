@@ -106,7 +106,7 @@ def test_a_wrong_answer_fails_the_call_and_names_the_host(value: str, fake: Fake
         assert not host.lost
 
 
-@pytest.mark.parametrize("line", [*JSON, DEEP, '{"error": 5}'], ids=lambda line: line[:30])
+@pytest.mark.parametrize("line", [*JSON[:-2], FLAT, DEEP, '{"error": 5}'], ids=lambda line: line[:30])
 def test_any_line_instead_of_an_answer_fails_the_call_and_names_the_host(
     line: str, fake: FakeHost, sandbox: Sandbox
 ) -> None:
