@@ -1,7 +1,6 @@
 """The remote hosts of a run: connects to them, finds the installed runtimes, and places child processes on them."""
 
 import platform
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -50,7 +49,6 @@ class HostCluster(CellPlaces):
         self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
         self.connected: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
-        self._closed = threading.Event()
 
     def __enter__(self) -> "HostCluster":
         try:
@@ -81,7 +79,6 @@ class HostCluster(CellPlaces):
 
     def close(self) -> None:
         """End the agents on all hosts, and their child processes."""
-        self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         for place in self.connected.values():
             place.close()
@@ -276,11 +273,9 @@ class HostCluster(CellPlaces):
     def _connected(self, host: Host) -> Message:
         """Connect to the host. Return why the host cannot be used; NOTHING if it can."""
         try:
-            place = self.connected[host.name] = HostPlace(host, self._sandbox)
+            self.connected[host.name] = HostPlace(host, self._sandbox)
         except GilscopeError as error:
             return error.message
-        if self._closed.is_set():  # close() was called while this connected
-            place.close()
         return NOTHING
 
     def _ready(self, place: HostPlace) -> None:

@@ -26,7 +26,7 @@ def encoded(**fields: Any) -> bytes:
 class MessageReader:
     """A parser that splits a stream of bytes into messages.
 
-    noise: the other lines of the stream, such as the output of a login shell
+    noise: the other lines of the stream since the last message, such as the output of a login shell
     """
 
     def __init__(self) -> None:
@@ -41,6 +41,7 @@ class MessageReader:
         for line in lines:
             if line.startswith(MARK):
                 messages.append(_decoded(line.removeprefix(MARK)))
+                self.noise = HeadTailBuffer()
             else:
                 self.noise.add(bytes(line) + b"\n")
         if len(self._unread) > MOST_BYTES:

@@ -135,14 +135,12 @@ def namespace(tmp_path: Path) -> Iterator[Reached]:
 def podman(tmp_path: Path) -> Iterator[Reached]:
     """A container whose image is the root file system of this machine."""
     if shutil.which("podman") is None:
-        pytest.skip("podman is not installed; on Debian: apt-get install podman crun")
+        pytest.skip("podman is not installed; on Debian: apt-get install podman runc")
     name = f"gilscope-{os.getpid()}"
-    started = subprocess.run(
-        ["podman", "run", "-d", "--name", name, "--network", "host", "--rootfs", "/:O", "sleep", "infinity"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # The user's limits may be lower than those that podman would set, and crun refuses control groups of both versions.
+    options = "--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host --rootfs /:O"
+    command = f"podman run -d --name {name} {options} sleep infinity"
+    started = subprocess.run(command.split(), capture_output=True, text=True, check=False)
     try:
         if started.returncode:
             pytest.skip(f"podman cannot run here: {started.stderr.strip()}")

@@ -23,10 +23,10 @@ from tests.test_import_table import STANDARD_LIBRARY, imports
 def test_a_message_is_a_marked_line_of_json_and_comes_in_any_pieces_among_the_lines_of_a_login_shell() -> None:
     assert encoded(call=7, text="a\n") == b'gilscope {"call": 7, "text": "a\\n"}\n'
     reader = MessageReader()
-    data = b"Welcome to host b\n" + encoded(call=7, text=b"\xff".decode(errors=BYTES)) + encoded(reply=9)
+    data = b"Welcome\n" + encoded(call=7, text=b"\xff".decode(errors=BYTES)) + encoded(reply=9) + b"to host b\n"
     cut = [one for byte in data for one in reader.feed(bytes([byte]))]
     assert cut == [{"call": 7, "text": "\udcff"}, {"reply": 9}]
-    assert reader.noise.content() == b"Welcome to host b\n"
+    assert reader.noise.content() == b"to host b\n"
 
 
 def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
