@@ -36,10 +36,11 @@ class CellPlaces:
     groups: control groups of the services
     """
 
+    groups: Sequence[Path] = ()
+
     def __init__(self, sandbox: Sandbox, method: Method) -> None:
         self._method = method
         self.connected: Mapping[str, Place] = {HERE: Place(sandbox, str(sandbox.folder))}
-        self.groups: Sequence[Path] = ()
 
     def begin(self) -> None:
         """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be used."""
