@@ -19,14 +19,13 @@ from core.runtime import NATIVE, RuntimeFacts, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts import tasks
-from lab.hosts.clocks import overlap_faults
 from lab.hosts.connection import RemoteProcess
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
 from lab.machine import host, link
 from lab.profile.locks import obstacle_to
 from lab.python import interpreters
 from lab.run.children import Child
-from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.instrumentation import Instrumentation
 from lab.run.places import Answer, CellPlaces
 from lab.run.runtimes import AnyRuntime, Native
 from record.cell_parts import Link
@@ -196,17 +195,6 @@ class HostCluster(CellPlaces):
         why = self.of_services.call(Message, obstacle_to, kind)
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
-    def to_service_clock(self, here_ns: int) -> int:
-        """Convert a local time to the services' host's clock, with the offset measured before the clients started."""
-        clock = self.of_services.before
-        return clock.to_host_clock(here_ns) + clock.error_ns
-
-    def mark(self, served: Sequence[str] = ()) -> Mapping[str, Any]:
-        """Begin to observe each host, and read its clock."""
-        marked = super().mark(served)
-        self.on_each(HostPlace.read_clock_before)
-        return marked
-
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Let all clients on all hosts start at the same time, on the clocks that were read last."""
         at_ns = perf_counter_ns() + LEAD_NS
@@ -217,50 +205,6 @@ class HostCluster(CellPlaces):
             own = [client.process for client in clients if client.place.name == place.name]
             place.release([process for process in own if isinstance(process, RemoteProcess)], word, there_ns + hold_ns)
         return at_ns
-
-    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a time window to the host's clock, with the clock offsets measured before and after the window."""
-        before, clock = self.connected[host].before, self.connected[host].clock
-        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
-
-    def end(self, marked: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-        """Return each host's activity since mark(), and read its clock again."""
-        machines = super().end(marked)
-        self.on_each(HostPlace.read_clock_after)
-        return machines
-
-    def convert_times(
-        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
-    ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
-        """Convert all times in the children's results to the orchestrator's clock.
-
-        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
-        clients sent requests together for too short a time.
-        """
-        hosts: dict[str, dict[str, Any]] = {}
-        for name, place in self.connected.items():
-            start_ns = self.window(name, released_ns, 0).start_ns
-            hosts[name] = {**vars(place.clock), "released_ns": max(0, start_ns - place.clock.offset_ns)}
-        for service in services:
-            service.result["host"] = self.layout.services_on
-        for child in clients:
-            host, result = child.place.name, child.result
-            result["host"] = host
-            result.pop("slow", None)
-            known = hosts[host]
-            if slices := result.get("slices"):
-                width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
-                slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
-            for key in ("started_ns", "finished_ns"):
-                if key in result:
-                    result[key] = max(0, result[key] - known["offset_ns"])
-            if "uncounted" not in result:  # a client that sends in slices has several start times
-                begun_ns = result["finished_ns"] - result["completion_ns"]
-                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - known["released_ns"])
-            if host != self.layout.services_on:
-                result.pop("waiting", None)
-        error_ns = max(known["error_ns"] for known in hosts.values())
-        return hosts, overlap_faults([child.result for child in clients], error_ns)
 
     # ---- connections ---------------------------------------------------------------------------------------------
 

@@ -21,10 +21,10 @@ from core.messages import NOTHING, Message, message, verbatim
 from lab.folders import Sandbox
 from lab.hosts import archive
 from lab.hosts.carrier import Carrier, HostLost, start_script
-from lab.hosts.clocks import ClockOffset, estimate
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
 from lab.output import HeadTailBuffer
 from lab.run.children import Child, Children, Place, Process
+from lab.run.clocks import ClockOffset, estimate
 from record import child as record
 from record.decode import Misfit, decoded
 

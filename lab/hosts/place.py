@@ -17,7 +17,6 @@ from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed, requirements_file
 from lab.folders import Sandbox
 from lab.hosts import tasks
-from lab.hosts.clocks import between
 from lab.hosts.connection import HostConnection
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Native, Runtime, UserServiceRuntime, child_words
 from lab.user_service.files import FILES, OWN, user_files, with_bodies
@@ -32,8 +31,6 @@ class HostPlace(HostConnection):
 
     runtimes: the facts of the runtimes that were found on the host (record.cell_parts.RuntimeFacts), by name
     pythons: the interpreters of environments on the host, by runtime and file of requirements
-    before: the offset of the host's clock before the last timed windows, or when the host was connected
-    clock: the mean offset during these windows, once they are over
     """
 
     process_group = None
@@ -144,14 +141,6 @@ class HostPlace(HostConnection):
             ours = [key for key in made if key and not Path(key).is_absolute()]
             builds[name] = {**found, "packages": {key: self.packages(made[key]) for key in ours}}
         return builds
-
-    def read_clock_before(self) -> None:
-        """Measure the clock's offset before timed windows. Raises ChildFailed."""
-        self.before = self.offset()
-
-    def read_clock_after(self) -> None:
-        """Measure the clock's offset after timed windows. Raises ChildFailed."""
-        self.clock = between(self.before, self.offset())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ from lab.folders import Sandbox
 from lab.gil.switching import notices
 from lab.output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit, start_child
+from lab.run.clocks import SAME_CLOCK, ClockOffset
 from lab.run.limits import service_group
 from lab.run.runtimes import AnyRuntime
 from record.decode import Misfit, decoded, shown
@@ -109,11 +110,15 @@ class Place:
     folder: for sockets
     process_group: the group that helpers of gilscope join; None for that of the process that starts them
     pids: processes that belong to the run besides this process
+    before: the offset of its clock before the last timed windows, or when it was connected
+    clock: the mean offset during these windows, once they are over
     """
 
     name = ""
     process_group: int | None
     pids: Sequence[int] = ()
+    before: ClockOffset = SAME_CLOCK
+    clock: ClockOffset = SAME_CLOCK
 
     def __init__(self, sandbox: Sandbox, folder: str) -> None:
         self._sandbox, self.folder, self.process_group = sandbox, folder, sandbox.process_group
@@ -144,6 +149,10 @@ class Place:
             next(begun)
         except StopIteration as end:
             return end.value
+
+    def offset(self) -> ClockOffset:
+        """Measure the offset of the host's clock to the orchestrator's clock. Raises ChildFailed."""
+        return SAME_CLOCK
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """Return the command line of a child on this machine."""

@@ -18,6 +18,7 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.machine.wakeups import awake
 from lab.run.children import Child, Place
+from lab.run.clocks import between, overlap_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.user_service import holders
 from record.cell_parts import Window
@@ -88,9 +89,12 @@ class CellPlaces:
         """
         also = [pid for address in served for pid in holders.serving(address)]
         groups = [str(group) for group in self.groups]
-        return self.on_each(
+        marked = self.on_each(
             lambda place: place.begin(quiet.observed, self._method.neighbours, [*place.pids, *also], groups)
         )
+        for name, offset in self.on_each(lambda place: place.offset()).items():
+            self.connected[name].before = offset
+        return marked
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Let all clients begin to send, and return the start time on the orchestrator's clock. Raises ChildFailed.
@@ -108,24 +112,55 @@ class CellPlaces:
 
     def to_service_clock(self, here_ns: int) -> int:
         """Convert the orchestrator's time to the time of the services' host. If it is uncertain, return the latest."""
-        return here_ns
+        clock = self.of_services.before
+        return clock.to_host_clock(here_ns) + clock.error_ns
 
     def end(self, marked: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         """Return what happened on each host since mark(): CPU steal, swapping, other processes. Raises ChildFailed.
 
         marked: what mark() returned
         """
-        return self.on_each(lambda place: place.finish(Window, marked[place.name]))
+        machines = self.on_each(lambda place: place.finish(Window, marked[place.name]))
+        for name, offset in self.on_each(lambda place: place.offset()).items():
+            self.connected[name].clock = between(self.connected[name].before, offset)
+        return machines
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """Convert a time window to a host's clock, and widen the window by the clock error. Call this after end()."""
-        return TimeWindow(start_ns=start_ns, end_ns=end_ns)
+        before, clock = self.connected[host].before, self.connected[host].clock
+        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
     def convert_times(
         self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
     ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
-        """Convert clients' times to the orchestrator's clock, and drop values that mix two clocks.
+        """Convert all times in the children's results to the orchestrator's clock. Call this after end().
 
-        Return the facts about each host's clock for result.json, and faults. Call this after end().
+        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
+        clients sent requests together for too short a time. On one machine there is nothing to convert.
         """
-        return {}, []
+        hosts: dict[str, dict[str, Any]] = {}
+        if HERE in self.connected:
+            return {}, []
+        for name, place in self.connected.items():
+            start_ns = self.window(name, released_ns, 0).start_ns
+            hosts[name] = {**vars(place.clock), "released_ns": max(0, start_ns - place.clock.offset_ns)}
+        for service in services:
+            service.result["host"] = self.of_services.name
+        for child in clients:
+            host, result = child.place.name, child.result
+            result["host"] = host
+            result.pop("slow", None)
+            known = hosts[host]
+            if slices := result.get("slices"):
+                width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
+                slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
+            for key in ("started_ns", "finished_ns"):
+                if key in result:
+                    result[key] = max(0, result[key] - known["offset_ns"])
+            if "uncounted" not in result:  # a client that sends in slices has several start times
+                begun_ns = result["finished_ns"] - result["completion_ns"]
+                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - known["released_ns"])
+            if host != self.of_services.name:
+                result.pop("waiting", None)
+        error_ns = max(known["error_ns"] for known in hosts.values())
+        return hosts, overlap_faults([child.result for child in clients], error_ns)

@@ -14,9 +14,9 @@ from commands import hosts
 from core.hosts import Host
 from lab.folders import Sandbox
 from lab.hosts import connection, protocol
-from lab.hosts.clocks import ClockOffset, between, estimate, overlap_faults
 from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import BYTES, MessageReader, encoded
+from lab.run.clocks import ClockOffset, between, estimate, overlap_faults
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 

@@ -21,6 +21,9 @@ class ClockOffset:
         return here_ns + self.offset_ns
 
 
+SAME_CLOCK = ClockOffset(offset_ns=0, error_ns=0)
+
+
 def estimate(sent_ns: int, there_ns: int, back_ns: int) -> ClockOffset:
     """Estimate the clock offset, assuming that the other clock was read in the middle of the round trip.
 
