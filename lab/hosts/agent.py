@@ -9,7 +9,6 @@ The agent imports only the standard library and gilscope.
 import os
 import selectors
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,7 +24,6 @@ from lab.processes import start_child
 
 MOST_HELD_BYTES = 16 << 20
 EXIT_POLL_S = 0.02
-ROUTED = ("192.0.2.1", 9)  # an address of the default route: RFC 5737. Nothing is sent to it.
 
 
 def main() -> None:
@@ -53,7 +51,7 @@ class Agent:
         """Carry out the runner's orders until stdin ends."""
         cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [*range(os.cpu_count() or 1)]
         folder, python = str(self._sandbox.folder), sys.executable
-        self._report(folder=folder, python=python, cpus=cpus, pid=os.getpid(), address=own_address())
+        self._report(folder=folder, python=python, cpus=cpus, pid=os.getpid())
         self._streams.register(0, selectors.EVENT_READ)
         orders = MessageReader()
         while True:
@@ -149,14 +147,6 @@ def _write(data: bytes | bytearray) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(1, view) :]
-
-
-def own_address() -> str:
-    """Return this host's address on its default route; "" if it has none."""
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(ROUTED)
-        return str(probe.getsockname()[0])
-    return ""
 
 
 if __name__ == "__main__":

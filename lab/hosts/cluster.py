@@ -217,10 +217,14 @@ class HostCluster(CellPlaces):
     def _connected(self, host: Host) -> Message:
         """Connect to the host. Return why the host cannot be used; NOTHING if it can."""
         try:
-            self.connected[host.name] = HostPlace(host, self._sandbox)
+            place = self.connected[host.name] = HostPlace(host, self._sandbox)
         except GilscopeError as error:
             return error.message
-        return NOTHING
+        if place.host.address:
+            return NOTHING
+        return message(
+            "Host {host} has no default route, so its address is unknown. Add the key address.", host=host.name
+        )
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:

@@ -6,7 +6,6 @@ import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
@@ -37,13 +36,12 @@ CALLED = message("when gilscope called a function on this host")
 
 
 class Booted(TypedDict):
-    """The first message of an agent: its temporary folder, its interpreter, the CPUs that it may use, its address."""
+    """The first message of an agent: its temporary folder, its interpreter, the CPUs that it may use, its pid."""
 
     folder: str
     python: str
     cpus: Annotated[list[Annotated[int, Meta(ge=0, le=MOST_CPU)]], Meta(min_length=1)]
     pid: record.Count
-    address: str
 
 
 class AboutChild(TypedDict, total=False):
@@ -319,9 +317,6 @@ class HostConnection(Place):
             self.booted: Booted = decoded(said, Booted)
         except Misfit as misfit:
             raise HostLost("the agent's first message is wrong: {error}", error=misfit) from None
-        self.host = replace(self.host, address=self.host.address or self.booted["address"])
-        if not self.host.address:
-            raise HostLost("it has no default route, so its address is unknown. Add the key address to the host")
 
     def _hello(self, wait_s: float) -> dict[str, Any]:
         """Return the next message. Raises HostLost."""

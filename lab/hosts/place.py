@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from lab.environments.environment import EnvironmentFailed, requirements_file
 from lab.folders import Sandbox
 from lab.hosts import tasks
 from lab.hosts.connection import HostConnection
+from lab.machine.link import own_address
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Native, Runtime, UserServiceRuntime, child_words
 from lab.user_service.files import FILES, OWN, user_files, with_bodies
 from record import child as record
@@ -41,6 +42,7 @@ class HostPlace(HostConnection):
         self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
         try:
             self.before = self.clock = self.offset()
+            self.host = replace(host, address=host.address or self.call(str, own_address))
         except ChildFailed:
             self.close()
             raise

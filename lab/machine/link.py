@@ -1,4 +1,4 @@
-"""Measure the network between this machine and another: round-trip times, and the transfer rate."""
+"""This machine's address, and the network to another machine: round-trip times and the transfer rate."""
 
 import socket
 import threading
@@ -9,6 +9,7 @@ LINK_DEADLINE_S = 10.0
 ROUNDS = 100
 BULK_BYTES = 8 << 20
 PIECE_BYTES = 1 << 16
+ROUTED = ("192.0.2.1", 9)  # an address of the default route: RFC 5737. Nothing is sent to it.
 
 
 def listen(address: str, peer: str) -> int:
@@ -52,3 +53,11 @@ def reach(address: str, port: int, source: str) -> dict[str, int]:
         spent_ns = time.perf_counter_ns() - start_ns
     rate = round(BULK_BYTES * 1e9 / max(1, spent_ns))
     return {"least_ns": min(trips), "median_ns": sorted(trips)[ROUNDS // 2], "bytes_per_s": rate}
+
+
+def own_address() -> str:
+    """Return this machine's address on its default route; "" if it has none."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(ROUTED)
+        return str(probe.getsockname()[0])
+    return ""

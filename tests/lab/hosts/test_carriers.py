@@ -19,6 +19,7 @@ from lab.folders import Sandbox
 from lab.hosts import tasks
 from lab.hosts.carrier import HostLost
 from lab.hosts.connection import HostConnection
+from lab.machine import link
 from lab.places import REPOSITORY
 from record.plan import HostFacts
 from tests.lab.hosts.namespaces import wait_until
@@ -138,8 +139,10 @@ def podman(tmp_path: Path) -> Iterator[Reached]:
         pytest.skip("podman is not installed; on Debian: apt-get install podman runc")
     name = f"gilscope-{os.getpid()}"
     # The user's limits may be lower than those that podman would set, and crun refuses control groups of both versions.
-    options = "--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host --rootfs /:O"
-    command = f"podman run -d --name {name} {options} sleep infinity"
+    options = (
+        "--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host -e XDG_CACHE_HOME=/run/g"
+    )
+    command = f"podman run -d --name {name} {options} --rootfs /:O sleep infinity"
     started = subprocess.run(command.split(), capture_output=True, text=True, check=False)
     try:
         if started.returncode:
@@ -197,7 +200,7 @@ def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is
         with pytest.raises(ChildFailed, match="No such file"):
             host.start(["/nonexistent"], {})
         assert host.offset().error_ns < 10**9
-        assert host.host.address
+        assert host.call(str, link.own_address)
         sleeping = host.start(["sleep", "1000"], {})
         assert len(reached.processes()) >= 2
     sleeping.close()

@@ -17,7 +17,7 @@ from lab.hosts.carrier import HostLost
 from lab.hosts.connection import HostConnection
 from tests.lab.python.fake_pythons import script
 
-BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1], "pid": 7, "address": ""}
+BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1], "pid": 7}
 DEEP, FLAT = '{"a":' * 100_000, "[" * 500 + "]" * 500
 JSON = (
     "null",
