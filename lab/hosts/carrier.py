@@ -3,9 +3,8 @@
 The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on a command line.
 """
 
+import select
 import shlex
-import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,8 +15,8 @@ from core.errors import GilscopeError
 from core.hosts import Host
 from core.languages import for_terminal
 from core.messages import Message, message, verbatim
-from lab.hosts.protocol import LEASE_S, MessageReader
-from lab.output import ProcessOutput
+from lab.hosts.protocol import MessageReader
+from lab.run.children import Process
 from record.decode import Misfit
 
 BOOT = Path(__file__).with_name("boot.py")
@@ -42,47 +41,33 @@ class HostLost(GilscopeError):
     """The error that connecting to a host failed, or that the connection was lost. Its message says why."""
 
 
-class Carrier:
+class Carrier(Process):
     """A process whose stdin and stdout are connected to the agent on a host."""
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Start the command. Raises HostLost if it cannot be started."""
         self._host, command = host, [*host.carrier, "sh"]
-        self._messages, self._complaints = MessageReader(), ProcessOutput()
-        self._in, theirs = socket.socketpair()
-        self._in.settimeout(LEASE_S)
-        self._out = self._in.dup()  # so that receiving has another timeout than sending
-        with theirs:
-            try:
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=theirs.fileno(),
-                    stdout=theirs.fileno(),
-                    stderr=self._complaints.write_end,
-                    process_group=process_group,
-                )
-            except OSError as error:
-                self._close()
-                raise HostLost(
-                    "{program} cannot be started: {error}", program=command[0], error=error.strerror
-                ) from None
-        self._complaints.close_write_end()
+        self._messages = MessageReader()
+        try:
+            super().__init__(command, process_group, {})
+        except OSError as error:
+            raise HostLost("{program} cannot be started: {error}", program=command[0], error=error.strerror) from None
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(self._stdout, select.POLLIN)
+        self._writable.register(self._stdin, select.POLLOUT)
 
     def receive(self, wait_s: float, take: Callable[[dict[str, Any]], object]) -> bool:
         """Call *take* with each message that the agent sent. Return whether any data came within *wait_s*.
 
         Raises HostLost if the stream has ended, or if a message is malformed.
         """
-        self._complaints.drain()
+        self._output.drain()
+        if not self._readable.poll(wait_s * 1e3):
+            return False
         try:
-            self._in.settimeout(wait_s)
-            data = self._in.recv(1 << 20)
+            data = self.read()
             for message_of_agent in self._messages.feed(data):
                 take(message_of_agent)
-        except TimeoutError:
-            return False
-        except OSError:
-            raise HostLost(self._why_ended()) from None
         except (ValueError, KeyError, TypeError, Misfit) as error:
             raise HostLost("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]) from None
         if not data:
@@ -90,39 +75,32 @@ class Carrier:
         return True
 
     def write(self, data: bytes) -> None:
-        """Write all of *data* to the agent. Raises HostLost, for example if the agent accepts no data for LEASE_S."""
-        view = memoryview(data)
-        try:
-            while view:
-                view = view[self._out.send(view) :]
-        except TimeoutError:
-            raise HostLost("the host accepted no data for {wait_s:.0f} s", wait_s=LEASE_S) from None
-        except OSError:
-            raise HostLost(self._why_ended()) from None
+        """Write to the agent. If the command has ended, do nothing."""
+        with suppress(ValueError):  # it was closed meanwhile
+            super().write(data)
 
-    def kill(self) -> None:
+    def is_writable(self) -> bool:
+        """Return whether a short message can be written now without waiting for the host."""
+        return bool(self._writable.poll(0))
+
+    def close(self) -> None:
         """Kill the command, and close its streams."""
-        self._process.kill()
-        self._process.wait()
-        self._close()
-
-    def _close(self) -> None:
-        for end in (self._in, self._out, self._complaints):
-            end.close()
+        self.kill()
+        super().close()
+        self._output.close()
 
     def _why_ended(self) -> Message:
         """Return why the command ended: the last part of its output, or a known reason."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(LAST_WORDS_S)
-        if self._process.returncode == NO_PYTHON:
+        status = self.wait(LAST_WORDS_S)
+        if status == NO_PYTHON:
             return message(
                 "the host has no Python 3.11 or newer. Install Python on the host with: uv python install 3.14"
             )
-        words = (self._messages.noise.text() + self._complaints.text()).split()
+        words = (self._messages.noise.text() + self._output.text()).split()
         text = for_terminal(" ".join(words)[-500:]).rstrip(".")
         if not text:
             return message("the connection ended without an error message")
-        if self._host.via == "ssh" and self._process.returncode == SSH_FAILED:
+        if self._host.via == "ssh" and status == SSH_FAILED:
             return message(
                 "{error}. Log in once by hand with ssh, because ssh may ask for a password or ask you to confirm a "
                 "host key",

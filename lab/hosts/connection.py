@@ -29,7 +29,7 @@ from record.decode import Misfit, decoded
 
 MOST_CPU = 1 << 16
 CONNECT_S = 10.0
-CALL_S = 60.0
+CALL_S = BOOT_S = 60.0
 PROBES = 15
 WORKER = ("-s", "-m", "lab.hosts.worker")
 CALLED = message("when gilscope called a function on this host")
@@ -169,11 +169,15 @@ class HostConnection(Place):
         self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
             self._carrier = Carrier(host, sandbox.process_group)
+            hanging = threading.Timer(BOOT_S, self._carrier.kill)
+            hanging.start()
             try:
                 self._boot()
             except BaseException:
-                self._carrier.kill()
+                self._carrier.close()
                 raise
+            finally:
+                hanging.cancel()
         except HostLost as error:
             raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
         threading.Thread(target=self._listen, name=f"host {host.name}", daemon=True).start()
@@ -292,15 +296,7 @@ class HostConnection(Place):
     def tell(self, do: str, **arguments: Any) -> None:
         """Send an order to the agent. If the host is lost, do nothing."""
         with self._writing:
-            self._send(do, arguments)
-
-    def _send(self, do: str, arguments: Mapping[str, Any]) -> None:
-        if self.lost:
-            return
-        try:
             self._carrier.write(encoded(do=do, **arguments))
-        except HostLost as error:
-            self._lose(self._gone(error.message))
 
     def _boot(self) -> None:
         """Send gilscope's files, and read what the agent says about itself. Raises HostLost."""
@@ -331,13 +327,11 @@ class HostConnection(Place):
         heard_s, beat_s = perf_counter(), 0.0
         try:
             while not self.lost:
-                now_s = perf_counter()
-                if now_s - beat_s >= BEAT_S and self._writing.acquire(blocking=False):  # else another thread writes
-                    beat_s = now_s
-                    try:
-                        self._send("clock", {"number": 0})
-                    finally:
-                        self._writing.release()
+                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(blocking=False):  # else a thread writes
+                    beat_s = perf_counter()
+                    if self._carrier.is_writable():
+                        self._carrier.write(encoded(do="clock", number=0))
+                    self._writing.release()
                 if self._carrier.receive(BEAT_S / 2, self._take):
                     heard_s = perf_counter()
                 elif perf_counter() - heard_s > LEASE_S:
@@ -359,7 +353,7 @@ class HostConnection(Place):
             if self.lost:
                 return
             self.lost = why
-        self._carrier.kill()
+        self._carrier.close()
         self._times.put((0, 0, 0))
         for child in [*self._children.values()]:
             child.end()
