@@ -66,7 +66,8 @@ def _lines(
     spread: HostCluster, facts: Mapping[str, Any], failures: Mapping[str, Message], wanted: Sequence[str]
 ) -> Iterator[Message]:
     for name, host in spread.layout.hosts.items():
-        yield message("{host}, {address}", host=name, address=host.address)
+        place = spread.connected.get(name)
+        yield message("{host}, {address}", host=name, address=place.host.address if place else host.address)
         if name in failures:
             yield message("  This host cannot be used: {reason}", reason=failures[name])
             continue
@@ -78,7 +79,7 @@ def _lines(
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
             yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=missing)
-        for finding in judge_machine(known["quiet"]):
+        for finding in judge_machine(known["quiet"] or {}):
             if finding.good is False:
                 yield message(
                     "  noise     {name}: {value}. {remedy}",

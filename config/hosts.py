@@ -11,12 +11,16 @@ from config.options import PYTHON, Flags, Given, Option, applying, by_key, expec
 from config.plan import Plan, Values, values_used_by
 from config.text_yaml import read_yaml
 from core.errors import BadInput
-from core.hosts import VIA, Host, Layout
+from core.hosts import PRESETS, Host, Layout, Preset
 from core.messages import Message, message
 from core.system_file import file_of
 from core.user_service import only_native
 
 MOST_HOSTS = 64
+ANY = Preset("", ())  # a command of the user's own, whose words have all names
+CARRIER_KEYS = sorted(
+    {key for preset in PRESETS.values() for key in preset.keys} & vars(Host(name="", address="")).keys()
+)
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
 _ssh = matching(
     r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
@@ -45,14 +49,45 @@ def _file(given: Given) -> str:
     return replace(given, value=str(Path(given.text()).expanduser())).file()
 
 
+def _via(given: Given) -> str | tuple[str, ...]:
+    if isinstance(given.value, list) and given.value:
+        return tuple(_word(replace(given, value=word)) for word in given.value)
+    if given.value not in tuple(PRESETS):
+        raise given.wrong("one of {names}, or a list with the words of a command", names=tuple(PRESETS))
+    return str(given.value)
+
+
+def _word(given: Given) -> str:
+    text = str(given.value)
+    if not text.isprintable() or not text:
+        raise given.wrong("a text of one line")
+    return text
+
+
+def _name_of_carrier(given: Given) -> str:
+    if _word(given).startswith("-"):
+        raise given.wrong("a name, which does not begin with -")
+    return _word(given)
+
+
 HOST_KEYS = (
     Option("ssh", "How to reach the host: user@host:port, or a name from ~/.ssh/config.", _ssh),
-    Option("address", "The host's IPv4 address for the measured traffic.", _address),
+    Option(
+        "address", "The host's IPv4 address for the measured traffic (default: that of its default route).", _address
+    ),
     Option(
         "via",
-        "How gilscope connects to the host: ssh (default), or here if the host is this machine.",
-        choices=VIA,
+        "How gilscope connects to the host: ssh (default), kubectl, docker, podman, srun, here if the host is this "
+        "machine, or a list with the words of a command.",
+        _via,
     ),
+    Option("pod", "The pod, for kubectl.", _name_of_carrier),
+    Option("namespace", "The namespace of the pod (default: that of kubectl).", _name_of_carrier),
+    Option(
+        "container", "The container, for docker and podman, and for a pod with several containers.", _name_of_carrier
+    ),
+    Option("node", "The node, for srun.", _name_of_carrier),
+    Option("job", "The Slurm job that has the node (default: the job in which gilscope runs).", _name_of_carrier),
     Option(
         "identity_file",
         "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
@@ -80,13 +115,18 @@ def _host(name: str, content: Any, folder: Path) -> Host:
         )
     expect_keys(what, content, by_key(HOST_KEYS))
     host = Host(name=name, **parsed(HOST_KEYS, content, folder))
-    if not host.address:
+    preset = PRESETS.get(host.via, ANY) if isinstance(host.via, str) else ANY
+    if preset.needs and not vars(host)[preset.needs]:
         raise BadInput(
-            "{host} has no address. Add the IPv4 address for the measured traffic, such as address: 10.0.0.2.",
-            host=what,
+            "{host} has no {key}, which via: {via} needs. Add this key.", host=what, key=preset.needs, via=host.via
         )
-    if (host.via == "here") == bool(host.ssh):
-        raise BadInput("{host} must have either ssh: user@host, or via: here if the host is this machine.", host=what)
+    useless = [key for key in CARRIER_KEYS if vars(host)[key] and key not in preset.keys]
+    if useless:
+        raise BadInput(
+            "{host} has keys that its carrier does not use: {keys}. Remove them, or change via.",
+            host=what,
+            keys=useless,
+        )
     return host
 
 
@@ -185,7 +225,9 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     """Return every possible reason why a plan cannot run across hosts, as {reason: whether it applies to *plan*}."""
     method, service = plan.method, plan.user_service
     local_only = [
-        key for key, system in plan.systems.items() if file_of(system) or not (system.hosted or system.supports_hosts)
+        key
+        for key, system in plan.systems.items()
+        if not (system.supports_hosts or (system.hosted and not file_of(system)))
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {

@@ -17,6 +17,7 @@ from typing import IO, Any, TypeVar
 from core.errors import BadInput
 from core.messages import Message, message
 from lab.output import OutputReader, ProcessOutput
+from lab.places import REPOSITORY
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
@@ -75,6 +76,22 @@ def scrubbed_environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("PYTHON") and name not in ("__PYVENV_LAUNCHER__", "VIRTUAL_ENV")
     }
+
+
+def start_child(
+    command: Sequence[str], process_group: int, variables: Mapping[str, str], stderr: int
+) -> "subprocess.Popen[bytes]":
+    """Start a child process with pipes to its stdin and stdout. Raises OSError if its program cannot be started."""
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        process_group=process_group,
+        cwd=REPOSITORY,
+        env=scrubbed_environment() | dict(variables),
+        bufsize=0,
+    )
 
 
 def run_in_parallel(

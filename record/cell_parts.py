@@ -76,6 +76,18 @@ class Window(TypedDict, total=False):
     quota_stalled_ns: Known
 
 
+class Quiet(TypedDict, total=False):
+    """How quiet a host was when the run began: its settings, and its activity during a short window."""
+
+    cores: Known
+    governors: list[str] | None
+    turbo: bool | None
+    smt: bool | None
+    cores_quota: Number | str | None
+    aslr: Known
+    window: Window
+
+
 class CellHost(TypedDict, total=False):
     """A host that took part in a measurement: its clock's offset, the start time of its clients, and disturbances."""
 

@@ -12,7 +12,7 @@ from core.method import Method
 from core.objective import Objective
 from core.runtime import RuntimeFacts, RuntimeName
 from core.user_service import UserService
-from record.cell_parts import Link
+from record.cell_parts import Link, Quiet
 from record.child import Count, Number, Share
 
 
@@ -193,6 +193,7 @@ class HostFacts(MachineFacts):
     with_runner: bool = False
     uv: bool = False
     clock_error_ns: Count = 0
+    quiet: Quiet | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

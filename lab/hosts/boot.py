@@ -1,6 +1,6 @@
-"""The first code that runs on a remote host. It unpacks the agent's files into the cache folder and runs the agent.
+"""The first code that runs on a host. It unpacks gilscope's files into the cache folder, and becomes the agent.
 
-The runner passes this text to the first suitable Python on the host. This code reports the host's architecture, and
+The runner sends this text to the first suitable Python on the host. This code reports the host's architecture, and
 reads the matching archive from stdin: its size on a line, then its bytes.
 """
 
@@ -11,9 +11,12 @@ import os
 import platform
 import runpy
 import shutil
+import signal
 import stat
 import sys
 import zipfile
+
+MOST_S = 60  # this process is killed if the archive has not come by then
 
 
 def say(**line: str) -> None:
@@ -21,22 +24,11 @@ def say(**line: str) -> None:
     os.write(1, b"gilscope " + json.dumps(line).encode() + b"\n")
 
 
-def read(size: int) -> bytes:
-    """Read exactly *size* bytes from stdin, and leave later bytes for the agent."""
-    data = bytearray()
-    while len(data) < size:
-        more = os.read(0, min(size - len(data), 1 << 20))
-        if not more:
-            sys.exit(3)
-        data += more
-    return bytes(data)
+def own_folder() -> str:
+    """Make an empty folder in gilscope's cache folder, and return its path. Raises OSError.
 
-
-def own_folder(name: str) -> tuple[str, int]:
-    """Make an empty folder in gilscope's cache folder. Return its path and a file that locks it. Raises OSError.
-
-    The folder is locked until that file is closed or this process ends. Concurrent processes get numbered folders.
-    Paths repeat from run to run, so that environments can be used again.
+    The folder is locked until this process ends. Concurrent processes get numbered folders. Paths repeat from run to
+    run, so that environments can be used again.
     """
     cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gilscope")
     os.makedirs(cache, mode=0o700, exist_ok=True)
@@ -45,8 +37,8 @@ def own_folder(name: str) -> tuple[str, int]:
         raise PermissionError(1, "it belongs to another user, or others may write to it", cache)
     number = 0
     while True:
-        folder = os.path.join(cache, f"{name}-{number}")
-        lock = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT, 0o600)  # open until this process ends
+        folder = os.path.join(cache, f"agent-{number}")
+        lock = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -55,7 +47,7 @@ def own_folder(name: str) -> tuple[str, int]:
         else:
             shutil.rmtree(folder, ignore_errors=True)
             os.mkdir(folder, 0o700)
-            return folder, lock
+            return folder
 
 
 def extract(archive: bytes, folder: str) -> None:
@@ -67,15 +59,21 @@ def extract(archive: bytes, folder: str) -> None:
 
 
 def main() -> None:
-    """Report the host's architecture, unpack the agent's files, and run the agent in this process."""
+    """Report the host's architecture, unpack gilscope's files, and run the agent in this process."""
+    signal.alarm(MOST_S)
     say(machine=platform.machine())
-    size = b""
-    while not size.endswith(b"\n"):
-        size += read(1)
-    archive = read(int(size))
+    pieces = []
+    with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered, because later bytes are for the agent
+        size = int(stdin.readline())
+        while size:
+            piece = stdin.read(min(size, 1 << 20))
+            if not piece:
+                sys.exit(3)
+            pieces.append(piece)
+            size -= len(piece)
     try:
-        place, _lock = own_folder("agent")
-        extract(archive, place)
+        place = own_folder()
+        extract(b"".join(pieces), place)
         os.makedirs(os.path.join(place, "..", "environments"), exist_ok=True)
         os.symlink(os.path.join("..", "environments"), os.path.join(place, ".runtimes"))
     except OSError as error:

@@ -1,35 +1,37 @@
 """The remote hosts of a run: connects to them, finds the installed runtimes, and places child processes on them."""
 
 import platform
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from time import perf_counter_ns
-from typing import Any, TypeVar
+from typing import Any
+
+import msgspec
 
 from core.child import Slice
-from core.errors import BadInput, ChildFailed
+from core.errors import BadInput, ChildFailed, GilscopeError
 from core.hosts import Host, Layout
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.program import PROGRAM
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import NATIVE, RuntimeFacts, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
-from lab.hosts.agent_stream import HostLost
-from lab.hosts.connection import CALL_S, RemoteProcess, between, overlap_faults
-from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, RemoteInstrumentation, RemoteWatcher
-from lab.machine import host
-from lab.python.interpreters import Interpreter
+from lab.hosts import tasks
+from lab.hosts.connection import RemoteProcess
+from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
+from lab.machine import host, link
+from lab.profile.locks import obstacle_to
+from lab.python import interpreters
 from lab.run.children import Child
-from lab.run.instrumentation import TimeWindow
-from lab.run.places import CellPlaces
+from lab.run.instrumentation import Instrumentation
+from lab.run.places import Answer, CellPlaces
 from lab.run.runtimes import AnyRuntime, Native
+from record.cell_parts import Link
+from record.plan import HostFacts
 
 LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
-Answer = TypeVar("Answer")
 
 
 class HostCluster(CellPlaces):
@@ -46,7 +48,6 @@ class HostCluster(CellPlaces):
         self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
         self.connected: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
-        self._closed = threading.Event()
 
     def __enter__(self) -> "HostCluster":
         try:
@@ -77,11 +78,9 @@ class HostCluster(CellPlaces):
 
     def close(self) -> None:
         """End the agents on all hosts, and their child processes."""
-        self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        with ThreadPoolExecutor(max_workers=8) as closers:
-            for place in self.connected.values():
-                closers.submit(place.close)
+        for place in self.connected.values():
+            place.close()
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
@@ -92,14 +91,16 @@ class HostCluster(CellPlaces):
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
         """Return the runtimes of *names* that are installed on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
-        there = self._each(self._find)
-        native = all(place.machine == platform.machine() for place in self.connected.values())
+        there = self.on_each(self._find)
         first = there.get(self.layout.services_on) or next(iter(there.values()), {})
-        return {
-            name: Native() if name == NATIVE else self._runtime(RuntimeName(name), first[name])
-            for name in names
-            if (native if name == NATIVE else name in first and all(name in found for found in there.values()))
-        }
+        usable: dict[str, AnyRuntime] = {}
+        for name in names:
+            if name == NATIVE:
+                if all(place.machine == platform.machine() for place in self.connected.values()):
+                    usable[name] = Native()
+            elif name in first and all(name in found for found in there.values()):
+                usable[name] = self._runtime(RuntimeName(name), first[name])
+        return usable
 
     def missing(self, name: str) -> Message:
         """Return a message that a runtime is not installed on all hosts, with the command to install it."""
@@ -120,37 +121,41 @@ class HostCluster(CellPlaces):
 
     def facts(self) -> dict[str, Any]:
         """Return each host's facts for result.json: machine, runtimes, clock error, network to the services' host."""
-        facts = self._ask_all("facts", boot_id=host.boot_id())
-        links = {name: self.link(name) for name in self.connected}
-        return {
-            name: {
-                **facts[name],
-                "runtimes": {runtime: found["version"] for runtime, found in place.runtimes.items()},
-                "builds": place.call("builds"),
-                **({"link": links[name]} if links[name] else {}),
-                "clock_error_ns": place.offset().error_ns,
-            }
-            for name, place in self.connected.items()
-        }
+        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts, host.boot_id()))
+        for name, place in self.connected.items():
+            facts[name] = replace(
+                facts[name],
+                runtimes={runtime: found["version"] for runtime, found in place.runtimes.items()},
+                builds=place.builds(),
+                link=self._link(name),
+                clock_error_ns=place.offset().error_ns,
+            )
+        known: dict[str, Any] = msgspec.to_builtins(facts)
+        return known
 
-    def link(self, name: str) -> dict[str, Any]:
-        """Measure the round-trip time and bandwidth between host *name* and the host that runs the services.
+    def _link(self, name: str) -> Link | None:
+        """Measure the round-trip time and bandwidth between host *name* and the services' host.
 
-        Return an empty mapping if *name* is the services' host.
+        Return None if *name* is the services' host.
         """
         services, there = self.connected.get(self.layout.services_on), self.connected[name]
         if services is None or services is there:
-            return {}
-        address = services.call("listen", address=services.host.address, peer=there.host.address)
-        reached: dict[str, Any] = there.call("reach", address=address, source=there.host.address)
+            return None
+        address, peer = services.host.address, there.host.address
+        port = services.call(int, link.listen, address, peer)
+        reached: Link = there.call(Link, link.reach, address, port, peer)
         return reached
 
     def install(self, names: Sequence[str]) -> list[Message]:
         """Install missing runtimes on all hosts with uv. Return a message for each failure."""
-        missing = {name: [one for one in names if one not in place.runtimes] for name, place in self.connected.items()}
-        failed = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
+
+        def install_on(place: HostPlace) -> Any:
+            missing = [name for name in names if name not in place.runtimes]
+            return place.call(list[Message], interpreters.install, missing, deadline_s=COMMAND_S)
+
+        failed = self.on_each(install_on)
         return [
-            message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
+            message("Host {host}: {reason}", host=name, reason=failure)
             for name, failures in failed.items()
             for failure in failures
         ]
@@ -159,7 +164,7 @@ class HostCluster(CellPlaces):
 
     def begin(self) -> None:
         """Reconnect to hosts whose connection was lost. Raises ChildFailed."""
-        self._each(self._ready)
+        self.on_each(self._ready)
 
     def of(self, role: str, number: int) -> HostPlace:
         """Return the host on which a service or client runs. Clients are distributed over the client hosts in turn."""
@@ -168,142 +173,70 @@ class HostCluster(CellPlaces):
     def service_line(self) -> dict[str, Any]:
         """Return the address at which services listen, and the addresses of their clients."""
         return {
-            "address": self.layout.hosts[self.layout.services_on].address,
-            "peers": self.layout.client_addresses,
+            "address": self.of_services.host.address,
+            "peers": [place.host.address for place in self.places_of(CLIENT)],
         }
 
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> RemoteInstrumentation:
-        """Return the instrumentation to run inside one service on its host."""
-        return RemoteInstrumentation(self._ask_services_host, parts)
+    @property
+    def of_services(self) -> HostPlace:
+        """Return the host on which the services run."""
+        return self.connected[self.layout.services_on]
 
-    @contextmanager
-    def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """If *wanted*, keep idle cores of all hosts awake during the `with` block. Raises ChildFailed."""
-        if not wanted:
-            yield
-            return
-        self.begin()
-        try:
-            self._ask_all("awake")
-            yield
-        finally:
-            with suppress(ChildFailed):
-                self._ask_all("asleep")
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
+        """Return the instrumentation of one service on its host, which may be connected again before it starts."""
 
-    def watcher(self, executable: str) -> RemoteWatcher:
-        """Return a profiler of locks for the first service on the services' host. Raises ChildFailed."""
-        self.begin()
-        return RemoteWatcher(self._ask_services_host, executable)
+        def call(*asked: Any) -> Any:
+            return self.of_services.call(*asked)
+
+        return Instrumentation(None, parts, call)
 
     def obstacle(self, kind: str) -> Message:
         """Return why the services' host cannot take a profile of *kind*; NOTHING if it can."""
-        why = Message.from_json(self._ask_services_host("obstacle", kind=kind))
+        why = self.of_services.call(Message, obstacle_to, kind)
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
-    def to_service_clock(self, here_ns: int) -> int:
-        """Convert a local time to the services' host's clock, with the offset measured before the clients started."""
-        clock = self.connected[self.layout.services_on].before
-        assert clock, "release() was called"
-        return clock.to_host_clock(here_ns) + clock.error_ns
-
-    def mark(self) -> None:
-        """Read the clock and the activity counters of each host."""
-        self._ask_all("mark")
-        for name, offset in self._each(lambda place: place.offset()).items():
-            self.connected[name].before = offset
-
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Let all clients on all hosts start at the same time. The runner sends nothing during the timed window."""
+        """Let all clients on all hosts start at the same time, on the clocks that were read last."""
         at_ns = perf_counter_ns() + LEAD_NS
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
         for place in self.connected.values():
+            there_ns = place.before.to_host_clock(at_ns)
+            word = str(replace(part, at_ns=there_ns)) if part else f"go {there_ns}"
             own = [client.process for client in clients if client.place.name == place.name]
-            remote = [process for process in own if isinstance(process, RemoteProcess)]
-            place.release(at_ns, hold_ns, remote, part)
+            place.release([process for process in own if isinstance(process, RemoteProcess)], word, there_ns + hold_ns)
         return at_ns
-
-    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a time window to the host's clock, with the clock offsets measured before and after the window."""
-        before, clock = self.connected[host].before, self.connected[host].clock
-        assert before, "mark() was called"
-        assert clock, "end() was called"
-        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
-
-    def end(self, served: Sequence[str] = ()) -> Mapping[str, Mapping[str, Any]]:
-        """Read the hosts' clocks again, and return each host's activity since the call of mark()."""
-        machines = self._ask_all("window", neighbours=[*self._method.neighbours])
-        for name, after in self._each(lambda place: place.offset()).items():
-            place = self.connected[name]
-            place.clock = between(place.before or after, after)
-        return machines
-
-    def convert_times(
-        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
-    ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
-        """Convert all times in the children's results to the orchestrator's clock.
-
-        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
-        clients sent requests together for too short a time.
-        """
-        hosts: dict[str, dict[str, Any]] = {}
-        for name, place in self.connected.items():
-            assert place.clock, "end() was called"
-            start_ns = self.window(name, released_ns, 0).start_ns
-            hosts[name] = {**vars(place.clock), "released_ns": max(0, start_ns - place.clock.offset_ns)}
-        for service in services:
-            service.result["host"] = self.layout.services_on
-        for child in clients:
-            host, result = child.place.name, child.result
-            result["host"] = host
-            result.pop("slow", None)
-            known = hosts[host]
-            if slices := result.get("slices"):
-                width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
-                slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
-            for key in ("started_ns", "finished_ns"):
-                if key in result:
-                    result[key] = max(0, result[key] - known["offset_ns"])
-            if "uncounted" not in result:  # a client that sends in slices has several start times
-                begun_ns = result["finished_ns"] - result["completion_ns"]
-                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - known["released_ns"])
-            if host != self.layout.services_on:
-                result.pop("waiting", None)
-        error_ns = max(known["error_ns"] for known in hosts.values())
-        return hosts, overlap_faults([child.result for child in clients], error_ns)
 
     # ---- connections ---------------------------------------------------------------------------------------------
 
-    def _ask_services_host(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        return self.connected[self.layout.services_on].call(what, deadline_s, **arguments)
-
-    def _ask_all(self, what: str, **arguments: Any) -> dict[str, Any]:
-        return self._each(lambda place: place.call(what, **arguments))
-
-    def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
-        """Call the function *ask* for all hosts concurrently. Raises the first error."""
-        return dict(zip(self.connected, self._pool.map(ask, self.connected.values()), strict=True))
+    def on_each(self, ask: Callable[[Any], Answer]) -> dict[str, Answer]:
+        """Call *ask* with all hosts concurrently, and wait for all. Return its results by the hosts' names."""
+        asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
+        wait(asked.values())
+        return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> Message:
         """Connect to the host. Return why the host cannot be used; NOTHING if it can."""
         try:
-            place = self.connected[host.name] = HostPlace(host, self._sandbox.process_group)
-        except HostLost as error:
+            place = self.connected[host.name] = HostPlace(host, self._sandbox)
+        except GilscopeError as error:
             return error.message
-        if self._closed.is_set():  # close() was called while this connected
-            place.close()
-        return NOTHING
+        if place.host.address:
+            return NOTHING
+        return message(
+            "Host {host} has no default route, so its address is unknown. Add the key address.", host=host.name
+        )
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
+            place.close()
             if reason := self._connected(place.host):
                 raise ChildFailed(reason)
             self._find(self.connected[place.name])
 
-    def _find(self, place: HostPlace) -> dict[str, Any]:
-        found: dict[str, Any] = place.call("find", names=[*self._names], chosen=[*place.host.python])
-        place.runtimes = found
-        return found
+    def _find(self, place: HostPlace) -> Mapping[str, Any]:
+        found = place.call(dict[str, RuntimeFacts], tasks.find_runtimes, self._names, place.host.python)
+        place.runtimes = msgspec.to_builtins(found)
+        return place.runtimes
 
     def _runtime(self, name: RuntimeName, found: Mapping[str, Any]) -> HostRuntime:
-        interpreter = Interpreter(executable=Path(found["executable"]), source=found["source"], facts=found)
-        return HostRuntime(name=name, interpreter=interpreter, places_of=self.places_of)
+        return HostRuntime(name=name, interpreter=tasks.interpreter_of(found), places_of=self.places_of)

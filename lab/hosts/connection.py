@@ -1,167 +1,65 @@
-"""The connection to one host's agent. It sends calls, starts children, reads the host's clock, detects a lost host.
-
-The offset between two hosts' monotonic clocks is estimated, and clients must have sent during the same time.
-"""
+"""The connection to one host: starts children there, calls functions of gilscope, reads its clock, notices its loss."""
 
 import platform
 import socket
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Required, TypedDict
 
 from msgspec import Meta
 
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
-from core.messages import NOTHING, Message, message
-from core.runtime import Flags, RuntimeFacts
+from core.messages import NOTHING, Message, message, verbatim
+from lab.folders import Sandbox
 from lab.hosts import archive
-from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
-from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
+from lab.hosts.carrier import Carrier, HostLost, start_script
+from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
 from lab.output import HeadTailBuffer
-from lab.run.children import Process
+from lab.run.children import Child, Children, Place, Process
+from lab.run.clocks import ClockOffset, estimate
 from record import child as record
-from record.cell_parts import Link, Window
 from record.decode import Misfit, decoded
-from record.plan import HostFacts
 
 MOST_CPU = 1 << 16
-
-
-@dataclass(frozen=True, kw_only=True)
-class InterpreterFacts:
-    """The facts about an interpreter on its host. The agent must report those without a default."""
-
-    executable: str
-    source: str
-    version: str
-    build: str
-    gil_disabled_build: bool
-    implementation: str = ""
-    compiler: str = ""
-    gil_enabled: bool = False
-    jit_enabled: bool = False
-    flags: Flags = Flags()  # noqa: RUF009 - frozen
-    packages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
-class Quiet(TypedDict, total=False):
-    """How quiet a host was: the result of lab.machine.quiet.facts() there."""
-
-    cores: record.Count
-    governors: list[str] | None
-    turbo: bool | None
-    smt: bool | None
-    cores_quota: record.Number | str | None
-    aslr: record.Known
-    window: Window
-
-
-@dataclass(frozen=True, kw_only=True)
-class AgentFacts(HostFacts):
-    """The facts that the agent must report about its host."""
-
-    quiet: Quiet
+CONNECT_S = 10.0
+CALL_S = BOOT_S = 60.0
+PROBES = 15
+WORKER = ("-s", "-m", "lab.hosts.worker")
+CALLED = message("when gilscope called a function on this host")
 
 
 class Booted(TypedDict):
-    """The first message of an agent: its folder on the host, its interpreter, and the CPUs that it may use."""
+    """The first message of an agent: its temporary folder, its interpreter, the CPUs that it may use, its pid."""
 
     folder: str
     python: str
     cpus: Annotated[list[Annotated[int, Meta(ge=0, le=MOST_CPU)]], Meta(min_length=1)]
+    pid: record.Count
 
 
-class Said(TypedDict, total=False):
-    """A message about a child process on the host: a part of its output, or its exit status."""
+class AboutChild(TypedDict, total=False):
+    """A message about a child: its pid or why it was not started, a part of its output, or its exit status."""
 
     child: Required[int]
-    stream: str
-    text: str
+    pid: record.Count
+    error: str
+    out: str
+    err: str
     status: int
 
 
-ANSWERS: Mapping[str, Any] = {  # types of the answers to calls; no other call has an answer
-    "start": record.Count,
-    "command": Annotated[list[str], Meta(min_length=1)],
-    "clock": record.Time,
-    "facts": AgentFacts,
-    "find": dict[str, InterpreterFacts],
-    "builds": dict[str, RuntimeFacts],
-    "packages": dict[str, str],
-    "ran": dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count],
-    "window": Window,
-    "reach": Link,
-    "own": str,
-    "files": str,
-    "listen": str,
-    "obstacle": Message,
-    "install": list[Message],
-    "inside": dict[Literal["folder", "root"], str],
-    "inside_files": dict[str, str],
-    "watched": Any,  # its type depends on the profiler: lab.hosts.place
-}
-CALL_S = 60.0
-PROBES = 15
-LEAST_OVERLAP = 0.8
+class AboutTime(TypedDict):
+    """The time on the host's clock when it read the question *clock*."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class ClockOffset:
-    """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
-
-    offset_ns: int
-    error_ns: int
-
-    def to_host_clock(self, here_ns: int) -> int:
-        """Convert a time on this host's clock to the other host's clock."""
-        return here_ns + self.offset_ns
-
-
-def estimate(sent_ns: int, there_ns: int, back_ns: int) -> ClockOffset:
-    """Estimate the clock offset, assuming that the other clock was read in the middle of the round trip.
-
-    sent_ns: when the question was sent; there_ns: the other clock's time; back_ns: when the answer came
-    Source: RFC 5905, section 8.
-    """
-    return ClockOffset(offset_ns=there_ns - (sent_ns + back_ns) // 2, error_ns=(back_ns - sent_ns + 1) // 2)
-
-
-def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
-    """Return the mean of two estimates of the clock offset, with an error that includes the drift of the clocks."""
-    drift_ns = after.offset_ns - before.offset_ns
-    return ClockOffset(
-        offset_ns=before.offset_ns + drift_ns // 2,
-        error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
-    )
-
-
-def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
-    """Return a fault if the clients sent at the same time for too short a time.
-
-    All times are on one clock. *error_ns* is the most by which each of them may be wrong.
-    """
-    spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
-    if len(spans) < 2:
-        return []
-    starts, ends = zip(*spans, strict=True)
-    share = (min(ends) - max(starts) - 2 * error_ns) / max(1, max(ends) - min(starts))
-    if share >= LEAST_OVERLAP:
-        return []
-    return [
-        message(
-            "all clients were sending requests at the same time for only {share:.0%} of the measured time, but at "
-            "least {least:.0%} is required",
-            share=max(0.0, share),
-            least=LEAST_OVERLAP,
-        )
-    ]
+    clock: int
+    at_ns: record.Time
 
 
 class RemoteProcess(Process):
@@ -171,6 +69,8 @@ class RemoteProcess(Process):
         self._connection, self.number = connection, number
         self.stderr = HeadTailBuffer()
         self.pid = 0
+        self.error = ""
+        self.has_answered = threading.Event()
         self._status: int | None = None
         self._has_ended = threading.Event()
         self._out, self._changing = bytearray(), threading.Lock()
@@ -194,8 +94,10 @@ class RemoteProcess(Process):
         return data
 
     def write(self, data: bytes) -> None:
-        """Write to the child's stdin."""
-        self._connection.tell("write", child=self.number, text=data.decode(errors=BYTES))
+        """Write to the child's stdin, in pieces between which the host can be asked for its time."""
+        for start in range(0, len(data), PIECE_BYTES):
+            text = data[start : start + PIECE_BYTES].decode(errors=BYTES)
+            self._connection.tell("write", child=self.number, text=text)
 
     def close_stdin(self) -> None:
         """Close the child's stdin."""
@@ -208,8 +110,7 @@ class RemoteProcess(Process):
 
     def kill(self) -> None:
         """Kill the child process if it still runs."""
-        if self._status is None:
-            self._connection.tell("kill", child=self.number)
+        self._connection.tell("kill", child=self.number)
 
     def close(self) -> None:
         """Wait up to LEASE_S for the child to end, and release its resources."""
@@ -221,12 +122,16 @@ class RemoteProcess(Process):
 
     def take(self, told: Mapping[str, Any]) -> None:
         """Handle a message of the agent about this child process. Only the connection's thread may call this."""
-        if "status" in told:
-            self._status = int(told["status"])
-            self.end()
+        if "out" in told:
+            self._take_output(told["out"].encode(errors=BYTES))
+        elif "err" in told:
+            self.stderr.add(told["err"].encode(errors=BYTES))
+        elif "pid" in told or "error" in told:
+            self.pid, self.error = told.get("pid", 0), told.get("error", "")
+            self.has_answered.set()
         else:
-            data = told["text"].encode(errors=BYTES)
-            (self._take_output if told["stream"] == "out" else self.stderr.add)(data)
+            self._status = told["status"]
+            self.end()
 
     def _take_output(self, data: bytes) -> None:
         with self._changing, suppress(OSError):  # this object was closed meanwhile
@@ -240,61 +145,129 @@ class RemoteProcess(Process):
     def end(self) -> None:
         """Note that the child has ended, or the connection to its host has."""
         self._take_output(b"")
+        self.has_answered.set()
         self._has_ended.set()
 
 
-class HostConnection:
-    """A connection to the agent that runs on a host.
+class HostConnection(Place):
+    """A connected host, on which child processes run and functions of gilscope can be called.
 
     lost: why the connection ended; it cannot be used again then
-    folder: a folder on that host, which is removed with the agent
-    usable_cpus: the CPUs on which the agent may run
-    silent_until_s: until this time nothing is sent to the host, and nothing is expected from it
+    booted: what the agent said about itself
+    machine: the host's architecture
     """
 
-    def __init__(self, host: Host, process_group: int) -> None:
+    def __init__(self, host: Host, sandbox: Sandbox) -> None:
         """Connect to the agent on *host*. Raises HostLost with the reason."""
-        self.host = host
+        self.host, self.name = host, host.name
         self.lost: Message = NOTHING
-        self.silent_until_s = 0.0
         self._numbers = count(1)
         self._children: dict[int, RemoteProcess] = {}
-        self._replies: dict[int, SimpleQueue[tuple[Mapping[str, Any], int] | None]] = {}
+        self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
+        self._sandbox, self._ending = sandbox, ExitStack()
+        self._worker: tuple[Children, Child] | None = None
         self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
-            self._stream = AgentStream(host, process_group)
+            self._carrier = Carrier(host, sandbox.process_group)
+            hanging = threading.Timer(BOOT_S, self._carrier.kill)
+            hanging.start()
             try:
                 self._boot()
             except BaseException:
-                self._stream.kill()
+                self._carrier.close()
                 raise
+            finally:
+                hanging.cancel()
         except HostLost as error:
             raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
         threading.Thread(target=self._listen, name=f"host {host.name}", daemon=True).start()
 
     def close(self) -> None:
         """Close the connection. The agent then ends, and kills all its children."""
-        self._lose(message("The connection to host {host} was closed.", host=self.host.name))
+        self._lose(message("The connection to host {host} was closed.", host=self.name))
+        self._end_worker()
+
+    # ---- children ------------------------------------------------------------------------------------------------
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
         """Start a child process on the host, and return the child. Raises ChildFailed if it cannot be started."""
-        number = next(self._numbers)
-        child = self._children[number] = RemoteProcess(self, number)
-        try:
-            child.pid = self.call("start", child=number, command=[*command], variables={**variables})
-        except BaseException:
+        child = RemoteProcess(self, next(self._numbers))
+        self._children[child.number] = child
+        self.tell("start", child=child.number, command=[*command], variables={**variables})
+        if not self.lost:
+            child.has_answered.wait(CALL_S)
+        if not child.pid:
             child.end()
             child.close()
-            raise
+            failed = message("Host {host}: {reason}", host=self.name, reason=child.error) if child.error else NOTHING
+            raise ChildFailed(self.lost or failed or self._silent(CALL_S))
         return child
 
     def forget(self, number: int) -> None:
         """Forget a child process that has ended, and ignore later messages about it."""
         self._children.pop(number, None)
 
-    def call(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        """Call the function *what* of the agent, and return its answer. Raises ChildFailed."""
-        return self._ask(what, deadline_s, arguments)[0]
+    def release(self, children: Sequence[RemoteProcess], word: str, until_ns: int) -> None:
+        """Tell *children* to begin with *word*. The agent reports nothing about them until *until_ns* of its clock."""
+        self.tell("release", children=[child.number for child in children], text=word + "\n", until_ns=until_ns)
+
+    # ---- functions -----------------------------------------------------------------------------------------------
+
+    def call(self, kind: Any, function: Callable[..., Any], *arguments: Any, deadline_s: float = CALL_S) -> Any:
+        """Call *function* on the host, and return its answer, which is of the type *kind*. Raises ChildFailed.
+
+        deadline_s: after this time, the process that runs the function is killed
+        """
+        return self._ask(kind, {"call": _name(function), "with": arguments}, deadline_s)
+
+    def begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a generator function on the host up to its `yield`. Return what finish() needs. Raises ChildFailed."""
+        return self._ask(int, {"begin": _name(function), "with": arguments}, CALL_S)
+
+    def finish(self, kind: Any, begun: Any, deadline_s: float = CALL_S) -> Any:
+        """Run a generator function on the host to its end, and return its result, of the type *kind*.
+
+        Raises ChildFailed.
+        """
+        return self._ask(kind, {"finish": begun}, deadline_s)
+
+    def _ask(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
+        """Let the worker answer (lab/hosts/worker.py)."""
+        try:
+            children, worker = self._worker or self._start_worker()
+            worker.tell(asked)
+            (line,) = children.await_lines([worker], "answer", CALLED, deadline_s).values()
+        except ChildFailed:
+            self._end_worker()
+            raise
+        try:
+            if "error" in line:
+                raise ChildFailed("Host {host}: {reason}", host=self.name, reason=decoded(line["error"], Message))
+            answer = decoded(line.get("answer"), kind)
+        except Misfit as misfit:
+            raise ChildFailed(
+                "Host {host} answered the call {what} with the value {value} for {key}, but the value must be "
+                "{accepted}.",
+                host=self.name,
+                value=misfit.value,
+                key=misfit.place or "-",
+                what=next(iter(asked.values())),
+                accepted=misfit.wanted,
+            ) from None
+        return decompressed(answer) if isinstance(answer, bytes) else answer
+
+    def _start_worker(self) -> tuple[Children, Child]:
+        python, name = self.booted["python"], message("The process for gilscope's functions")
+        variables = {"TMPDIR": self.booted["folder"]}
+        children = self._ending.enter_context(Children(self._sandbox))
+        self._worker = children, children.start(name, python, [python, *WORKER], variables, self)
+        return self._worker
+
+    def _end_worker(self) -> None:
+        self._ending.close()
+        self._worker = None
+
+    # ---- the clock -----------------------------------------------------------------------------------------------
 
     def offset(self) -> ClockOffset:
         """Measure the offset of the host's clock to the local clock, using the shortest of PROBES round trips.
@@ -303,118 +276,102 @@ class HostConnection:
         """
         offsets = []
         for _ in range(PROBES):
-            sent_ns = perf_counter_ns()
-            offsets.append(estimate(sent_ns, *self._ask("clock", LEASE_S, {})))
+            number, sent_ns = next(self._numbers), perf_counter_ns()
+            self.tell("clock", number=number)
+            offsets.append(estimate(sent_ns, *self._time(number)))
         return min(offsets, key=lambda offset: offset.error_ns)
 
-    def tell(self, what: str, **arguments: Any) -> None:
-        """Call the function *what* of the agent without waiting for an answer. If the host is lost, do nothing."""
-        self._send(next(self._numbers), what, arguments)
+    def _time(self, asked: int) -> tuple[int, int]:
+        """Return the host's time when it read the question *asked*, and when its answer came here."""
+        number = at_ns = back_ns = 0
+        while number != asked:  # others are answers to heartbeats
+            try:
+                number, at_ns, back_ns = self._times.get(timeout=0.0 if self.lost else LEASE_S)
+            except Empty:
+                raise ChildFailed(self.lost or self._silent(LEASE_S)) from None
+        return at_ns, back_ns
 
-    def _ask(self, what: str, deadline_s: float, arguments: Mapping[str, Any]) -> tuple[Any, int]:
-        """Call the agent process on the host. Return its answer and the time when the answer arrived."""
-        number = next(self._numbers)
-        replies = self._replies[number] = SimpleQueue()
-        self.silent_until_s = 0.0
-        self._send(number, what, arguments)
-        try:
-            reply = None if self.lost else replies.get(timeout=deadline_s)
-        except Empty:
-            reply = None
-        del self._replies[number]
-        if reply is None:
-            raise ChildFailed(self.lost or self._silent(deadline_s))
-        told, back_ns = reply
-        try:
-            if "error" in told:
-                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decoded(told["error"], Message))
-            answer = told.get("answer")
-            decoded(answer, ANSWERS.get(what))  # type: ignore[arg-type]
-        except Misfit as misfit:
-            raise ChildFailed(
-                "Host {host} answered the call {what} with the value {value} for {key}, but the value must be "
-                "{accepted}.",
-                host=self.host.name,
-                value=misfit.value,
-                key=misfit.place or "-",
-                what=what,
-                accepted=misfit.wanted,
-            ) from None
-        return answer, back_ns
+    # ---- messages ------------------------------------------------------------------------------------------------
 
-    def _send(self, number: int, what: str, arguments: Mapping[str, Any]) -> None:
-        if self.lost:
-            return
-        try:
-            with self._writing:
-                self._stream.write(encoded(call=number, what=what, **{"with": arguments}))
-        except HostLost as error:
-            self._lose(self._gone(error.message))
+    def tell(self, do: str, **arguments: Any) -> None:
+        """Send an order to the agent. If the host is lost, do nothing."""
+        with self._writing:
+            self._carrier.write(encoded(do=do, **arguments))
 
     def _boot(self) -> None:
-        """Send the agent's files, and read what the agent says about itself. Raises HostLost."""
+        """Send gilscope's files, and read what the agent says about itself. Raises HostLost."""
+        self._carrier.write(start_script(self.host))
         self.machine = str(self._hello(CONNECT_S).get("machine"))
         files = archive.agent(native=self.machine == platform.machine())
-        self._stream.write(b"%d\n" % len(files) + files)
+        self._carrier.write(b"%d\n" % len(files) + files)
         said = self._hello(CALL_S)
         if "error" in said:
             raise HostLost(
                 "the files of gilscope's agent cannot be copied to the host: {error}", error=str(said["error"])[:300]
             )
         try:
-            booted: Booted = decoded(said, Booted)
+            self.booted: Booted = decoded(said, Booted)
         except Misfit as misfit:
             raise HostLost("the agent's first message is wrong: {error}", error=misfit) from None
-        self.folder, self.python, self.usable_cpus = booted["folder"], booted["python"], booted["cpus"]
 
     def _hello(self, wait_s: float) -> dict[str, Any]:
         """Return the next message. Raises HostLost."""
         said: list[dict[str, Any]] = []
         while not said:
-            if not self._stream.receive(wait_s, said.append):
+            if not self._carrier.receive(wait_s, said.append):
                 raise HostLost("the host sent nothing for {wait_s:.0f} s", wait_s=wait_s)
         return said[0]
 
     def _listen(self) -> None:
-        """Handle the host's messages, and send a heartbeat every BEAT_S. After LEASE_S of silence, the host is lost."""
-        heard_s = beat_s = perf_counter()
+        """Handle the host's messages, and ask for its time every BEAT_S. After LEASE_S of silence, the host is lost."""
+        heard_s, beat_s = perf_counter(), 0.0
         try:
             while not self.lost:
-                has_heard = self._stream.receive(BEAT_S, self._take)
-                now_s = perf_counter()
-                if has_heard or now_s < self.silent_until_s:
-                    heard_s = now_s
-                elif now_s - heard_s > LEASE_S:
-                    return self._lose(self._silent(LEASE_S))
-                if now_s - beat_s >= BEAT_S and now_s >= self.silent_until_s and not self._writing.locked():
-                    beat_s = now_s
-                    if self._stream.is_writable():  # a blocked write would stop this thread from reading
-                        self.tell("clock")
+                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(blocking=False):  # else a thread writes
+                    beat_s = perf_counter()
+                    if self._carrier.is_writable():
+                        self._carrier.write(encoded(do="clock", number=0))
+                    self._writing.release()
+                if self._carrier.receive(BEAT_S / 2, self._take):
+                    heard_s = perf_counter()
+                elif perf_counter() - heard_s > LEASE_S:
+                    self._lose(self._silent(LEASE_S))
         except HostLost as error:
             self._lose(self._gone(error.message))
 
     def _take(self, told: Mapping[str, Any]) -> None:
         back_ns = perf_counter_ns()
-        if "reply" not in told:
-            decoded(told, Said)
-            if child := self._children.get(told["child"]):
-                child.take(told)
-        elif replies := self._replies.get(told["reply"]):  # no caller waits for other replies
-            replies.put((told, back_ns))
+        if "clock" in told:
+            time = decoded(told, AboutTime)
+            if time["clock"]:
+                self._times.put((time["clock"], time["at_ns"], back_ns))
+        elif child := self._children.get(decoded(told, AboutChild)["child"]):
+            child.take(told)
 
     def _lose(self, why: Message) -> None:
         with self._losing:
             if self.lost:
                 return
             self.lost = why
-        self._stream.kill()
-        for replies in [*self._replies.values()]:
-            replies.put(None)
+        self._carrier.close()
+        self._times.put((0, 0, 0))
         for child in [*self._children.values()]:
             child.end()
 
     def _gone(self, why: Message) -> Message:
-        return message("The connection to host {host} was lost: {reason}.", host=self.host.name, reason=why)
+        return message("The connection to host {host} was lost: {reason}.", host=self.name, reason=why)
 
     def _silent(self, wait_s: float) -> Message:
-        return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.host.name, wait_s=wait_s)
+        return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.name, wait_s=wait_s)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def decompressed(data: bytes) -> bytes:
+    """Return at most MAX_LINE_BYTES of what was compressed. Raises ChildFailed."""
+    try:
+        return zlib.decompressobj().decompress(data, MAX_LINE_BYTES)
+    except zlib.error as error:
+        raise ChildFailed(verbatim(f"{error}")) from None

@@ -1,55 +1,59 @@
-"""Remote hosts as places to run children, the runtimes on these hosts, and profilers of services on them."""
+"""What runs on a connected host: services and clients, and their runtimes."""
 
-import zlib
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import msgspec
+from msgspec import Meta
 
-from core.child import Slice
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host
-from core.messages import message
+from core.processtree import threads_ran_ns
 from core.system import SERVICE, System
+from core.system_file import PATH_KEY, file_of
 from lab.digests import short_digest
-from lab.environments.environment import EnvironmentFailed
-from lab.hosts.archive import OWN, user_files, with_bodies
-from lab.hosts.connection import ClockOffset, HostConnection, RemoteProcess
-from lab.hosts.protocol import BEAT_S
-from lab.profile.locks import LockFacts, LockWatcher
-from lab.run.children import Place
-from lab.run.instrumentation import MOST_BYTES, Instrumentation
-from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
+from lab.environments.environment import EnvironmentFailed, requirements_file
+from lab.folders import Sandbox
+from lab.hosts import tasks
+from lab.hosts.connection import HostConnection
+from lab.machine.link import own_address
+from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Native, Runtime, UserServiceRuntime, child_words
+from lab.user_service.files import FILES, OWN, user_files, with_bodies
+from record import child as record
 
-WATCHED_S = 300.0
 COMMAND_S = 900.0  # long enough to make an environment
+RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]
 
 
-class HostPlace(HostConnection, Place):
-    """A connected host on which child processes run.
+class HostPlace(HostConnection):
+    """A connected host on which services and clients run.
 
     runtimes: the facts of the runtimes that were found on the host (record.cell_parts.RuntimeFacts), by name
-    before: the offset of the host's clock before a cell's windows
-    clock: the mean offset of the host's clock during the windows
+    pythons: the interpreters of environments on the host, by runtime and file of requirements
     """
 
-    def __init__(self, host: Host, process_group: int) -> None:
-        """Connect to the agent on *host*. Raises HostLost with the reason."""
-        super().__init__(host, process_group)
-        self.name = host.name
+    process_group = None
+
+    def __init__(self, host: Host, sandbox: Sandbox) -> None:
+        """Connect to the agent on *host*. Raises HostLost, or ChildFailed, with the reason."""
+        super().__init__(host, sandbox)
+        self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
+        try:
+            self.before = self.clock = self.offset()
+            self.host = replace(host, address=host.address or self.call(str, own_address))
+        except ChildFailed:
+            self.close()
+            raise
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
-        self.before: ClockOffset | None = None
-        self.clock: ClockOffset | None = None
-        self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
+        self.pythons: dict[str, dict[str, str]] = {}
+        self._files: dict[str, tuple[str, str]] = {}
 
     @property
     def cpus_for_children(self) -> Sequence[int]:
         """Return the CPUs of the host on which children may run."""
-        return self.host.cpus or self.usable_cpus
+        return self.host.cpus or self.booted["cpus"]
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
         """Return the CPUs of the host to pin children to. Raises BadInput if there are too few CPUs.
@@ -67,23 +71,33 @@ class HostPlace(HostConnection, Place):
         return [self.cpus_for_children[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """Make a child's virtual environment on the host, and return the child's command line. Raises ChildFailed."""
+        """Return the command line of a child on the host, whose environment is made if needed. Raises GilscopeError."""
         if isinstance(runtime, UserServiceRuntime):
-            return [self.python, *USER_SERVICE_CHILD]
-        key = "" if system.user_service else system.key
-        words: list[str] = self.call("command", COMMAND_S, runtime=str(runtime.name), system=key, role=role)
-        return words
+            return [self.booted["python"], *USER_SERVICE_CHILD]
+        if isinstance(runtime, Native):
+            program, *arguments = runtime.command(system, role)
+            return [f"native/bin/{Path(program).name}", *arguments]
+        requirements = system.requirements
+        if file_of(system):
+            requirements = self._copied(_files_of(system))[1] or requirements
+        return child_words(self._python(str(runtime.name), requirements), role)
+
+    def _python(self, runtime: str, requirements: str) -> str:
+        """Return the interpreter of an environment on the host, which is made if needed. Raises ChildFailed.
+
+        requirements: a file of the repository, a file on the host by its absolute path, or ""
+        """
+        found, made = self.runtimes[runtime], self.pythons.setdefault(runtime, {})
+        if requirements not in made:
+            python = self.call(str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S)
+            made[requirements] = python
+        return made[requirements]
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
         """Copy a user's service to the host, and return its folder and interpreter on the host. Raises ChildFailed."""
-        key = (own["directory"], own["requirements"], *own["packages"])
-        if key not in self._files:
-            content, requirements = user_files(own)
-            name, archive = short_digest(own["directory"]), b64encode(content).decode()
-            self._files[key] = self.call("files", COMMAND_S, name=name, archive=archive), requirements
-        folder, requirements = self._files[key]
         try:
-            python = self.call("own", COMMAND_S, runtime=runtime, requirements=requirements, folder=folder)
+            folder, requirements = self._copied(own)
+            python = self._python(runtime, requirements)
         except ChildFailed as failed:
             if self.lost:
                 raise
@@ -94,6 +108,19 @@ class HostPlace(HostConnection, Place):
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
 
+    def _copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
+        """Copy a user's files to the host. Return their folder, and the path of a file of their requirements, there.
+
+        Raises ChildFailed.
+        """
+        name = _copy_name(own)
+        if name not in self._files:
+            content, requirements = user_files(own)
+            folder = self.call(str, tasks.unpack, name, b64encode(content).decode(), deadline_s=COMMAND_S)
+            lines = [line.replace(FILES, folder) for line in requirements]
+            self._files[name] = folder, self.call(str, requirements_file, "", lines)
+        return self._files[name]
+
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is accepted."""
         there = self.runtimes.get(runtime.name, {}) if runtime.version else {}
@@ -101,19 +128,21 @@ class HostPlace(HostConnection, Place):
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""
-        return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
+        return {int(thread): ran_ns for thread, ran_ns in self.call(RanNs, threads_ran_ns, pid).items()}
 
-    def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:
-        """Tell the agent to start *children* at local time *at_ns*. It sends nothing until their timed window is over.
+    def packages(self, python: str) -> dict[str, str]:
+        """Return the packages in the environment of an interpreter of the host. Raises ChildFailed."""
+        installed: dict[str, str] = self.call(dict[str, str], tasks.packages, python)
+        return installed
 
-        part: the slice in which they send; None to send as the method says
-        """
-        before = self.before = self.before or self.offset()
-        numbers = [child.number for child in children]
-        self.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
-        there_ns = before.to_host_clock(at_ns)
-        words = f"go {there_ns}" if part is None else str(replace(part, at_ns=there_ns))
-        self.tell("release", at_ns=there_ns, hold_ns=hold_ns, words=words, children=numbers)
+    def builds(self) -> dict[str, Any]:
+        """Return the facts of each runtime, with the packages in its environments of our own. Raises ChildFailed."""
+        builds = {}
+        for name, found in self.runtimes.items():
+            made = self.pythons.get(name, {})
+            ours = [key for key in made if key and not Path(key).is_absolute()]
+            builds[name] = {**found, "packages": {key: self.packages(made[key]) for key in ours}}
+        return builds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +161,8 @@ class HostRuntime(Runtime):
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
-        if system.requirements or system.wheels:
-            self.pythons[" ".join(filter(None, (system.requirements, *system.wheels)))] = Path(commands[0][0])
+        if system.requirements:
+            self.pythons[system.requirements] = Path(commands[0][0])
         return commands[0]
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,76 +183,23 @@ class HostRuntime(Runtime):
 
         Clients get contents instead of paths, because the files are not on their hosts.
         """
-        own = system.child_config.get("own")
-        return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
+        config = super().child_config(system)
+        if own := config.get("own"):
+            return {"own": {**own, **with_bodies(own)}}
+        if file := file_of(system):
+            config[PATH_KEY] = f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"  # in the agent's folder
+        return config
 
     def installed(self, python: Path) -> dict[str, str]:
         """Return the packages in an environment on the services' host. Raises ChildFailed."""
-        packages: dict[str, str] = self.places_of(SERVICE)[0].call("packages", python=str(python))
-        return packages
+        return self.places_of(SERVICE)[0].packages(str(python))
 
 
-class RemoteInstrumentation(Instrumentation):
-    """The instrumentation that runs inside one service on the services' host.
-
-    ask: calls the agent of that host; if the host is lost, all files are unknown
-    """
-
-    def __init__(self, ask: Callable[..., Any], parts: Mapping[str, Mapping[str, Any]]) -> None:
-        self._ask, self._parts = ask, parts
-        self.folder, self.root = None, Path()
-
-    @property
-    def variables(self) -> dict[str, str]:
-        """Return the environment variables that make a Python process start the instrumentation. Raises ChildFailed.
-
-        The first call makes the folder, because by then the host is connected.
-        """
-        if self._parts and not self.folder:
-            made = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
-            self.folder, self.root = Path(made["folder"]), Path(made["root"])
-        return super().variables
-
-    def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of the files that one part of the instrumentation wrote on the host."""
-        with suppress(ChildFailed, ValueError, zlib.error):
-            folder = str(self.folder or "")
-            packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
-            return {name: zlib.decompressobj().decompress(b64decode(text), most_bytes) for name, text in packed.items()}
-        return {}
-
-    def remove(self) -> None:
-        """Tell the agent to remove the instrumentation's folder."""
-        if self.folder:
-            with suppress(ChildFailed):
-                self._ask("inside_end", folder=str(self.folder))
+def _files_of(system: System) -> dict[str, Any]:
+    """Return what is copied to a host for a system in a user's file: its folder, and its requirements."""
+    own = system.requirements if Path(system.requirements).is_absolute() else ""
+    return {"directory": str(Path(file_of(system)).parent), "requirements": own, "packages": ()}
 
 
-class RemoteWatcher(LockWatcher):
-    """A profiler that watches a service on the services' host.
-
-    ask: calls the agent of that host
-    """
-
-    def __init__(self, ask: Callable[..., Any], executable: str) -> None:
-        """Create the profiler on the host. Raises ChildFailed."""
-        self._ask = ask
-        ask("watcher", WATCHED_S, executable=executable)
-
-    @contextmanager
-    def watch(self, pid: int) -> Iterator[None]:
-        """Profile process *pid* during the `with` block, while clients send requests. Raises ChildFailed."""
-        self._ask("watch", pid=pid)
-        try:
-            yield
-        except BaseException:
-            with suppress(ChildFailed):
-                self._ask("watched", WATCHED_S)
-            raise
-        facts = self._ask("watched", WATCHED_S)
-        try:
-            self.facts = msgspec.convert(facts, LockFacts)
-        except msgspec.ValidationError as error:
-            raise ChildFailed(
-                message("The host of the services sent a malformed profile: {error}", error=f"{error}"[:200])
-            ) from None
+def _copy_name(own: Mapping[str, Any]) -> str:
+    return short_digest((own["directory"], own["requirements"], *own["packages"]))

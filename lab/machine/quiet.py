@@ -9,7 +9,7 @@ Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the ino
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -127,6 +127,19 @@ def between(
         "others": _others(before, after, neighbours, (os.getpid(), *also_ours)) if TICKS[0] in grown else None,
         **{name: grown.get(name) for name in COUNTED},
     }
+
+
+def observed(
+    neighbours: Iterable[str], also_ours: Iterable[int], groups: Iterable[str]
+) -> Generator[None, None, dict[str, Any]]:
+    """Return the machine's activity between the generator's `yield` and its end, as between() does.
+
+    groups: control groups of services, whose CPU quotas count too
+    """
+    folders = [Path(group) for group in groups]
+    before = snapshot(groups=folders)
+    yield
+    return between(before, snapshot(groups=folders), neighbours, also_ours)
 
 
 def _others(

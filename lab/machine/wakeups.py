@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 if __name__ == "__main__":
@@ -31,9 +31,16 @@ def require_idle_class() -> None:
         )
 
 
+def awake(process_group: int | None) -> Generator[None]:
+    """Keep all usable cores awake from the generator's `yield` to its end. Raises BadInput if that is impossible."""
+    require_idle_class()
+    with kept_awake(process_group=process_group):
+        yield
+
+
 @contextmanager
-def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterator[list[int]]:
-    """If *wanted*, keep all usable cores awake during the `with` block. Yield the pids of the processes that do so.
+def kept_awake(process_group: int | None = None) -> Iterator[list[int]]:
+    """Keep all usable cores awake during the `with` block. Yield the pids of the processes that do so.
 
     These processes end with the `with` block, or when this process ends.
     process_group: the process group that they join
@@ -42,22 +49,21 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
     pids: list[int] = []
     command = [sys.executable, "-I", "-S", __file__, str(os.getpid())]
     with ExitStack() as keeping:
-        if wanted:
-            with suppress(OSError):
-                keeper = subprocess.Popen(
-                    [*command, *map(str, sorted(os.sched_getaffinity(0)))],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    process_group=process_group,
-                )
-                keeping.enter_context(keeper)
-                pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
-            if not pids:
-                raise BadInput(
-                    "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End some processes, "
-                    "or raise the limit (ulimit -u)."
-                )
+        with suppress(OSError):
+            keeper = subprocess.Popen(
+                [*command, *map(str, sorted(os.sched_getaffinity(0)))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                process_group=process_group,
+            )
+            keeping.enter_context(keeper)
+            pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
+        if not pids:
+            raise BadInput(
+                "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End some processes, "
+                "or raise the limit (ulimit -u)."
+            )
         yield pids
 
 

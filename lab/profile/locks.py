@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic_ns
@@ -287,28 +287,23 @@ def run_self_test(executable: Path) -> None:
         )
 
 
-class LockWatcher:
-    """A profiler that samples which locks the threads of a service wait for.
+def expect_profiler(executable: str) -> None:
+    """Raise ChildFailed if the self-test of the profiler fails.
 
-    facts: the result, set when the block of watch() has ended
+    executable: an interpreter on which the self-test runs, or "" for no self-test
     """
+    if executable:
+        run_self_test(Path(executable))
 
-    facts: LockFacts | None = None
 
-    def __init__(self, executable: str) -> None:
-        """Raise ChildFailed if the self-test fails.
+def watched(pid: int) -> Generator[None, None, LockFacts | None]:
+    """Return which locks the threads of process *pid* waited for between the generator's `yield` and its end.
 
-        executable: an interpreter on which the self-test runs first, or "" for no self-test
-        """
-        if executable:
-            run_self_test(Path(executable))
-
-    @contextmanager
-    def watch(self, pid: int) -> Iterator[None]:
-        """Probe lock functions and sample stacks of process *pid* during the `with` block. Raises ChildFailed."""
-        with record_locks(pid) as recording:
-            yield
-        self.facts = recording.facts
+    Raises ChildFailed.
+    """
+    with record_locks(pid) as recording:
+        yield
+    return recording.facts
 
 
 def obstacle() -> Message:
@@ -335,3 +330,8 @@ def _needs_linux() -> Message:
 
 
 OBSTACLES: Mapping[str, Callable[[], Message]] = {"python": _needs_linux, "locks": obstacle}  # by kind of profile
+
+
+def obstacle_to(kind: str) -> Message:
+    """Return why a profile of *kind* cannot be taken on this machine; NOTHING if it can."""
+    return OBSTACLES[kind]()

@@ -204,7 +204,8 @@ class CellRun(ExitStack):
             child.wake()
             child.idle_ns = 0
         self._beside_ns.clear()
-        self.places.mark()
+        served = [address for of_one in self._sockets for address in of_one] if self._already_runs else ()
+        self._marked = self.places.mark(served)
 
     @property
     def waiting_pids(self) -> dict[Child, list[int]]:
@@ -252,7 +253,7 @@ class CellRun(ExitStack):
         self._watching.close()
         places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
-        machines = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
+        machines = places.end(self._marked)
         share = self._take_results()
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)

@@ -7,8 +7,8 @@ import os
 import selectors
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
@@ -27,9 +27,10 @@ from core.system import System
 from lab.folders import Sandbox
 from lab.gil.switching import notices
 from lab.output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
-from lab.processes import describe_exit
+from lab.processes import describe_exit, start_child
+from lab.run.clocks import SAME_CLOCK, ClockOffset
 from lab.run.limits import service_group
-from lab.run.runtimes import AnyRuntime, start_child
+from lab.run.runtimes import AnyRuntime
 from record.decode import Misfit, decoded, shown
 
 STDERR_TAIL_BYTES = 2000
@@ -107,16 +108,51 @@ class Place:
 
     name: the host's name, "" for this machine
     folder: for sockets
+    process_group: the group that helpers of gilscope join; None for that of the process that starts them
+    pids: processes that belong to the run besides this process
+    before: the offset of its clock before the last timed windows, or when it was connected
+    clock: the mean offset during these windows, once they are over
     """
 
     name = ""
+    process_group: int | None
+    pids: Sequence[int] = ()
+    before: ClockOffset = SAME_CLOCK
+    clock: ClockOffset = SAME_CLOCK
 
     def __init__(self, sandbox: Sandbox, folder: str) -> None:
-        self._sandbox, self.folder = sandbox, folder
+        self._sandbox, self.folder, self.process_group = sandbox, folder, sandbox.process_group
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
         """Start a child, and return it. Raises OSError if its program cannot be started."""
         return Process(command, self._sandbox.process_group, variables)
+
+    def call(self, kind: Any, function: Callable[..., Any], *arguments: Any, deadline_s: float = 0.0) -> Any:
+        """Call *function* on the host, and return its answer, which is of the type *kind*. Raises GilscopeError.
+
+        deadline_s: how long a call on another host may take
+        """
+        return function(*arguments)
+
+    def begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run a generator function on the host up to its `yield`. Return what finish() needs. Raises GilscopeError."""
+        begun = function(*arguments)
+        next(begun)
+        return begun
+
+    def finish(self, kind: Any, begun: Any, deadline_s: float = 0.0) -> Any:
+        """Run a generator function on the host to its end, and return its result, of the type *kind*.
+
+        Raises GilscopeError.
+        """
+        try:
+            next(begun)
+        except StopIteration as end:
+            return end.value
+
+    def offset(self) -> ClockOffset:
+        """Measure the offset of the host's clock to the orchestrator's clock. Raises ChildFailed."""
+        return SAME_CLOCK
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """Return the command line of a child on this machine."""

@@ -9,13 +9,14 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
+from core.errors import ChildFailed
 from core.inside import FOLDER, OPTIONS
 from lab.places import REPOSITORY
 
@@ -39,37 +40,95 @@ class TimeWindow(NamedTuple):
         return self.end_ns - self.start_ns
 
 
+def make_folder(parent: str | None, parts: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
+    """Make the folder of one service's instrumentation. Return its path, and the path of gilscope's files.
+
+    parent: the folder in which it is made; None for that of temporary files
+    parts: options by the part's name (core/inside)
+    """
+    folder = mkdtemp(prefix="", dir=parent)
+    Path(folder, OPTIONS).write_text(json.dumps(parts), "utf-8")
+    return folder, str(REPOSITORY)
+
+
+def file_names(folder: str, part: str) -> list[str]:
+    """Return the names of the files in *folder* that one instrumentation, such as `pauses`, has written."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = sorted(os.listdir(folder))
+    return [*islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)]
+
+
+def content_of(folder: str, name: str, most_bytes: int) -> bytes | None:
+    """Return the first bytes of a file in *folder*; None if it is not a regular file that can be read."""
+    try:
+        descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    finally:
+        os.close(descriptor)
+
+
+def remove_folder(folder: str) -> None:
+    """Remove the folder of an instrumentation."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _call_here(kind: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
 class Instrumentation:
     """The instrumentation of one service: parts that run inside its Python processes, and the folder of their output.
 
+    The folder is made when it is needed for the first time.
+    parent: in which folder it is made, on the service's host; None for that of temporary files
     parts: options by the part's name (core/inside); if empty, nothing is started and no folder is made
-    root: the folder of gilscope's files on the service's host
+    call: calls a function on that host (lab.run.children.Place.call)
     """
 
-    def __init__(self, sandbox: Path, parts: Mapping[str, Mapping[str, Any]]) -> None:
-        self.root = REPOSITORY
-        self.folder = Path(mkdtemp(prefix="", dir=sandbox)) if parts else None
-        if self.folder:
-            text = json.dumps({name: dict(options) for name, options in parts.items()})
-            (self.folder / OPTIONS).write_text(text, "utf-8")
+    def __init__(
+        self, parent: Path | None, parts: Mapping[str, Mapping[str, Any]], call: Callable[..., Any] = _call_here
+    ) -> None:
+        self._parent, self._call = parent, call
+        self._parts = {name: dict(options) for name, options in parts.items()}
+        self._made: tuple[str, str] | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """Return the folder of the output; None without parts. Raises ChildFailed if the host is lost."""
+        if self._parts and not self._made:
+            parent = str(self._parent) if self._parent else None
+            self._made = self._call(tuple[str, str], make_folder, parent, self._parts)
+        return Path(self._made[0]) if self._made else None
+
+    @property
+    def root(self) -> Path:
+        """Return the folder of gilscope's files on the service's host."""
+        return Path(self._made[1]) if self._made else REPOSITORY
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the environment variables that make a Python process start the instrumentation."""
-        source = self.root / SOURCE.relative_to(REPOSITORY)
-        return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
+        """Return the environment variables that make a Python process start the instrumentation. Raises ChildFailed."""
+        folder = self.folder
+        return {FOLDER: str(folder), "PYTHONPATH": str(self.root / SOURCE.relative_to(REPOSITORY))} if folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
         """Return {file name: content} of the files that one instrumentation, such as `pauses`, has written.
 
+        If the host is lost, the files are unknown.
         part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
         """
-        names: list[str] = []
-        with suppress(OSError):
-            names = sorted(os.listdir(self.folder)) if self.folder else []
-        wanted = islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)
-        contents = {name: self._content(name, most_bytes) for name in wanted}
-        return {name: content for name, content in contents.items() if content is not None}
+        contents: dict[str, bytes] = {}
+        with suppress(ChildFailed):
+            folder = str(self.folder or "")
+            for name in self._call(list[str], file_names, folder, part) if folder else ():
+                content = self._call(bytes | None, content_of, folder, name, most_bytes)
+                if content is not None:
+                    contents[name] = content
+        return contents
 
     def complaints(self) -> list[str]:
         """Return one line for each process in which a part of the instrumentation failed, with the reason."""
@@ -78,16 +137,6 @@ class Instrumentation:
 
     def remove(self) -> None:
         """Remove the instrumentation's folder."""
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _content(self, name: str, most_bytes: int) -> bytes | None:
-        assert self.folder
-        try:
-            descriptor = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            return None
-        try:
-            return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-        finally:
-            os.close(descriptor)
+        if self._made:
+            with suppress(ChildFailed):
+                self._call(None, remove_folder, self._made[0])

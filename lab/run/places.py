@@ -3,46 +3,57 @@
 Times of different hosts are never subtracted from each other. Each client's window is on its own host's clock.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeVar
 
 from core.child import Slice
+from core.errors import ChildFailed
 from core.messages import Message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
-from lab.machine.wakeups import kept_awake
-from lab.profile.locks import LockWatcher
+from lab.machine.wakeups import awake
 from lab.run.children import Child, Place
+from lab.run.clocks import between, overlap_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.user_service import holders
+from record.cell_parts import Window
 
 HERE = ""  # the name of this machine in a run without other hosts
 SLICE_AHEAD_NS = 3_000_000  # time until a slice starts, in which every client must start its threads
 TELLING_NS = 100_000  # time to write the release line to one client
+Answer = TypeVar("Answer")
 
 
 class CellPlaces:
-    """The machines on which the children of a cell run.
+    """The hosts on which the children of a cell run.
 
     In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster has several hosts.
+    connected: the hosts by name
+    groups: control groups of the services
     """
 
+    groups: Sequence[Path] = ()
+
     def __init__(self, sandbox: Sandbox, method: Method) -> None:
-        self._sandbox, self._method = sandbox, method
-        self.groups: Sequence[Path] = ()  # control groups of the services
-        self._before: quiet.Snapshot | None = None
+        self._method = method
+        self.connected: Mapping[str, Place] = {HERE: Place(sandbox, str(sandbox.folder))}
 
     def begin(self) -> None:
         """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be used."""
 
     def of(self, role: str, number: int) -> Place | None:
-        """Return the machine on which a service or client runs; None for this machine."""
+        """Return the host on which a service or client runs; None for this machine."""
         return None
+
+    @property
+    def of_services(self) -> Place:
+        """Return the host on which the services run."""
+        return self.connected[HERE]
 
     def service_line(self) -> dict[str, Any]:
         """Return the address at which services listen, and the addresses of their clients; {} on this machine alone."""
@@ -50,22 +61,40 @@ class CellPlaces:
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""
-        return Instrumentation(self._sandbox.folder, parts)
+        return Instrumentation(Path(self.of_services.folder), parts)
 
-    def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
-        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises ChildFailed."""
-        return kept_awake(wanted, self._sandbox.process_group)
+    @contextmanager
+    def kept_awake(self, wanted: bool) -> Iterator[None]:
+        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises GilscopeError."""
+        if not wanted:
+            yield
+            return
+        self.begin()
+        begun = self.on_each(lambda place: place.begin(awake, place.process_group))
+        try:
+            yield
+        finally:
+            with suppress(ChildFailed):
+                self.on_each(lambda place: place.finish(None, begun[place.name]))
 
-    def watcher(self, executable: str) -> LockWatcher:
-        """Return a profiler of locks that runs on the host of the first service. Raises ChildFailed.
+    def on_each(self, ask: Callable[[Any], Answer]) -> dict[str, Answer]:
+        """Call *ask* with each host, and return its results by the hosts' names. Raises the first error."""
+        return {name: ask(place) for name, place in self.connected.items()}
 
-        executable: an interpreter on which the profiler's self-test runs first, or "" for no self-test
+    def mark(self, served: Sequence[str] = ()) -> Mapping[str, Any]:
+        """Read each host's clock, and begin to observe it before the clients send. Raises ChildFailed.
+
+        Return what end() needs.
+        served: addresses of services that already ran; their processes do not count as a disturbance
         """
-        return LockWatcher(executable)
-
-    def mark(self) -> None:
-        """Read each host's clock and activity counters before the clients begin to send. Raises ChildFailed."""
-        self._before = quiet.snapshot(groups=self.groups)
+        also = [pid for address in served for pid in holders.serving(address)]
+        groups = [str(group) for group in self.groups]
+        marked = self.on_each(
+            lambda place: place.begin(quiet.observed, self._method.neighbours, [*place.pids, *also], groups)
+        )
+        for name, offset in self.on_each(lambda place: place.offset()).items():
+            self.connected[name].before = offset
+        return marked
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Let all clients begin to send, and return the start time on the orchestrator's clock. Raises ChildFailed.
@@ -83,26 +112,55 @@ class CellPlaces:
 
     def to_service_clock(self, here_ns: int) -> int:
         """Convert the orchestrator's time to the time of the services' host. If it is uncertain, return the latest."""
-        return here_ns
+        clock = self.of_services.before
+        return clock.to_host_clock(here_ns) + clock.error_ns
 
-    def end(self, served: Sequence[str] = ()) -> Mapping[str, Mapping[str, Any]]:
+    def end(self, marked: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         """Return what happened on each host since mark(): CPU steal, swapping, other processes. Raises ChildFailed.
 
-        served: addresses of services that already ran; their processes do not count as a disturbance
+        marked: what mark() returned
         """
-        assert self._before, "mark() was called"
-        pids = [pid for address in served for pid in holders.serving(address)]
-        return {HERE: quiet.between(self._before, quiet.snapshot(groups=self.groups), self._method.neighbours, pids)}
+        machines = self.on_each(lambda place: place.finish(Window, marked[place.name]))
+        for name, offset in self.on_each(lambda place: place.offset()).items():
+            self.connected[name].clock = between(self.connected[name].before, offset)
+        return machines
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """Convert a time window to a host's clock, and widen the window by the clock error. Call this after end()."""
-        return TimeWindow(start_ns=start_ns, end_ns=end_ns)
+        before, clock = self.connected[host].before, self.connected[host].clock
+        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
     def convert_times(
         self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
     ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
-        """Convert clients' times to the orchestrator's clock, and drop values that mix two clocks.
+        """Convert all times in the children's results to the orchestrator's clock. Call this after end().
 
-        Return the facts about each host's clock for result.json, and faults. Call this after end().
+        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
+        clients sent requests together for too short a time. On one machine there is nothing to convert.
         """
-        return {}, []
+        hosts: dict[str, dict[str, Any]] = {}
+        if HERE in self.connected:
+            return {}, []
+        for name, place in self.connected.items():
+            start_ns = self.window(name, released_ns, 0).start_ns
+            hosts[name] = {**vars(place.clock), "released_ns": max(0, start_ns - place.clock.offset_ns)}
+        for service in services:
+            service.result["host"] = self.of_services.name
+        for child in clients:
+            host, result = child.place.name, child.result
+            result["host"] = host
+            result.pop("slow", None)
+            known = hosts[host]
+            if slices := result.get("slices"):
+                width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
+                slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
+            for key in ("started_ns", "finished_ns"):
+                if key in result:
+                    result[key] = max(0, result[key] - known["offset_ns"])
+            if "uncounted" not in result:  # a client that sends in slices has several start times
+                begun_ns = result["finished_ns"] - result["completion_ns"]
+                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - known["released_ns"])
+            if host != self.of_services.name:
+                result.pop("waiting", None)
+        error_ns = max(known["error_ns"] for known in hosts.values())
+        return hosts, overlap_faults([child.result for child in clients], error_ns)

@@ -1,7 +1,8 @@
 """Measures each setting and runtime once more, under a profiler. No figure includes these extra measurements."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from core.messages import NOTHING, Json, message, verbatim
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
 from lab.profile import lock_report, stacks
+from lab.profile.locks import LockFacts, expect_profiler, watched
 from lab.run.bench import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
@@ -22,6 +24,7 @@ from record.run import PROFILES, CellResult
 
 STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names
 MOST_STACK_BYTES = 16 << 20
+WATCHED_S = 300.0  # for the self-test, and for the stacks of a window
 OLDEST_MINOR = 14  # of CPython, whose stacks can be read from outside
 
 
@@ -79,10 +82,21 @@ class CellProfiler(NamedTuple):
     def locks(self) -> Json:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
         executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
-        watcher = self.bench.cell_places().watcher(executable)
-        result = self._measure(replace(self.bench, watch=watcher.watch))
-        facts = watcher.facts
-        assert facts, "the timed window has ended"
+        places, recorded = self.bench.cell_places(), []
+        places.begin()
+        places.of_services.call(None, expect_profiler, executable, deadline_s=WATCHED_S)
+
+        @contextmanager
+        def watch(pid: int) -> Iterator[None]:
+            host = places.of_services
+            begun = host.begin(watched, pid)
+            try:
+                yield
+            finally:
+                recorded.append(host.finish(LockFacts, begun, WATCHED_S))
+
+        result = self._measure(replace(self.bench, watch=watch))
+        (facts,) = recorded
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
         in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
         return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)

@@ -1,6 +1,5 @@
 """Start runtimes: an interpreter with its command-line options, and an environment with the needed packages."""
 
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ from lab.environments.environment import (
 from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import REPOSITORY
-from lab.processes import scrubbed_environment
 from lab.python.interpreters import Interpreter
 from record.decode import decoded
 
@@ -49,7 +47,7 @@ class Runtime:
 
     def command(self, system: System, role: str) -> list[str]:
         """Return a child's command line. Raises EnvironmentFailed if the system's packages cannot be installed."""
-        return [str(self.python(system.requirements, system.wheels)), "-s", "-m", "systems", role]
+        return child_words(str(self.python(system.requirements, system.wheels)), role)
 
     @property
     def version(self) -> str:
@@ -186,20 +184,9 @@ AnyRuntime = Runtime | Native | UserServiceRuntime
 Runtimes = Mapping[str, AnyRuntime]
 
 
-def start_child(
-    command: Sequence[str], process_group: int, variables: Mapping[str, str], stderr: int
-) -> "subprocess.Popen[bytes]":
-    """Start a child process with pipes to its stdin and stdout. Raises OSError if its program cannot be started."""
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        process_group=process_group,
-        cwd=REPOSITORY,
-        env=scrubbed_environment() | dict(variables),
-        bufsize=0,
-    )
+def child_words(python: str, role: str) -> list[str]:
+    """Return the command line of a service or client (*role*) under the interpreter *python*."""
+    return [python, "-s", "-m", "systems", role]
 
 
 @cache

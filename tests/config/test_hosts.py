@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+from yaml import safe_load
 
 from commands.chosen import _python_clients
+from config.hosts import parse_hosts
+from config.options import Given
 from core.runtime import NATIVE
 from tests.config.planning import planned
 
@@ -26,7 +29,41 @@ def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: str) -> None:
     assert layout
     loader = layout.hosts["b"]
     assert (loader.ssh, loader.cpus, loader.python) == ("me@loader:2222", (0, 1, 3), ("/opt/p",))
-    assert (layout.services_on, layout.client_addresses) == ("a", ["10.0.0.2"])
+    assert (layout.services_on, layout.clients_on, loader.address) == ("a", ("b",), "10.0.0.2")
+
+
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        (
+            "{ssh: 'me@[fd00::2]:23'}",
+            "ssh -T -o BatchMode=yes -o ConnectTimeout=8 -o ControlPath=none -p 23 -- me@fd00::2",
+        ),
+        ("{via: here}", ""),
+        ("{via: kubectl, pod: loader-0}", "kubectl exec -i loader-0 --"),
+        (
+            "{via: kubectl, pod: loader-0, namespace: measure, container: main}",
+            "kubectl exec -i -n measure loader-0 -c main --",
+        ),
+        ("{via: docker, container: loader}", "docker exec -i loader"),
+        ("{via: podman, container: loader}", "podman exec -i loader"),
+        (
+            "{via: srun, node: n2, job: 17}",
+            "srun --overlap --unbuffered --nodes=1 --ntasks=1 --jobid=17 --nodelist=n2",
+        ),
+        ("{via: [nsenter, -t, 812, -a]}", "nsenter -t 812 -a"),
+    ],
+)
+def test_a_host_is_reached_by_the_words_of_its_carrier(tmp_path: Path, given: str, command: str) -> None:
+    (host,) = parse_hosts(Given(value={"a": safe_load(given)}, name="--hosts", folder=tmp_path)).values()
+    assert host.carrier == command.split()
+
+
+def test_a_name_with_shell_characters_is_one_word(tmp_path: Path) -> None:
+    name = "x; $(reboot) 'y' {node} *"
+    for via, key in (("kubectl", "pod"), ("docker", "container"), ("podman", "container")):
+        (host,) = parse_hosts(Given(value={"a": {"via": via, key: name}}, name="--hosts", folder=tmp_path)).values()
+        assert name in host.carrier
 
 
 def test_a_service_of_a_users_own_is_called_by_the_same_client_under_every_runtime(here: str) -> None:

@@ -17,7 +17,6 @@ from core.processtree import tree
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.hosts.place import RemoteInstrumentation
 from lab.profile.locks import OBSTACLES
 from lab.run.bench import Bench
 from lab.run.measure import measure
@@ -72,7 +71,7 @@ def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requ
 
 
 def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster) -> None:
-    inside = RemoteInstrumentation(spread._ask_services_host, DEFAULT)
+    inside = spread.inside(DEFAULT)
     folder, content = Path(inside.variables["GILSCOPE_INSIDE"]), os.urandom(3 << 20)
     (folder / "stacks-7").write_bytes(content)
     assert inside.files("stacks", 1 << 24) == {"stacks-7": content}

@@ -12,11 +12,12 @@ import runner
 from core.errors import ChildFailed
 from core.hosts import Host
 from lab.folders import Sandbox
-from lab.hosts.agent_stream import HostLost
-from lab.hosts.connection import ANSWERS, HostConnection
+from lab.hosts import tasks
+from lab.hosts.carrier import HostLost
+from lab.hosts.connection import HostConnection
 from tests.lab.python.fake_pythons import script
 
-BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1]}
+BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1], "pid": 7}
 DEEP, FLAT = '{"a":' * 100_000, "[" * 500 + "]" * 500
 JSON = (
     "null",
@@ -33,20 +34,26 @@ JSON = (
     "{}",
     FLAT,
 )
-WRONG = ('{"reply": %s, "answer": {"cpus": "x"}}', '{"reply": %s}', '{"reply": %s, "error": 5}')
-# A program that plays ssh and the agent. It writes the first line of a file, and the others after each call.
+STARTED = '{"child": %s, "pid": 8}'
+# A program that plays ssh and the agent. It writes the first line of a file; when a child is to be started, it writes
+# the next; when a child is written to, the others.
 FAKE = r"""
 import json, sys
 lines = open(sys.argv[0] + ".lines").read().split("\n")
 say = lambda line: print("gilscope " + line, flush=True)
-say('{"machine": "x"}')
 source = sys.stdin.buffer
+while source.readline().rstrip() != b"}":
+    pass
+say('{"machine": "x"}')
 source.read(int(source.readline()))
 say(lines[0])
 for asked in source:
-    number = json.loads(asked.removeprefix(b"gilscope "))["call"]
-    for line in lines[1:]:
-        say(line.replace("%s", str(number)))
+    order = json.loads(asked.removeprefix(b"gilscope "))
+    if order["do"] == "clock":
+        say(json.dumps({"clock": order["number"], "at_ns": 5}))
+    answers = {"start": lines[1:2], "write": lines[2:], "kill": ['{"child": %s, "status": -9}']}
+    for line in answers.get(order["do"], []):
+        say(line.replace("%s", str(order["child"])))
 """
 
 
@@ -78,49 +85,56 @@ FIRST += [json.dumps({**BOOTED, "cpus": [10**9]}), json.dumps({**BOOTED, "python
 def test_an_agent_with_a_wrong_first_message_cannot_be_used(line: str, fake: FakeHost, sandbox: Sandbox) -> None:
     fake.writes(line)
     with pytest.raises(HostLost, match=r"^Host x cannot be used: "):
-        HostConnection(HOST, sandbox.process_group).close()
+        HostConnection(HOST, sandbox).close()
 
 
-VALUES = ("[[1]]", '{"other": 1}', "1e999", "NaN", "-1" + "0" * 400, '{"a": {"b": 1e999}}', FLAT)
+VALUES = ['{"other": 1}', "1e999", "NaN", "-1" + "0" * 400, '{"a": {"b": 1e999}}', FLAT]
+VALUES += [line for line in JSON if line != "[]"]
+
+
+def output(text: str) -> str:
+    """The message that a child wrote *text* and the end of the line."""
+    return json.dumps({"child": 0, "out": text + "\n"}).replace("0", "%s", 1)
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:30])
-def test_a_wrong_answer_fails_each_call_and_names_the_host(value: str, fake: FakeHost, sandbox: Sandbox) -> None:
-    fake.writes(json.dumps(BOOTED), '{"reply": %s, "answer": ' + value + "}")
-    with closing(HostConnection(HOST, sandbox.process_group)) as host:
-        for what in {*ANSWERS, "mark"} - {"watched"}:  # place.RemoteWatcher checks that answer
-            with pytest.raises(ChildFailed, match="ost x"):
-                host.call(what, 10.0)
-            assert not host.lost
+def test_a_wrong_answer_fails_the_call_and_names_the_host(value: str, fake: FakeHost, sandbox: Sandbox) -> None:
+    fake.writes(json.dumps(BOOTED), STARTED, output('{"answer": ' + value + "}"))
+    with closing(HostConnection(HOST, sandbox)) as host:
+        with pytest.raises(ChildFailed, match="ost x"):
+            host.call(list[dict[str, bool]], tasks.facts, "", deadline_s=10.0)
+        assert not host.lost
 
 
-@pytest.mark.parametrize("line", [*JSON, DEEP, *WRONG, '{"child": "a"}', '{"child": 1, "status": 1e999}',
-                                  '{"child": [1], "text": 5}', '{"reply": [1]}', '{"reply": {"a": 1}}'],
-                         ids=lambda line: line[:30])  # fmt: skip
+@pytest.mark.parametrize("line", [*JSON[:-2], FLAT, DEEP, '{"error": 5}'], ids=lambda line: line[:30])
 def test_any_line_instead_of_an_answer_fails_the_call_and_names_the_host(
     line: str, fake: FakeHost, sandbox: Sandbox
 ) -> None:
-    fake.writes(json.dumps(BOOTED), line)
-    with closing(HostConnection(HOST, sandbox.process_group)) as host, pytest.raises(ChildFailed, match="ost x"):
-        host.call("facts", 10.0)
+    fake.writes(json.dumps(BOOTED), STARTED, output(line))
+    with closing(HostConnection(HOST, sandbox)) as host, pytest.raises(ChildFailed, match="ost x"):
+        host.call(list[int], tasks.facts, "", deadline_s=10.0)
 
 
-@pytest.mark.parametrize("line", ['{"child": %d, "status": 1e999}', '{"child": %d, "text": 5, "stream": "out"}',
-                                  '{"child": %d, "text": "x"}', '{"child": %d}', DEEP])  # fmt: skip
-def test_a_wrong_message_about_a_child_loses_the_host(line: str, fake: FakeHost, sandbox: Sandbox) -> None:
-    fake.writes(json.dumps(BOOTED), line.replace("%d", "1"), '{"reply": %s, "answer": 5}')
+@pytest.mark.parametrize("line", [*JSON, DEEP, '{"child": "a"}', '{"child": %s, "status": 1e999}',
+                                  '{"child": [1], "out": 5}', '{"child": %s, "out": 5}', '{"child": %s}',
+                                  '{"child": %s, "text": "x"}', '{"child": %s, "pid": []}', '{"clock": [1]}',
+                                  '{"clock": 7}'],
+                         ids=lambda line: line[:30])  # fmt: skip
+def test_a_wrong_message_loses_the_host(line: str, fake: FakeHost, sandbox: Sandbox) -> None:
+    fake.writes(json.dumps(BOOTED), line, STARTED)
     lost = "host x was lost: the host sent bytes that are not a valid message"
-    with closing(HostConnection(HOST, sandbox.process_group)) as host, pytest.raises(ChildFailed, match=lost):
+    with closing(HostConnection(HOST, sandbox)) as host, pytest.raises(ChildFailed, match=lost):
         host.start(["true"], {})
 
 
-@pytest.mark.parametrize("facts", [{}, {"quiet": {"window": {"others": {"share": 1}}}}, {"quiet": {"cores": []}},
-                                   {"quiet": {}}, {"quiet": {}, "cpu": 5}])  # fmt: skip
+@pytest.mark.parametrize(
+    "facts", [{"quiet": {"window": {"others": {"share": 1}}}}, {"quiet": {"cores": []}}, {"quiet": {}, "cpu": 5}]
+)
 def test_the_command_hosts_says_what_is_wrong_with_a_host(
     facts: Any, fake: FakeHost, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "hosts.yaml").write_text("x: {ssh: 127.0.0.1, address: 127.0.0.1}\n")
-    fake.writes(json.dumps(BOOTED), json.dumps({"reply": 0, "answer": facts}).replace("0", "%s", 1))
+    fake.writes(json.dumps(BOOTED), STARTED, output(json.dumps({"answer": facts})))
     assert runner.main(["hosts", "--hosts", str(tmp_path / "hosts.yaml")]) in (1, 2)
     said = capsys.readouterr()
     assert "bug in gilscope" not in said.err

@@ -6,26 +6,27 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands import hosts
-from core.errors import ChildFailed
 from core.hosts import Host
 from lab.folders import Sandbox
-from lab.hosts import agent_stream, connection, protocol
-from lab.hosts.connection import ClockOffset, HostConnection, between, estimate, overlap_faults
+from lab.hosts import connection, protocol
+from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import BYTES, MessageReader, encoded
+from lab.run.clocks import ClockOffset, between, estimate, overlap_faults
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 
 def test_a_message_is_a_marked_line_of_json_and_comes_in_any_pieces_among_the_lines_of_a_login_shell() -> None:
     assert encoded(call=7, text="a\n") == b'gilscope {"call": 7, "text": "a\\n"}\n'
     reader = MessageReader()
-    data = b"Welcome to host b\n" + encoded(call=7, text=b"\xff".decode(errors=BYTES)) + encoded(reply=9)
+    data = b"Welcome\n" + encoded(call=7, text=b"\xff".decode(errors=BYTES)) + encoded(reply=9) + b"to host b\n"
     cut = [one for byte in data for one in reader.feed(bytes([byte]))]
     assert cut == [{"call": 7, "text": "\udcff"}, {"reply": 9}]
-    assert reader.noise.content() == b"Welcome to host b\n"
+    assert reader.noise.content() == b"to host b\n"
 
 
 def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,14 +39,14 @@ def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not shutil.which("ssh"), reason="needs ssh")
 def test_ssh_takes_paths_with_blanks_and_places_with_user_and_port(tmp_path: Path) -> None:
     key, known = tmp_path / "my key", tmp_path / "known hosts"
-    assert [agent_stream.split_ssh_address(text) for text in ("h", "me@[fe80::1]:22")] == [
-        ("", "h", ""),
-        ("me", "fe80::1", "22"),
-    ]
-    host = Host(name="a", address="127.0.0.1", ssh="127.0.0.1", identity_file=str(key), known_hosts=str(known))
-    words = agent_stream.ssh_command(host)
-    done = subprocess.run([words[0], "-G", *words[1:-1]], capture_output=True, text=True, check=True)
-    assert {f"identityfile {key}", f"userknownhostsfile {known}"} <= {*done.stdout.splitlines()}
+    given: dict[str, Any] = {"name": "a", "address": "", "identity_file": str(key), "known_hosts": str(known)}
+    for place, expected in (
+        ("h", ("hostname h", "port 22")),
+        ("me@[fd00::2]:23", ("user me", "hostname fd00::2", "port 23")),
+    ):
+        program, *words = Host(**given, ssh=place).carrier
+        done = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True)
+        assert {f"identityfile {key}", f"userknownhostsfile {known}", *expected} <= {*done.stdout.splitlines()}
 
 
 def test_the_offset_is_that_of_the_middle_of_a_trip_give_or_take_half_of_it() -> None:
@@ -67,32 +68,22 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
-    code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent, lab.user_service.child; print(*sys.modules)"
+    modules = "lab.hosts.agent, lab.hosts.worker, lab.hosts.tasks, lab.user_service.child"
+    code = f"import sys; sys.path.insert(0, '.'); import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     own = [name for name in done.stdout.split() if name.partition(".")[0] in ("lab", "core", "systems", "config")]
-    assert "lab.hosts.agent_calls" in own
+    assert "lab.hosts.tasks" in own
     for name in own:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():
             ast.parse(path.read_text(), feature_version=(3, 11))
-            modules = {one.module for one in imports(path.read_text(), name.partition(".")[0])}
-            assert modules <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
+            imported = {one.module for one in imports(path.read_text(), name.partition(".")[0])}
+            assert imported <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
 
 
-def test_a_child_of_an_agent_is_written_to_read_and_waited_for_and_the_quickest_trip_tells_the_offset(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as host:
+def test_the_quickest_trip_tells_the_offset(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox)) as host:
         assert abs(host.offset().offset_ns) < 10**9
-        child = host.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
-        child.write(b"x" * 100_000 + b"\n")
-        child.close_stdin()
-        assert child.wait(60) == 5
-        assert child.read() == b"x" * 100_000 + b"\n"
-        assert child.stderr.content() == b"end\n"
-        child.close()
-        with pytest.raises(ChildFailed, match="No such file"):
-            host.start(["/nonexistent"], {})
         errors = (9, 3, *[7] * connection.PROBES)
         offsets = iter([ClockOffset(offset_ns=0, error_ns=error_ns) for error_ns in errors])
         monkeypatch.setattr(connection, "estimate", lambda *_: next(offsets))

@@ -1,31 +1,28 @@
-"""What of a user's files goes to a host, and a service of a user's own there, by an agent of this machine."""
+"""A service of a user's own on a host, with its files, by an agent of this machine."""
 
 import os
-import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.child import Slice
-from core.errors import BadInput
 from core.hosts import Host, Layout
 from core.method import Method
 from core.runtime import NATIVE
+from core.system_file import PATH_KEY, load_system
 from lab.environments.environment import EnvironmentFailed
-from lab.folders import Sandbox
-from lab.hosts import archive
-from lab.hosts.agent_calls import AgentCalls
+from lab.hosts import boot, tasks
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
 from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Native, Runtime, runtime_of
+from lab.user_service import files
 from record.run import CellResult
 from systems import find
 from tests.conftest import native_or_skip
@@ -59,78 +56,23 @@ def main():
 """
 
 
-def own(folder: Path, requirements: str = "") -> dict[str, Any]:
-    return {"directory": str(folder), "requirements": requirements, "packages": (), "requests": {"requests": [{}]}}
-
-
-def names(content: bytes) -> set[str]:
-    with zipfile.ZipFile(BytesIO(content)) as archive:
-        return {*archive.namelist()}
-
-
-def test_links_that_lead_out_caches_and_environments_stay_here(tmp_path: Path) -> None:
-    shop = tmp_path / "shop"
-    for name in ("web.py", ".env", "venv/pyvenv.cfg", "venv/bin/python", ".git/HEAD", "__pycache__/web.pyc", "a/b.txt"):
-        (shop / name).parent.mkdir(parents=True, exist_ok=True)
-        (shop / name).write_text(name)
-    (tmp_path / "secret").write_text("no")
-    for name, target in (("out", "../secret"), ("inside", "web.py"), ("gone", "nowhere"), ("folder", "a")):
-        (shop / name).symlink_to(target)
-    os.mkfifo(shop / "pipe")
-    assert names(archive.user_files(own(shop))[0]) == {"own/.env", "own/a/b.txt", "own/inside", "own/web.py"}
-
-
-def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path) -> None:
-    shop, beside = tmp_path / "shop", tmp_path / "lib"
-    for folder in (shop, beside):
-        folder.mkdir()
-        (folder / "pyproject.toml").write_text("")
-    (tmp_path / "pins.txt").write_text("flask==3.1.2\n")
-    file = shop / "requirements.txt"
-    file.write_text(f"-c ../pins.txt\n--find-links .\n{shop}[fast]\n-e {beside} ; python_version > '3'\nflask\n")
-    content, requirements = archive.user_files(own(shop, str(file)))
-    assert requirements == [
-        "-c {files}/1/pins.txt",
-        "--find-links {files}/own",
-        "{files}/own[fast]",
-        "-e {files}/2/lib ; python_version > '3'",
-        "flask",
-    ]
-    assert names(content) == {"own/pyproject.toml", "own/requirements.txt", "1/pins.txt", "2/lib/pyproject.toml"}
-
-
-@pytest.mark.parametrize(("bound", "most", "why"), [("MOST_BYTES", 2 << 20, "3.0 MiB"), ("MOST_FILES", 2, "2 files")])
-def test_what_is_too_large_is_refused_with_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, why: str
-) -> None:
-    for number in range(3):
-        (tmp_path / str(number)).write_bytes(bytes(1 << 20))
-    monkeypatch.setattr(archive, bound, most)
-    with pytest.raises(BadInput, match=why):
-        archive.user_files(own(tmp_path))
-
-
-def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
+def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "cache/gilscope/agent-0/left").mkdir(parents=True)
+    places = [Path(boot.own_folder()) for _ in range(2)]
+    assert [place.name for place in places] == ["agent-0", "agent-1"]
+    assert not any(places[0].iterdir())
     shop = tmp_path / "shop"
     shop.mkdir()
     (shop / "run").write_text("first")
     (shop / "run").chmod(0o755)
-    content, _ = archive.user_files(own(shop))
-    left = tmp_path / "cache/gilscope/files-shop-0/own/made"
-    left.parent.mkdir(parents=True)
-    left.write_text("by the service of an earlier run")
-    own_sandbox = Sandbox()
-    calls = AgentCalls(own_sandbox)
-    places = [Path(calls.files("shop", b64encode(content).decode())) for _ in range(2)]
-    assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
-    assert [os.access(place / "own/run", os.X_OK) for place in places] == [True, True]
-    assert not left.exists()
-    calls.close()
-    own_sandbox.__exit__()
-    assert [path.name for path in left.parents[2].glob("files-*/")] == []
+    content, _ = files.user_files({"directory": str(shop), "requirements": "", "packages": ()})
+    monkeypatch.setattr(tasks, "REPOSITORY", places[0])
+    unpacked = Path(tasks.unpack("shop", b64encode(content).decode()))
+    assert unpacked.is_relative_to(places[0])
+    assert os.access(unpacked / "own/run", os.X_OK)
 
 
 # ---- services on hosts that are this machine -----------------------------------------------------------------------
@@ -160,6 +102,22 @@ def test_native_services_and_clients_run_there(spread: HostCluster, bench: Bench
     result = measure(cell, system, 1, across)
     assert result.answered == result.requests > 0, str(result.reason)
     assert [(service["host"], service["strangers"]) for service in result.services] == [("a", 0)]
+
+
+def test_a_system_in_a_users_own_file_runs_there_with_its_folder(
+    spread: HostCluster, bench: Bench, any_runtime: Runtime, short_folder: Path
+) -> None:
+    (short_folder / "mine.py").write_text(
+        "from dataclasses import replace\nimport beside\nfrom systems.s4_pool import SYSTEM as POOL\n"
+        "SYSTEM = replace(POOL, number='', name=beside.NAME)\n"
+    )
+    (short_folder / "beside.py").write_text("NAME = 'mine'")
+    system = load_system(short_folder / "mine.py")
+    runtimes, method = spread.runtimes([str(any_runtime.name)]), Method(duration_s=SECONDS)
+    assert runtimes[any_runtime.name].child_config(system)[PATH_KEY].startswith("files/")
+    across = replace(bench, runtimes=runtimes, method=method, inside={}, places=spread)
+    result = measure(small_cell(system, any_runtime, TRANSPORT="tcp"), system, 1, across)
+    assert result.answered == result.requests > 0, str(result.reason)
 
 
 def measured(spread: HostCluster, bench: Bench, folder: Path, name: str, client: str = "", **given: Any) -> CellResult:
@@ -231,7 +189,8 @@ def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed
 
     def there() -> list[str]:
         links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
-        return [path for path in map(os.path.realpath, links) if path.startswith(f"{folder}/gilscope/files-")]
+        paths = map(os.path.realpath, links)
+        return [path for path in paths if path.startswith(f"{folder}/gilscope/agent-") and "/files/" in path]
 
     def kill_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
         served.extend(there())

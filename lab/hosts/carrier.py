@@ -1,0 +1,116 @@
+"""A carrier: a command, such as ssh, that starts the agent on a host and carries its stdin, stdout and stderr.
+
+The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on a command line.
+"""
+
+import select
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from core.errors import GilscopeError
+from core.hosts import Host
+from core.languages import for_terminal
+from core.messages import Message, message, verbatim
+from lab.hosts.protocol import MessageReader
+from lab.run.children import Process
+from record.decode import Misfit
+
+BOOT = Path(__file__).with_name("boot.py")
+PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
+LAST_WORDS_S = 1.0
+NO_PYTHON = 86
+SSH_FAILED = 255  # the exit status of ssh itself: ssh(1)
+# One compound command: some shells read a line at a time, and the agent reads what follows.
+_FIND = """{{
+by_uv=$(PATH="$PATH:$HOME/.local/bin" uv python find --no-project '>=3.11' 2>/dev/null </dev/null)
+for p in {candidates} "$by_uv"; do
+[ -n "$p" ] && command -v "$p" >/dev/null 2>&1 \
+&& "$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null </dev/null \
+&& exec "$p" -I -S -c {boot}
+done
+exit {no_python}
+}}
+"""
+
+
+class HostLost(GilscopeError):
+    """The error that connecting to a host failed, or that the connection was lost. Its message says why."""
+
+
+class Carrier(Process):
+    """A process whose stdin and stdout are connected to the agent on a host."""
+
+    def __init__(self, host: Host, process_group: int) -> None:
+        """Start the command. Raises HostLost if it cannot be started."""
+        self._host, command = host, [*host.carrier, "sh"]
+        self._messages = MessageReader()
+        try:
+            super().__init__(command, process_group, {})
+        except OSError as error:
+            raise HostLost("{program} cannot be started: {error}", program=command[0], error=error.strerror) from None
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(self._stdout, select.POLLIN)
+        self._writable.register(self._stdin, select.POLLOUT)
+
+    def receive(self, wait_s: float, take: Callable[[dict[str, Any]], object]) -> bool:
+        """Call *take* with each message that the agent sent. Return whether any data came within *wait_s*.
+
+        Raises HostLost if the stream has ended, or if a message is malformed.
+        """
+        self._output.drain()
+        if not self._readable.poll(wait_s * 1e3):
+            return False
+        try:
+            data = self.read()
+            for message_of_agent in self._messages.feed(data):
+                take(message_of_agent)
+        except (ValueError, KeyError, TypeError, Misfit) as error:
+            raise HostLost("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]) from None
+        if not data:
+            raise HostLost(self._why_ended())
+        return True
+
+    def write(self, data: bytes) -> None:
+        """Write to the agent. If the command has ended, do nothing."""
+        with suppress(ValueError):  # it was closed meanwhile
+            super().write(data)
+
+    def is_writable(self) -> bool:
+        """Return whether a short message can be written now without waiting for the host."""
+        return bool(self._writable.poll(0))
+
+    def close(self) -> None:
+        """Kill the command, and close its streams."""
+        self.kill()
+        super().close()
+        self._output.close()
+
+    def _why_ended(self) -> Message:
+        """Return why the command ended: the last part of its output, or a known reason."""
+        status = self.wait(LAST_WORDS_S)
+        if status == NO_PYTHON:
+            return message(
+                "the host has no Python 3.11 or newer. Install Python on the host with: uv python install 3.14"
+            )
+        words = (self._messages.noise.text() + self._output.text()).split()
+        text = for_terminal(" ".join(words)[-500:]).rstrip(".")
+        if not text:
+            return message("the connection ended without an error message")
+        if self._host.via == "ssh" and status == SSH_FAILED:
+            return message(
+                "{error}. Log in once by hand with ssh, because ssh may ask for a password or ask you to confirm a "
+                "host key",
+                error=text,
+            )
+        return verbatim(text)
+
+
+def start_script(host: Host) -> bytes:
+    """Return the POSIX shell script that replaces its shell by the first code of the agent."""
+    others = (sys.executable,) if host.via == "here" else PYTHONS
+    boot = shlex.quote(BOOT.read_text("utf-8"))
+    return _FIND.format(candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON).encode()

@@ -1,0 +1,57 @@
+"""The worker: a child process on a host that calls functions of gilscope for the runner.
+
+It follows the child contract. A line on stdin is a call, {"call": "lab.machine.host:facts", "with": []}, and a line on
+stdout is its answer: {"answer": ...} or {"answer": null, "error": ...}. {"begin": ..., "with": []} runs a generator
+function up to its `yield`, and answers with a number. {"finish": NUMBER} runs it to its end, which returns the answer.
+"""
+
+import json
+import sys
+import zlib
+from base64 import b64encode
+from collections.abc import Generator, Mapping
+from pkgutil import resolve_name
+from typing import Any
+
+from core.errors import GilscopeError
+from core.messages import Message, verbatim
+
+
+def main() -> None:
+    """Answer calls until stdin ends."""
+    begun: list[Generator[Any, None, Any]] = []
+    for line in sys.stdin:
+        try:
+            answer = _answered(json.loads(line), begun)
+        except GilscopeError as error:
+            answer = {"answer": None, "error": error.message}
+        except Exception as error:
+            answer = {"answer": None, "error": verbatim(f"{type(error).__name__}: {error}")}
+        print(json.dumps(answer, default=_plain), flush=True)
+
+
+def _answered(asked: Mapping[str, Any], begun: list[Generator[Any, None, Any]]) -> dict[str, Any]:
+    if "call" in asked:
+        return {"answer": resolve_name(asked["call"])(*asked["with"])}
+    if "begin" in asked:
+        begun.append(resolve_name(asked["begin"])(*asked["with"]))
+        next(begun[-1])
+        return {"answer": len(begun) - 1}
+    try:
+        next(begun[asked["finish"]])
+    except StopIteration as end:
+        return {"answer": end.value}
+    raise RuntimeError("the generator function has two yields")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has: bytes are compressed."""
+    if isinstance(value, Message):
+        return value.to_json()
+    if isinstance(value, bytes):
+        return b64encode(zlib.compress(value, 1)).decode()
+    return vars(value)
+
+
+if __name__ == "__main__":
+    main()

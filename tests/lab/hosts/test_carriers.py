@@ -1,0 +1,229 @@
+"""Every carrier starts an agent, passes on lines and statuses, and leaves nothing when it or the runner is killed."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.errors import ChildFailed
+from core.hosts import Host
+from lab.folders import Sandbox
+from lab.hosts import tasks
+from lab.hosts.carrier import HostLost
+from lab.hosts.connection import HostConnection
+from lab.machine import link
+from lab.places import REPOSITORY
+from record.plan import HostFacts
+from tests.lab.hosts.namespaces import wait_until
+from tests.lab.python.fake_pythons import script
+
+LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
+NAME = "pod; $(x) 'y' *"
+# A program that stands for `kubectl exec`. It writes its words to a file. The program that it starts, far away, gets
+# the end of its stdin if this program's own stdin ends, but not if this program is killed: the link is broken then.
+KUBECTL = r"""
+import os, signal, subprocess, sys, threading
+with open(sys.argv[0] + ".log", "a") as log:
+    print(sys.argv[1:], file=log)
+far, near = os.pipe()
+node = os.fork()
+if not node:
+    os.setsid()
+    signal.signal(signal.SIGUSR1, lambda *_: os.close(near))
+    words = sys.argv[sys.argv.index("--") + 1 :]
+    process = subprocess.Popen(words, stdin=far, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def pass_on(source, target):
+        while data := os.read(source.fileno(), 65536):
+            try:
+                os.write(target, data)
+            except OSError:
+                pass
+    passing = [threading.Thread(target=pass_on, args=pair) for pair in ((process.stdout, 1), (process.stderr, 2))]
+    [thread.start() for thread in passing]
+    [thread.join() for thread in passing]
+    os._exit(process.wait())
+os.close(far)
+def send():
+    while data := os.read(0, 65536):
+        os.write(near, data)
+    os.close(near)
+    os.kill(node, signal.SIGUSR1)
+threading.Thread(target=send, daemon=True).start()
+os._exit(os.waitstatus_to_exitcode(os.waitpid(node, 0)[1]))
+"""
+RUNNER = """
+import sys
+from core.hosts import Host
+from lab.folders import Sandbox
+from lab.hosts.connection import HostConnection
+connection = HostConnection(Host(**eval(sys.argv[1])), Sandbox())
+child = connection.start(["sleep", "1000"], {})
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """A host, and what returns the processes that gilscope and the carrier have there, and here."""
+
+    host: Host
+    processes: Callable[[], set[int]]
+
+
+def marked(mark: str) -> set[int]:
+    """The processes with this text in their environment."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark.encode() in path.read_bytes():
+                found.add(int(path.parent.name))
+    return found
+
+
+def in_namespace(init: int) -> set[int]:
+    """The processes in the PID namespace of *init*, without *init*, which need not reap those that have ended."""
+    namespace, found = os.readlink(f"/proc/{init}/ns/pid"), set()
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            has_ended = "\nState:\tZ" in (path / "status").read_text()
+            if os.readlink(path / "ns/pid") == namespace and not has_ended:
+                found.add(int(path.name))
+    return found - {init}
+
+
+def this_machine(tmp_path: Path) -> Iterator[Reached]:
+    yield Reached(host=Host(name="a", address="127.0.0.1", via="here"), processes=lambda: marked(str(tmp_path)))
+
+
+def kubectl(tmp_path: Path) -> Iterator[Reached]:
+    (tmp_path / "kubectl.py").write_text(KUBECTL)
+    script(tmp_path / "kubectl", f'exec {sys.executable} -I -S {tmp_path}/kubectl.py "$@"')
+    host = Host(name="a", address="127.0.0.1", via="kubectl", pod=NAME, namespace="n", python=(sys.executable,))
+    yield Reached(host=host, processes=lambda: marked(str(tmp_path)))
+
+
+def namespace(tmp_path: Path) -> Iterator[Reached]:
+    """A container in all but its image: namespaces for processes and mounts."""
+    command = "setpriv --pdeathsig KILL unshare -p -m --mount-proc --fork --kill-child sleep infinity"
+    with subprocess.Popen(command.split(), stderr=subprocess.PIPE) as container:
+        try:
+            children = Path(f"/proc/{container.pid}/task/{container.pid}/children")
+
+            def inits() -> list[str]:
+                return children.read_text().split() if container.poll() is None else []
+
+            wait_until(lambda: bool(inits()) or container.poll() is not None, "a namespace")
+            if container.poll() is not None:
+                pytest.skip(
+                    "no right to make namespaces; what needs no namespaces is tested with agents of this machine"
+                )
+            init = int(inits()[0])
+            host = Host(name="a", address="", via=("nsenter", "-t", str(init), "-p", "-m"), python=(sys.executable,))
+            yield Reached(host=host, processes=lambda: in_namespace(init))
+        finally:
+            container.kill()
+
+
+def podman(tmp_path: Path) -> Iterator[Reached]:
+    """A container whose image is the root file system of this machine."""
+    if shutil.which("podman") is None:
+        pytest.skip("podman is not installed; on Debian: apt-get install podman runc")
+    name = f"gilscope-{os.getpid()}"
+    # The user's limits may be lower than those that podman would set, and crun refuses control groups of both versions.
+    options = (
+        "--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host -e XDG_CACHE_HOME=/run/g"
+    )
+    command = f"podman run -d --name {name} {options} --rootfs /:O sleep infinity"
+    started = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+    try:
+        if started.returncode:
+            pytest.skip(f"podman cannot run here: {started.stderr.strip()}")
+        words = ["podman", "inspect", "-f", "{{.State.Pid}}", name]
+        init = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+        host = Host(name="a", address="127.0.0.1", via="podman", container=name, python=(sys.executable,))
+        yield Reached(host=host, processes=lambda: in_namespace(init))
+    finally:
+        subprocess.run(["podman", "rm", "-f", "-t", "0", name], capture_output=True, check=False)
+
+
+def srun(tmp_path: Path) -> Iterator[Reached]:
+    """A node of a Slurm cluster that runs on this machine."""
+    if shutil.which("srun") is None:
+        pytest.skip("Slurm is not installed; on Debian: apt-get install slurm-wlm munge")
+    node = subprocess.run(["sinfo", "-h", "-t", "idle", "-o", "%n"], capture_output=True, text=True, check=False)
+    if not node.stdout.split():
+        pytest.skip(f"Slurm has no idle node here: {node.stderr.strip()}")
+    words = ["salloc", "--no-shell", "--nodes=1", "--overcommit"]
+    allocated = subprocess.run(words, capture_output=True, text=True, check=True)
+    (job,) = re.findall("Granted job allocation ([0-9]+)", allocated.stderr)
+    try:
+        name, python = node.stdout.split()[0], (sys.executable,)
+        host = Host(name="a", address="127.0.0.1", via="srun", node=name, job=job, python=python)
+        yield Reached(host=host, processes=lambda: marked(str(tmp_path)))
+    finally:
+        subprocess.run(["scancel", job], check=True)
+
+
+CARRIERS = {"here": this_machine, "kubectl": kubectl, "namespace": namespace, "podman": podman, "srun": srun}
+
+
+@pytest.fixture(params=CARRIERS)
+def reached(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reached]:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield from CARRIERS[request.param](tmp_path)
+
+
+def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is_left_when_the_carrier_is_killed(
+    reached: Reached, sandbox: Sandbox
+) -> None:
+    with closing(HostConnection(reached.host, sandbox)) as host:
+        child = host.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
+        child.write(b"\xff" * 100_000 + b"\n")
+        child.close_stdin()
+        assert child.wait(60) == 5
+        assert child.read() == b"\xff" * 100_000 + b"\n"
+        assert child.stderr.content() == b"end\n"
+        child.close()
+        assert host.call(HostFacts, tasks.facts, "").cores
+        with pytest.raises(ChildFailed, match=r"^Host a: FileNotFoundError"):
+            host.call(None, os.listdir, "/nowhere")
+        with pytest.raises(ChildFailed, match="No such file"):
+            host.start(["/nonexistent"], {})
+        assert host.offset().error_ns < 10**9
+        assert host.call(str, link.own_address)
+        sleeping = host.start(["sleep", "1000"], {})
+        assert len(reached.processes()) >= 2
+    sleeping.close()
+    wait_until(lambda: not reached.processes(), "nothing is left", LEFT_NOTHING_S)
+
+
+def test_nothing_is_left_when_the_runner_is_killed(reached: Reached) -> None:
+    command = [sys.executable, "-c", RUNNER, repr(vars(reached.host))]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as runner:
+        assert runner.stdout
+        assert runner.stdout.readline() == b"ready\n"
+        assert reached.processes()
+        runner.send_signal(signal.SIGKILL)
+    wait_until(lambda: not reached.processes(), "nothing is left", LEFT_NOTHING_S)
+
+
+def test_what_a_carrier_says_and_its_words_are_known_and_no_text_of_ours_is_among_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    script(tmp_path / "kubectl", f'for word; do echo "$word" >> {tmp_path}/words; done; echo no such pod >&2; exit 1')
+    host = Host(name="a", address="127.0.0.1", via="kubectl", pod=NAME)
+    with pytest.raises(HostLost, match=r"^Host a cannot be used: no such pod\.$"):
+        HostConnection(host, sandbox)
+    assert (tmp_path / "words").read_text().splitlines() == ["exec", "-i", NAME, "--", "sh"]
