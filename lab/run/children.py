@@ -8,7 +8,7 @@ import selectors
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
