@@ -1,6 +1,7 @@
 """Build the two small native programs that the wheel contains, if cargo is installed.
 
-With the programs it is a wheel for this platform, without them for any. GILSCOPE_PURE=1 leaves them out.
+With the programs it is a wheel for this platform, without them for any. GILSCOPE_PURE=1 leaves them
+out.
 """
 
 import os
@@ -31,18 +32,24 @@ class Hook(BuildHookInterface):
 
 
 def platform() -> str:
-    """Return the wheel's platform tag, which allows this system with the same or a newer C library version."""
+    """Return the wheel's platform tag, which allows this system with the same or a newer C library
+    version.
+    """
     tags = list(platform_tags())
     return next((tag for tag in tags if tag.startswith("manylinux")), tags[0])
 
 
 def built_programs(native: Path) -> list[Path]:
-    """Build the native programs and return their paths. Print a message and return no paths if this is impossible."""
+    """Build the native programs and return their paths. Print a message and return no paths if this
+    is impossible.
+    """
     if shutil.which("cargo") is None:
         print("gilscope: no cargo, so the wheel has no native programs", file=sys.stderr)
         return []
     binaries = [word for name in PROGRAMS for word in ("--bin", name)]
-    done = subprocess.run(["cargo", "build", "--quiet", "--release", *binaries], cwd=native, check=False)
+    done = subprocess.run(
+        ["cargo", "build", "--quiet", "--release", *binaries], cwd=native, check=False
+    )
     if done.returncode:
         print("gilscope: cargo failed, so the wheel has no native programs", file=sys.stderr)
         return []

@@ -20,7 +20,9 @@ LIBRARIES = ("jinja2", "matplotlib", "numpy", "polib", "resvg_py", "rich", "scip
 
 
 def enter_environment() -> None:
-    """Restart this program with the interpreter of .venv, which has the libraries, unless .venv is already in use."""
+    """Restart this program with the interpreter of .venv, which has the libraries, unless .venv is
+    already in use.
+    """
     _expect_output()
     if str(ROOT) not in sys.path[:1]:  # missing if PYTHONSAFEPATH is set
         sys.path.insert(0, str(ROOT))
@@ -29,14 +31,18 @@ def enter_environment() -> None:
         try:
             os.execv(python, [str(python), *sys.argv])
         except OSError as error:
-            _exit_with_error(f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup")
+            _exit_with_error(
+                f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup"
+            )
     missing = [name for name in LIBRARIES if not find_spec(name)]
     if missing or sys.version_info < (3, 11):
         _exit_as_incomplete(f"{missing[0] if missing else 'Python 3.11'} is missing")
 
 
 def _expect_output() -> None:
-    """Replace closed standard streams by /dev/null, so that no file takes their place. Exit if stdout is closed."""
+    """Replace closed standard streams by /dev/null, so that no file takes their place. Exit if
+    stdout is closed.
+    """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 - until the end
     if sys.stderr is None:
@@ -46,7 +52,9 @@ def _expect_output() -> None:
 
 
 class _Output(io.FileIO):
-    """The standard output of a command, which ends as usual if the reader goes away, as `head` does."""
+    """The standard output of a command, which ends as usual if the reader goes away, as `head`
+    does.
+    """
 
     def write(self, data: Any) -> int:
         """Write *data*. Discard all output once the reader is gone."""
@@ -63,7 +71,10 @@ def _outlive_reader() -> None:
     assert isinstance(old, io.TextIOWrapper)
     is_by_line = old.line_buffering or old.write_through
     sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(_Output(1, "w", closefd=False)), old.encoding, old.errors, line_buffering=is_by_line
+        io.BufferedWriter(_Output(1, "w", closefd=False)),
+        old.encoding,
+        old.errors,
+        line_buffering=is_by_line,
     )
 
 
@@ -80,7 +91,10 @@ def _exit_with_error(reason: str) -> NoReturn:
 
 
 def _exit_as_incomplete(reason: str) -> NoReturn:
-    _exit_with_error(f"the installation is incomplete: {reason}. Install gilscope again; in a checkout: make setup")
+    _exit_with_error(
+        f"the installation is incomplete: {reason}. Install gilscope again; in a checkout: make "
+        f"setup"
+    )
 
 
 if __name__ == "__main__":
@@ -137,7 +151,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
-    """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return the exit status."""
+    """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return
+    the exit status.
+    """
     stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it
         _discard_output(1, 2)
@@ -155,7 +171,9 @@ def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _find_signal(error: BaseException | None) -> Stopped | None:
-    """Return the exception that a signal raised and that led to *error*, or None if no signal led to it."""
+    """Return the exception that a signal raised and that led to *error*, or None if no signal led
+    to it.
+    """
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error
@@ -166,7 +184,8 @@ def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
     import traceback
 
     return message(
-        "this is a bug in gilscope, not in your input. Please report the bug with these lines.\n{program} {arguments}\n"
+        "this is a bug in gilscope, not in your input. Please report the bug with these "
+        "lines.\n{program} {arguments}\n"
         "{trace}",
         program=PROGRAM,
         arguments=repr(output.masked(arguments)),
@@ -185,7 +204,8 @@ def _command(arguments: Sequence[str]) -> int:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
-            "{word!r} is not a command. {near}Use one of: {names}. Without a command, gilscope starts a run with the "
+            "{word!r} is not a command. {near}Use one of: {names}. Without a command, gilscope "
+            "starts a run with the "
             "given flags.",
             word=arguments[0],
             near=did_you_mean(arguments[0], commands.NAMES),

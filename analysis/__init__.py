@@ -1,1 +1,3 @@
-"""What a run shows: metrics, comparisons, verdicts, stop rules, capacity and the best setting. Nothing here draws."""
+"""What a run shows: metrics, comparisons, verdicts, stop rules, capacity and the best setting.
+Nothing here draws.
+"""

@@ -1,4 +1,6 @@
-"""Describe the builds of interpreters and the versions of programs that a run recorded, and how builds differ."""
+"""Describe the builds of interpreters and the versions of programs that a run recorded, and how
+builds differ.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,13 +19,19 @@ FLAGS = {
     "tail_call": message("tail-call interpreter"),
     "jit": message("JIT"),
 }
-WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message("static libpython")}
+WITHOUT = {
+    "pgo": message("no PGO"),
+    "lto": message("no LTO"),
+    "shared": message("static libpython"),
+}
 
 Facts = Mapping[Message, Message]  # values by label
 
 
 def build_flags(flags: Flags) -> Message:
-    """Return the build flags as text: 'PGO, no LTO, static libpython'; empty if unknown, as for native programs."""
+    """Return the build flags as text: 'PGO, no LTO, static libpython'; empty if unknown, as for
+    native programs.
+    """
     if any(getattr(flags, name) is None for name in WITHOUT):
         return NOTHING
     on = {name: label for name, label in FLAGS.items() if getattr(flags, name)}
@@ -37,7 +45,9 @@ def build_facts(facts: RuntimeFacts) -> dict[Message, Message]:
     return known(vars(facts), NAMED) | flag_words
 
 
-def known(facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Message = UNKNOWN) -> dict[Message, Message]:
+def known(
+    facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Message = UNKNOWN
+) -> dict[Message, Message]:
     """Return the value of each fact by its label in *labels*, with *absent* for a missing value.
 
     labels: the label of each fact's key
@@ -66,7 +76,10 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
     lines = []
     for label, values in facts.items():
         names = grouped(values, values.__getitem__)
-        each = [message("{value} ({names})", value=value, names=", ".join(who)) for value, who in names.items()]
+        each = [
+            message("{value} ({names})", value=value, names=", ".join(who))
+            for value, who in names.items()
+        ]
         if len(each) > 1:
             lines.append(message("{label}: {values}", label=label, values=listed(each, joint)))
     return lines

@@ -1,8 +1,10 @@
-"""The capacity of each arm (a runtime): the highest request rate at which its service meets the objectives.
+"""The capacity of each arm (a runtime): the highest request rate at which its service meets the
+objectives.
 
-A search measures one probe of each arm in turn. With several topologies, the first probes choose the best topology of
-each arm (analysis/choice.py): in each round, each candidate gets PROBES_OF_ROUND probes, and the half with the
-lower capacities is dropped. Later probes measure only the chosen topology, and only they determine its capacity.
+A search measures one probe of each arm in turn. With several topologies, the first probes choose
+the best topology of each arm (analysis/choice.py): in each round, each candidate gets
+PROBES_OF_ROUND probes, and the half with the lower capacities is dropped. Later probes measure only
+the chosen topology, and only they determine its capacity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,14 +46,18 @@ MOST_PROBES = 16
 MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
 PROBES_OF_ROUND = 3  # of a candidate topology, in each round of the choice
 MOST_ERROR = 0.1  # of the throughput of the closed loop
-LAG_SHARE = 0.25  # a load generator that is later than this share of the limit may itself cause the misses
+LAG_SHARE = (
+    0.25  # a load generator that is later than this share of the limit may itself cause the misses
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probed(Probe):
-    """A measured probe: a measurement at one request rate, judged by the objective that it meets worst.
+    """A measured probe: a measurement at one request rate, judged by the objective that it meets
+    worst.
 
-    is_limited: whether the load generator itself was late. The probe then says nothing of the service
+    is_limited: whether the load generator itself was late. The probe then says nothing of the
+        service
     """
 
     cell: CellResult
@@ -63,8 +69,10 @@ class Capacity:
     """The probes of one arm at one setting, and the capacity that they show so far.
 
     params: the parameters without RATE. objectives: a rate must meet all of them
-    rounds: for one of several topologies, the rounds of the choice that it takes part in; 0 after the choice
-    start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines it
+    rounds: for one of several topologies, the rounds of the choice that it takes part in; 0 after
+        the choice
+    start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines
+        it
     """
 
     system: str
@@ -87,13 +95,18 @@ class Capacity:
 
     @property
     def fault(self) -> Message:
-        """Return how many measurements are faulty, and why the first of them is; empty if none is."""
+        """Return how many measurements are faulty, and why the first of them is; empty
+        if none is.
+        """
         if not self.faulty:
             return NOTHING
         return message(
             "{count} of {all} measurements of {arm} failed or are invalid: {reason}",
-            count=len(self.faulty), all=len(self.cells), arm=self.arm, reason=reasons(self.faulty)[0],
-        )  # fmt: skip
+            count=len(self.faulty),
+            all=len(self.cells),
+            arm=self.arm,
+            reason=reasons(self.faulty)[0],
+        )
 
     @property
     def contradiction(self) -> Message:
@@ -102,7 +115,8 @@ class Capacity:
         if not probe:
             return NOTHING
         return message(
-            "a probe of {arm} at {rate} requests/s had {excess:.1f} times the number of misses that the objectives "
+            "a probe of {arm} at {rate} requests/s had {excess:.1f} times the number of misses "
+            "that the objectives "
             "allow, which contradicts the other probes",
             arm=self.arm, rate=whole(probe.rate), excess=probe.excess,
         )  # fmt: skip
@@ -126,20 +140,26 @@ class Capacity:
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:
-        """Return the measurements at fixed request rates (probes), in the order in which they were made."""
+        """Return the measurements at fixed request rates (probes), in the order in which they were
+        made.
+        """
         return tuple(_probed(cell, self.objectives) for cell in self.sound if cell.params[RATE])
 
     @property
     def known(self) -> list[Probed]:
-        """Return the probes whose load generator was not late, so that they show what the service can do.
+        """Return the probes whose load generator was not late, so that they show what the service
+        can do.
 
-        Probes that met the objectives although it was late are left out, too: without them, the capacity is not biased.
+        Probes that met the objectives although it was late are left out, too: without them, the
+        capacity is not biased.
         """
         return [one for one in self.probes if not one.is_limited]
 
     @cached_property
     def wanted(self) -> tuple[float, str] | None:
-        """Return the request rate to measure next and the purpose (see Wanted), or None if the search has ended."""
+        """Return the request rate to measure next and the purpose (see Wanted), or None if the
+        search has ended.
+        """
         if self.reason or len(self.probes) >= MOST_PROBES:
             return None
         loop = self.loop
@@ -185,15 +205,17 @@ class Capacity:
 
     @property
     def is_generators(self) -> bool:
-        """Return whether the load generator, not the service, was the limit. The capacity may exceed highest_pass."""
+        """Return whether the load generator, not the service, was the limit. The capacity may
+        exceed highest_pass.
+        """
         return self.crossing is None and any(one.is_limited for one in self.probes)
 
     @property
     def nearest(self) -> Probed | None:
         """Return the probe nearest in rate to the capacity, of those that met the objectives.
 
-        Without a capacity, return the probe with the highest of these rates. Above the capacity, queues grow for as
-        long as the probe lasts, so its latencies are no figures of the service.
+        Without a capacity, return the probe with the highest of these rates. Above the capacity,
+        queues grow for as long as the probe lasts, so its latencies are no figures of the service.
         """
         met = [one for one in self.probes if one.passes]
         if not self.crossing:
@@ -224,7 +246,9 @@ class CapacityRatio:
 
 
 def capacities(run: Run) -> list[Capacity]:
-    """Return the capacity of each runtime at each setting, or of only its best topology if the search chooses one."""
+    """Return the capacity of each runtime at each setting, or of only its best topology if the
+    search chooses one.
+    """
     if not run.plan.picks:
         return _planned(run, run.cells)
     return [_judged(choice.best, run) for choice in choices_of_arms(run).values() if choice.best]
@@ -233,11 +257,15 @@ def capacities(run: Run) -> list[Capacity]:
 def choices_of_arms(run: Run) -> dict[str, Choice[Capacity]]:
     """Return the choice of the best topology of each arm, by the probes that choose (PICK)."""
     candidates = _planned(run, [cell for cell in run.cells if cell.probe == PICK])
-    return {arm: halved(some, _cost) for arm, some in grouped(candidates, attrgetter("arm")).items()}
+    return {
+        arm: halved(some, _cost) for arm, some in grouped(candidates, attrgetter("arm")).items()
+    }
 
 
 def _cost(one: Capacity, round_: int) -> float | None:
-    """Return the negative capacity that a candidate's probes showed after a round, or None if the round goes on."""
+    """Return the negative capacity that a candidate's probes showed after a round, or None if the
+    round goes on.
+    """
     for count in range(min(len(one.cells), PROBES_OF_ROUND * round_), len(one.cells) + 1):
         after = replace(one, cells=one.cells[:count], rounds=round_)
         if not after.wanted:
@@ -246,7 +274,9 @@ def _cost(one: Capacity, round_: int) -> float | None:
 
 
 def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
-    """Return the capacity that *cells* show for each runtime at each setting, in the plan's order."""
+    """Return the capacity that *cells* show for each runtime at each setting, in the
+    plan's order.
+    """
     plan, found = run.plan, list[Capacity]()
     by_place = grouped(cells, _place)
     for row in plan.rows:
@@ -263,16 +293,20 @@ def wanted(run: Run) -> list[Wanted]:
     """Return the next probe for each runtime whose search for the capacity has not ended."""
     choosing = choices_of_arms(run).values() if run.plan.picks else ()
     candidates = [
-        replace(one, rounds=choice.rounds + 1) for choice in choosing if not choice.best for one in choice.left
+        replace(one, rounds=choice.rounds + 1)
+        for choice in choosing
+        if not choice.best
+        for one in choice.left
     ]
     return [_wanted(one, *one.wanted, run) for one in (*candidates, *capacities(run)) if one.wanted]
 
 
 def faulty_cells(cells: Sequence[CellResult], objectives: Sequence[Objective]) -> list[CellResult]:
-    """Return the measurements that are invalid, or failed although the load did not make their requests fail.
+    """Return the measurements that are invalid, or failed although the load did not make their
+    requests fail.
 
-    Requests that fail at too high a rate are what a search looks for. If the other objectives are met, failed requests
-    need an objective for errors, such as errors<1%.
+    Requests that fail at too high a rate are what a search looks for. If the other objectives are
+    met, failed requests need an objective for errors, such as errors<1%.
     """
 
     def is_faulty(cell: CellResult) -> bool:
@@ -286,12 +320,16 @@ def faulty_cells(cells: Sequence[CellResult], objectives: Sequence[Objective]) -
 
 def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     runtime = one.arm.removesuffix(AGAIN)
-    cell = Cell.build(system=one.system, runtime=runtime, reads=(*one.params, RATE), values=one.params)
+    cell = Cell.build(
+        system=one.system, runtime=runtime, reads=(*one.params, RATE), values=one.params
+    )
     if rate:
         cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
     block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
     purpose = PICK if one.rounds else purpose
-    return Wanted(arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate)
+    return Wanted(
+        arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate
+    )
 
 
 def _judged(best: Capacity, run: Run) -> Capacity:
@@ -312,8 +350,8 @@ def _without_rate(params: Mapping[str, Value]) -> dict[str, Value]:
 def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
     """Return the capacity ratio of each pair of compared runtimes, separately for each setting.
 
-    The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of A/A separately. If
-    A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
+    The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of
+    A/A separately. If A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
     If the search chose the best topology of each arm, arms with different topologies are compared.
     """
     plan, same, pairs = run.plan, list[Pair](), list[Pair]()
@@ -321,7 +359,9 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}
         for step in steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes):
-            (same if step.name == "aa" else pairs).append((by_arm[step.denominator], by_arm[step.numerator]))
+            (same if step.name == "aa" else pairs).append(
+                (by_arm[step.denominator], by_arm[step.numerator])
+            )
     of_same = [_ratio(pair, plan.margin, len(same)) for pair in same]
     differs = any(one.verdict in ("faster", "slower") for one in of_same)
     return [_ratio(pair, plan.margin, len(pairs), differs=differs) for pair in pairs] + of_same
@@ -345,7 +385,9 @@ def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> 
         verdict = "faster" if sure_low > 1 else "slower"
     fault, doubt = _fault(pair), _doubt(pair)
     if differs and not fault:
-        fault = message("A/A: two measurements of the same runtime differ, so the difference may be noise")
+        fault = message(
+            "A/A: two measurements of the same runtime differ, so the difference may be noise"
+        )
     return CapacityRatio(
         below=below,
         above=above,
@@ -359,8 +401,13 @@ def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> 
 
 
 def _fault(pair: Pair) -> Message:
-    """Return which measurement of two arms is invalid or failed, or how the code changed; empty if all are sound."""
-    return next((one.fault for one in pair if one.faulty), mixed([cell for one in pair for cell in one.cells]))
+    """Return which measurement of two arms is invalid or failed, or how the code changed; empty if
+    all are sound.
+    """
+    return next(
+        (one.fault for one in pair if one.faulty),
+        mixed([cell for one in pair for cell in one.cells]),
+    )
 
 
 def _doubt(pair: Pair) -> Message:
@@ -393,15 +440,19 @@ def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
 
 
 def counted(cell: CellResult, objective: Objective) -> tuple[int, int]:
-    """Return how many requests of a probe miss *objective*, and how many requests are known to miss or to meet it.
+    """Return how many requests of a probe miss *objective*, and how many requests are known to miss
+    or to meet it.
 
-    An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise it is not known.
+    An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise
+    it is not known.
     """
     failed, not_sent = failures(cell), unsent(cell)
     if not objective.latency_ns:
         return failed + not_sent, cell.requests + not_sent
     latency = Histogram.from_json(cell.latency) if cell.latency.get("count") else Histogram()
-    slow = sum(count for bucket, count in latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns)
+    slow = sum(
+        count for bucket, count in latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns
+    )
     too_old = max(0, not_sent - round(rate_of(cell) * objective.latency_ns / 1e9))
     known = cell.requests + too_old
     return min(known, slow + failed + too_old), known
@@ -418,5 +469,7 @@ def failures(cell: CellResult) -> int:
 
 
 def unsent(cell: CellResult) -> int:
-    """Return how many requests were due but were not sent before the cell ended. They are always the latest ones."""
+    """Return how many requests were due but were not sent before the cell ended. They are always
+    the latest ones.
+    """
     return sum(client.get("overdue", 0) for client in cell.clients)

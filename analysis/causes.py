@@ -1,4 +1,5 @@
-"""Causes that cost a service throughput, and how much can be gained at most if the time that one takes is saved.
+"""Causes that cost a service throughput, and how much can be gained at most if the time that one
+takes is saved.
 
 docs/why.md derives the bounds.
 """
@@ -24,13 +25,14 @@ LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 
 def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float | None:
-    """Return how much the throughput of *row* can rise at most if a cause takes none of the requests' time any more.
+    """Return how much the throughput of *row* can rise at most if a cause takes none of the
+    requests' time any more.
 
-    The gain is a share, the largest that the spread of the blocks allows; None if unknown, or at a fixed rate (RATE),
-    which sets the throughput.
+    The gain is a share, the largest that the spread of the blocks allows; None if unknown, or at a
+    fixed rate (RATE), which sets the throughput.
     share: the share of the requests' time that the cause takes
-    burnt: upper bound of the share of the services' CPU time that the cause takes; None if unknown, because removing
-        the cause may then save any amount of CPU time
+    burnt: upper bound of the share of the services' CPU time that the cause takes; None if unknown,
+        because removing the cause may then save any amount of CPU time
     """
     cores = cores_of(run, SERVICE, CLIENT)
     of_its_own = 1 / max(LEAST_BUSY, 1 - share) - 1
@@ -38,7 +40,9 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float
     for cell in row.good if row and not is_open(row.params) else ():
         ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
         if ours and services is not None and cores:
-            busy = (ours - (burnt or 0) * services) / cell.wall_ns / cores  # cores of other processes count as idle
+            busy = (
+                (ours - (burnt or 0) * services) / cell.wall_ns / cores
+            )  # cores of other processes count as idle
             of_idle = max(0.0, 1 / max(LEAST_BUSY, busy) - 1)
             gains.append(of_its_own if burnt is None else min(of_its_own, of_idle))
     if not gains:
@@ -48,14 +52,20 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float
 
 
 def gain_words(gain: float | None, most: float = inf) -> Message:
-    """Return a sentence on what saving the time of a cause can gain; empty if it is unknown, or *most* or more."""
+    """Return a sentence on what saving the time of a cause can gain; empty if it is unknown, or
+    *most* or more.
+    """
     if gain is None or gain >= most:
         return NOTHING
-    return message("Eliminating this time alone would raise throughput by at most {gain}.", gain=percent(gain))
+    return message(
+        "Eliminating this time alone would raise throughput by at most {gain}.", gain=percent(gain)
+    )
 
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
-    """Return the table row of the system, parameters and runtime that were profiled; None if they were not measured."""
+    """Return the table row of the system, parameters and runtime that were profiled; None if they
+    were not measured.
+    """
     arm = _arm_of(profile)
     return next((row for row in rows if (row.system, row.params, row.runtime) == arm), None)
 
@@ -65,19 +75,26 @@ def _arm_of(profile: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def bound_of_lock(
-    run: Run, rows: Iterable[Row], profile: Mapping[str, Any], share: float, owners: Iterable[str] = ("",)
+    run: Run,
+    rows: Iterable[Row],
+    profile: Mapping[str, Any],
+    share: float,
+    owners: Iterable[str] = ("",),
 ) -> float | None:
-    """Return the upper bound of the gain from removing lock waits that take *share* of the time in *profile*.
+    """Return the upper bound of the gain from removing lock waits that take *share* of the time in
+    *profile*.
 
     owners: types of the objects that have the locks
-    With a GIL, waiting threads sleep. Without a GIL, threads spin first; a profile of locks counts the spinning for
-    locks of Python code only. There is no bound for the locks of containers, because moving such a lock between cores
-    takes CPU time that is not counted.
+    With a GIL, waiting threads sleep. Without a GIL, threads spin first; a profile of locks counts
+    the spinning for locks of Python code only. There is no bound for the locks of containers,
+    because moving such a lock between cores takes CPU time that is not counted.
     """
     burnt: float | None = 0.0
     if not RuntimeName(profile["runtime"]).gil_enabled:
         if not LOCKS.issuperset(owners):
             return None
         alike = [one for one in run.profiles if _arm_of(one) == _arm_of(profile)]
-        burnt = next((one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one), None)
+        burnt = next(
+            (one["waiting_cpu_share"] for one in alike if "waiting_cpu_share" in one), None
+        )
     return bound(row_of(rows, profile), run, share, burnt)

@@ -1,4 +1,6 @@
-"""An index of a run's measurements (cells) by setting, runtime and block, with table rows as views of it."""
+"""An index of a run's measurements (cells) by setting, runtime and block, with table rows as views
+of it.
+"""
 
 import json
 import re
@@ -35,17 +37,27 @@ STATES: Mapping[State, Message] = {
     "not measured": message("not measured"),
 }
 TROUBLES = {
-    "failed": plural("{bad} of {count} block failed: {reason}", "{bad} of {count} blocks failed: {reason}", count=0),
-    "invalid": plural("{bad} of {count} block invalid: {reason}", "{bad} of {count} blocks invalid: {reason}", count=0),
+    "failed": plural(
+        "{bad} of {count} block failed: {reason}",
+        "{bad} of {count} blocks failed: {reason}",
+        count=0,
+    ),
+    "invalid": plural(
+        "{bad} of {count} block invalid: {reason}",
+        "{bad} of {count} blocks invalid: {reason}",
+        count=0,
+    ),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row(Setting, SavedRow):
-    """A row of the results table: the measurements (cells) of one setting under one runtime (arm), in all blocks.
+    """A row of the results table: the measurements (cells) of one setting under one runtime (arm),
+    in all blocks.
 
     cells:   the measured cells, in the order in which they ran
-    planned: the number of blocks in the plan, or of the blocks that began if the run may end before all blocks
+    planned: the number of blocks in the plan, or of the blocks that began if the run may end before
+        all blocks
     first:   the cells of the same setting under the first runtime, to which the ratio refers
     """
 
@@ -61,7 +73,9 @@ class Row(Setting, SavedRow):
 
     @property
     def good(self) -> list[CellResult]:
-        """The row's measurements (cells) that are ok. All figures of the row come only from these measurements."""
+        """The row's measurements (cells) that are ok. All figures of the row come only from these
+        measurements.
+        """
         return [cell for cell in self.cells if cell.status == "ok"]
 
     @property
@@ -78,11 +92,18 @@ class Row(Setting, SavedRow):
 
     @property
     def trouble(self) -> Message:
-        """The number of blocks that are not ok, with the first reason of each kind; empty if all are ok."""
+        """The number of blocks that are not ok, with the first reason of each kind; empty if all
+        are ok.
+        """
         by_status, count = grouped(self.cells, attrgetter("status")), len(self.cells)
-        kinds = [(words, by_status[status]) for status, words in TROUBLES.items() if status in by_status]
+        kinds = [
+            (words, by_status[status]) for status, words in TROUBLES.items() if status in by_status
+        ]
         return listed(
-            (replace(words, args={"count": count, "bad": len(bad), "reason": reasons(bad)[0]}) for words, bad in kinds),
+            (
+                replace(words, args={"count": count, "bad": len(bad), "reason": reasons(bad)[0]})
+                for words, bad in kinds
+            ),
             SEMICOLON,
         )
 
@@ -97,12 +118,16 @@ class Row(Setting, SavedRow):
 
     @cached_property
     def figures(self) -> Figures | None:
-        """The row's figures by name; None if the row has no measurement (cell) that is ok and ran client processes."""
+        """The row's figures by name; None if the row has no measurement (cell) that is ok and ran
+        client processes.
+        """
         return figures_of(self.good, self.latency)
 
     @cached_property
     def ratio(self) -> float | None:
-        """The row's throughput divided by the first runtime's, over the blocks that both have; None if unknown."""
+        """The row's throughput divided by the first runtime's, over the blocks that both have; None
+        if unknown.
+        """
         good = (cell for cell in self.first if cell.status == "ok")
         found = paired_ratio(request_ns(good), request_ns(self.good)) if self.figures else None
         return found.value if found else None
@@ -110,15 +135,21 @@ class Row(Setting, SavedRow):
     @property
     def columns(self) -> Figures:
         """All values of the row by key (ROW_METRICS)."""
-        return {**(self.figures or {}), "ratio_to_first_runtime": self.ratio, "blocks_ok": len(self.good)}
+        return {
+            **(self.figures or {}),
+            "ratio_to_first_runtime": self.ratio,
+            "blocks_ok": len(self.good),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Series(Setting):
-    """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement that is ok.
+    """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement
+    that is ok.
 
     params: the parameters they have in common
-    bad:    the measurements (cells) of the series that failed or are invalid, also of rows without one that is ok
+    bad:    the measurements (cells) of the series that failed or are invalid, also of rows without
+            one that is ok
     """
 
     rows: tuple[Row, ...]
@@ -131,7 +162,9 @@ class Series(Setting):
 
     @property
     def arms(self) -> list[str]:
-        """The names of the runtimes or services (arms) that have a measurement (cell) with the status ok."""
+        """The names of the runtimes or services (arms) that have a measurement (cell) with the
+        status ok.
+        """
         return list(dict.fromkeys(row.runtime for row in self.rows))
 
     def values(self, name: str) -> list[int]:
@@ -139,16 +172,22 @@ class Series(Setting):
         return sorted({number(cell, name) for cell in self.cells})
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
-        """Return the measurements of the runtime or service *arm*, by the value of the integer parameter *name*."""
-        found = grouped((cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name))
+        """Return the measurements of the runtime or service *arm*, by the value of the integer
+        parameter *name*.
+        """
+        found = grouped(
+            (cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name)
+        )
         return dict(sorted(found.items()))
 
 
 class Cells:
     """An index of the measurements (cells) that *run* had when the index was made.
 
-    arms:     the runtimes that are present, then arms with other names; every table and plot has this order
-    settings: the settings by key, in the plan's order; then settings of cells that the plan does not have
+    arms:     the runtimes that are present, then arms with other names; every table and plot has
+              this order
+    settings: the settings by key, in the plan's order; then settings of cells that the plan does
+        not have
     """
 
     def __init__(self, run: Run) -> None:
@@ -165,22 +204,39 @@ class Cells:
             self._blocks.setdefault((key, cell.arm), {})[cell.block] = cell
 
     def blocks(self, key: Key, arm: str) -> Mapping[int, CellResult]:
-        """Return the measurements of a setting under the runtime or service *arm* by block, in the order they ran."""
+        """Return the measurements of a setting under the runtime or service *arm* by block, in the
+        order they ran.
+        """
         return self._blocks.get((key, arm), {})
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The table rows of all settings, including settings that were not measured. Rows of a system are together."""
-        systems, here = list(dict.fromkeys(system for system, _ in self.settings)), runtimes(self.run)
+        """The table rows of all settings, including settings that were not measured. Rows of a
+        system are together.
+        """
+        systems, here = (
+            list(dict.fromkeys(system for system, _ in self.settings)),
+            runtimes(self.run),
+        )
         made = []
         for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
             setting = self.settings[key]
             planned = here if setting.runtimes is None else {*here} & {*setting.runtimes}
-            first = tuple(cell for name in reference(self.run) for cell in self.blocks(key, name).values())
+            first = tuple(
+                cell for name in reference(self.run) for cell in self.blocks(key, name).values()
+            )
             for arm in self.arms:
                 cells = tuple(self.blocks(key, arm).values())
                 if cells or arm in planned:
-                    made.append(Row(**vars(setting), runtime=arm, planned=self.planned, cells=cells, first=first))
+                    made.append(
+                        Row(
+                            **vars(setting),
+                            runtime=arm,
+                            planned=self.planned,
+                            cells=cells,
+                            first=first,
+                        )
+                    )
         return tuple(made)
 
     def series(self, along: Sequence[str]) -> list[Series]:
@@ -190,14 +246,21 @@ class Cells:
         """
 
         def others(row: Row) -> Key:
-            return setting_key(row.system, {name: row.params[name] for name in row.params if name not in along})
+            return setting_key(
+                row.system, {name: row.params[name] for name in row.params if name not in along}
+            )
 
         found = grouped((row for row in self.rows if {*along} <= row.params.keys()), others)
         return [
             Series(
                 system=system,
                 params=json.loads(params),
-                rows=tuple(sorted(filter(attrgetter("good"), rows), key=lambda row: self.arms.index(row.runtime))),
+                rows=tuple(
+                    sorted(
+                        filter(attrgetter("good"), rows),
+                        key=lambda row: self.arms.index(row.runtime),
+                    )
+                ),
                 bad=tuple(chain.from_iterable(map(attrgetter("bad"), rows))),
             )
             for (system, params), rows in found.items()
@@ -211,11 +274,13 @@ def runtimes(run: Run) -> list[RuntimeName]:
 
 
 def reference(run: Run) -> list[RuntimeName]:
-    """Return the runtime to which ratios refer: the first available one that is not native; [] if there is none."""
+    """Return the runtime to which ratios refer: the first available one that is not native; [] if
+    there is none.
+    """
     return [name for name in runtimes(run) if name != NATIVE][:1]
 
 
-# ---- rows together ---------------------------------------------------------------------------------------------------
+# ---- rows together -------------------------------------------------------------------------------
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, list[Item]]:
@@ -237,11 +302,13 @@ def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def has_same_work(all_rows: Iterable[Row]) -> bool:
-    """Return whether all cells had the same number of requests, which makes their completion times comparable."""
+    """Return whether all cells had the same number of requests, which makes their completion times
+    comparable.
+    """
     return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
 
 
-# ---- of cells --------------------------------------------------------------------------------------------------------
+# ---- of cells ------------------------------------------------------------------------------------
 
 
 def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
@@ -249,7 +316,9 @@ def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
 
     Cells without answers or without wall time are left out.
     """
-    return {cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns}
+    return {
+        cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns
+    }
 
 
 def number(cell: CellResult, name: str) -> int:
@@ -269,7 +338,13 @@ def reasons(cells: Iterable[CellResult]) -> list[Message]:
 
 def _short(reason: Message) -> Message:
     def shortened(value: Arg) -> Arg:
-        return _short(value) if isinstance(value, Message) else _short_text(value) if isinstance(value, str) else value
+        return (
+            _short(value)
+            if isinstance(value, Message)
+            else _short_text(value)
+            if isinstance(value, str)
+            else value
+        )
 
     args = {name: shortened(value) for name, value in reason.args.items()}
     return replace(reason, args=args, text=_short_text(reason.text))
@@ -283,8 +358,9 @@ def _short_text(text: str) -> str:
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 
 
-# ---- traces: the names by which links on the page lead from a figure to the measurements (cells) behind it -----------
-# A cell's line in the table of cells has an id. A figure over several blocks names groups: the beginnings of ids.
+# ---- traces: the names by which links on the page lead from a figure to the measurements (cells) b
+# A cell's line in the table of cells has an id. A figure over several blocks names groups: the
+# beginnings of ids.
 
 
 def slug(arm: str) -> str:
@@ -298,17 +374,23 @@ def group(cell: CellResult) -> str:
 
 
 def line_id(cell: CellResult) -> str:
-    """Return the HTML id of a measurement's line in the page's table of all measurements (cells)."""
+    """Return the HTML id of a measurement's line in the page's table of all
+    measurements (cells).
+    """
     return f"cell-{group(cell)}-{cell.block}"
 
 
 def of_cells(cells: Iterable[CellResult]) -> str:
-    """Return the names of the measurements *cells* for use in links on the page, separated by spaces."""
+    """Return the names of the measurements *cells* for use in links on the page, separated by
+    spaces.
+    """
     return together(map(group, cells))
 
 
 def of_rows(rows: Iterable[Row]) -> str:
-    """Return the names of all measurements in *rows* for use in links on the page, separated by spaces."""
+    """Return the names of all measurements in *rows* for use in links on the page, separated by
+    spaces.
+    """
     return of_cells(cell for row in rows for cell in row.cells)
 
 

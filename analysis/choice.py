@@ -1,8 +1,10 @@
-"""The best of several settings under each runtime: some measurements choose it, and others judge it.
+"""The best of several settings under each runtime: some measurements choose it, and others judge
+it.
 
-The candidates are halved until one is left. A setting may be chosen only because it was lucky, so the measurements that
-choose a setting never judge it. In a run of blocks, even-numbered blocks choose and odd-numbered blocks judge. A search
-for the capacity chooses with probes of their own (analysis/capacity.py).
+The candidates are halved until one is left. A setting may be chosen only because it was lucky, so
+the measurements that choose a setting never judge it. In a run of blocks, even-numbered blocks
+choose and odd-numbered blocks judge. A search for the capacity chooses with probes of their own
+(analysis/capacity.py).
 """
 
 import json
@@ -66,11 +68,14 @@ Choices = Mapping[str, Mapping[str, Choice[Row]]]  # by work (its parameters as 
 
 
 def halved(
-    candidates: Sequence[Item], cost: Callable[[Item, int], float | None], failed: Sequence[Item] = ()
+    candidates: Sequence[Item],
+    cost: Callable[[Item, int], float | None],
+    failed: Sequence[Item] = (),
 ) -> Choice[Item]:
     """Return the choice among *candidates*: each round drops the half with the higher costs.
 
-    cost: returns the cost of a candidate in a round, which counts from 1; None while the round has not ended
+    cost: returns the cost of a candidate in a round, which counts from 1; None while the round has
+        not ended
     """
     left, dropped, rounds = [*candidates], list[Item](), 0
     while len(left) > 1:
@@ -84,10 +89,12 @@ def halved(
 
 
 def choices(run: Run, rows: Sequence[Row]) -> Choices:
-    """Return the choice of the best setting under each runtime, for each workload that several settings serve.
+    """Return the choice of the best setting under each runtime, for each workload that several
+    settings serve.
 
-    Settings of several systems compete with each other if the same clients can call all of these systems, because they
-    use gilscope's frame protocol. The result is empty if the plan has fewer than FEWEST_BLOCKS blocks.
+    Settings of several systems compete with each other if the same clients can call all of these
+    systems, because they use gilscope's frame protocol. The result is empty if the plan has fewer
+    than FEWEST_BLOCKS blocks.
     """
     if run.plan.blocks < FEWEST_BLOCKS:
         return {}
@@ -98,11 +105,15 @@ def choices(run: Run, rows: Sequence[Row]) -> Choices:
         if (is_own or row.system in framed) and row.runtime in arms
         if row.params.get("NUM_CLIENTS") and not is_open(row.params)
     ]
-    chosen = {*SHAPE} if is_own or {*SHAPE} <= {*varying(candidates)} else set[str]()  # topologies are compared
+    chosen = (
+        {*SHAPE} if is_own or {*SHAPE} <= {*varying(candidates)} else set[str]()
+    )  # topologies are compared
 
     def key(row: Row) -> tuple[str, str]:
         names = row.params if is_own else WORK
-        work = {name: row.params[name] for name in names if name in row.params and name not in chosen}
+        work = {
+            name: row.params[name] for name in names if name in row.params and name not in chosen
+        }
         return json.dumps(work), row.runtime
 
     found: dict[str, dict[str, Choice[Row]]] = {}
@@ -114,13 +125,17 @@ def choices(run: Run, rows: Sequence[Row]) -> Choices:
 
 
 def _choice(rows: Sequence[Row]) -> Choice[Row]:
-    """Return the choice among the settings of one runtime: the least time per request in choosing blocks wins."""
+    """Return the choice among the settings of one runtime: the least time per request in choosing
+    blocks wins.
+    """
     measured = [row for row in rows if _cost_ns(row) < inf]
     return halved(measured, lambda row, _: _cost_ns(row), [row for row in rows if why_failed(row)])
 
 
 def _cost_ns(row: Row) -> float:
-    """Return the median time per request in the choosing blocks, in ns; infinite if one of them has no such time."""
+    """Return the median time per request in the choosing blocks, in ns; infinite if one of them has
+    no such time.
+    """
     cells = choosing(row)
     times = times_ns(cells)
     return median(times.values()) if times and len(times) == len(cells) else inf
@@ -137,12 +152,15 @@ def judging(row: Row) -> dict[int, CellResult]:
 
 
 def why_failed(row: Row) -> Message:
-    """Return why a candidate cannot be chosen: a measurement that chooses it failed. Return NOTHING if none did."""
+    """Return why a candidate cannot be chosen: a measurement that chooses it failed. Return NOTHING
+    if none did.
+    """
     return failed_gate([*choosing(row).values()])
 
 
 def judged_ratio(base: Row, row: Row, doubt: Message) -> Estimate | Message:
-    """Return the throughput of *row* divided by that of *base* in the judging blocks, or why it is not known.
+    """Return the throughput of *row* divided by that of *base* in the judging blocks, or why it is
+    not known.
 
     doubt: as in checked_ratio()
     """
@@ -155,7 +173,8 @@ def may_be_chance(ratio: Estimate) -> bool:
 
 
 def compare_bests(run: Run, chosen: Choices) -> list[Comparison]:
-    """Compare each runtime's best setting with that of the runtime that is last in comparison order, for each workload.
+    """Compare each runtime's best setting with that of the runtime that is last in comparison
+    order, for each workload.
 
     The p values are adjusted for these comparisons only.
     """

@@ -1,4 +1,6 @@
-"""Write the report's notes on closed connections, on requests that were sent twice, and on delays by TCP."""
+"""Write the report's notes on closed connections, on requests that were sent twice, and on delays
+by TCP.
+"""
 
 from collections.abc import Sequence
 from math import inf
@@ -17,25 +19,37 @@ from record.run import CellResult, Run
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
 ABOUT_ONE = 1.5
-DELAYED_ACK_NS = range(39_500_000, 50_000_000)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
+DELAYED_ACK_NS = range(
+    39_500_000, 50_000_000
+)  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
 MOST_IDLE_CORES = 0.5
 MOST_BLOCKS = 0.75
-CONNECT_AGAIN_NS = 1_000_000_000  # after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
+CONNECT_AGAIN_NS = (
+    1_000_000_000  # after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
+)
 
 
 def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:
-    """Return notes on connections that a user's service closed, on requests sent twice, and on delays by TCP."""
+    """Return notes on connections that a user's service closed, on requests sent twice, and on
+    delays by TCP.
+    """
     service = run.plan.user_service
     by_note: dict[Message, list[str]] = {}
     for arm, of_arm in _good(cells).items():
-        found = [_closed(of_arm, service.requests), _resent(of_arm), _queued(of_arm)] if service else []
+        found = (
+            [_closed(of_arm, service.requests), _resent(of_arm), _queued(of_arm)] if service else []
+        )
         for note in filter(None, [*found, _delay(of_arm)]):
             by_note.setdefault(note, []).append(arm)
-    return [message("{arms}: {note}", arms=listed(arms), note=note) for note, arms in by_note.items()]
+    return [
+        message("{arms}: {note}", arms=listed(arms), note=note) for note, arms in by_note.items()
+    ]
 
 
 def delay_by_tcp(cells: Sequence[CellResult]) -> Message:
-    """Return a note if TCP probably delayed most answers of an arm in *cells*; NOTHING otherwise."""
+    """Return a note if TCP probably delayed most answers of an arm in *cells*; NOTHING
+    otherwise.
+    """
     return next(filter(None, map(_delay, _good(cells).values())), NOTHING)
 
 
@@ -45,11 +59,15 @@ def _good(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
 
 
 def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Message:
-    """Return how many answers the service sent on a connection before it closed the connection, if they are few."""
+    """Return how many answers the service sent on a connection before it closed the connection, if
+    they are few.
+    """
     answers = median(requests_per_connection(cell) or inf for cell in cells)
     if answers >= FEW_ANSWERS or any(map(_asks_to_close, plan.requests)):
         return NOTHING
-    note = message("the service closed the connection after about {count} answers", count=whole(answers))
+    note = message(
+        "the service closed the connection after about {count} answers", count=whole(answers)
+    )
     if answers < ABOUT_ONE:
         note = message("the service closed the connection after every answer")
     is_at_rate = any(is_open(cell.params) for cell in cells)
@@ -58,19 +76,28 @@ def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Message:
     contains = message("Throughput includes the time to connect, but latency does not")
     if is_at_rate:
         contains = message(
-            "Latency includes the time to connect, because it is measured from the time when a request was due"
+            "Latency includes the time to connect, because it is measured from the time when a "
+            "request was due"
         )
     return message("{note}. {contains}", note=note, contains=contains)
 
 
 def _asks_to_close(request: Request) -> bool:
-    """Return whether a connection ends after the answer to *request* because of the request, not of the service."""
-    values = [str(value).lower() for name, value in request.headers.items() if name.lower() == "connection"]
+    """Return whether a connection ends after the answer to *request* because of the request, not of
+    the service.
+    """
+    values = [
+        str(value).lower()
+        for name, value in request.headers.items()
+        if name.lower() == "connection"
+    ]
     return "close" in values or request.expect_status == SWITCHING
 
 
 def _may_be_idle(cell: CellResult) -> bool:
-    """Return whether the service may have closed connections only while they were idle, between two time slices."""
+    """Return whether the service may have closed connections only while they were idle, between two
+    time slices.
+    """
     connections = sum(client.get("connections", 0) for client in cell.clients)
     return 0 < replaced(cell) <= cell.turns.get("slices", 0) * connections
 
@@ -81,7 +108,8 @@ def _resent(cells: Sequence[CellResult]) -> Message:
     if not resent:
         return NOTHING
     return message(
-        "the service closed keep-alive connections instead of answering, so {count} of {all} requests were sent "
+        "the service closed keep-alive connections instead of answering, so {count} of {all} "
+        "requests were sent "
         "twice. Their latency includes both attempts",
         count=whole(resent), all=whole(sum(cell.answered for cell in cells)),
     )  # fmt: skip
@@ -92,16 +120,21 @@ def _queued(cells: Sequence[CellResult]) -> Message:
     if max(cell.connect.get("max_ns", 0) for cell in cells) < CONNECT_AGAIN_NS:
         return NOTHING
     return message(
-        "some connections took 1 s or longer to open. This usually means that the service's listen queue (backlog) "
-        "was full: the kernel then drops the first packet, and the client's kernel sends it again after 1 s. "
-        "Throughput includes this time. Give the server a larger backlog, or let it keep connections open"
+        "some connections took 1 s or longer to open. This usually means that the service's listen "
+        "queue (backlog) "
+        "was full: the kernel then drops the first packet, and the client's kernel sends it again "
+        "after 1 s. "
+        "Throughput includes this time. Give the server a larger backlog, or let it keep "
+        "connections open"
     )
 
 
 def _delay(cells: Sequence[CellResult]) -> Message:
-    """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING for others.
+    """Return what a median latency of 40 ms means if the service used hardly any CPU time; NOTHING
+    for others.
 
-    On a busy machine, answers take long for other reasons. So nothing is said there, nor of a few slow blocks.
+    On a busy machine, answers take long for other reasons. So nothing is said there, nor of a few
+    slow blocks.
     """
     busy = others(cells)
     settings = grouped(cells, attrgetter("cell_id")).values()
@@ -110,11 +143,16 @@ def _delay(cells: Sequence[CellResult]) -> Message:
         return NOTHING
     p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), delayed) or 0
     return message(
-        "half of the answers took {p50} ms or longer, although the service used less than half a core. A median of "
-        "40 to 50 ms usually means that TCP causes the delay, not the service: the service sends an answer in two "
-        "parts, such as head and body. The service's kernel holds the second part back until the first is "
-        "acknowledged (Nagle's algorithm), and the client's kernel acknowledges the first part only after 40 ms or "
-        "more (delayed ACK). Send each answer in one part, or set TCP_NODELAY. Measuring more blocks does not help",
+        "half of the answers took {p50} ms or longer, although the service used less than half a "
+        "core. A median of "
+        "40 to 50 ms usually means that TCP causes the delay, not the service: the service sends "
+        "an answer in two "
+        "parts, such as head and body. The service's kernel holds the second part back until the "
+        "first is "
+        "acknowledged (Nagle's algorithm), and the client's kernel acknowledges the first part "
+        "only after 40 ms or "
+        "more (delayed ACK). Send each answer in one part, or set TCP_NODELAY. Measuring more "
+        "blocks does not help",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip
 
@@ -124,6 +162,8 @@ def _are_mostly_delayed(cells: Sequence[CellResult]) -> bool:
 
 
 def _is_delayed(cell: CellResult) -> bool:
-    """Return whether half of a cell's answers took as long as a delayed acknowledgement, on idle cores."""
+    """Return whether half of a cell's answers took as long as a delayed acknowledgement, on idle
+    cores.
+    """
     used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
     return cell.latency.get("p50_ns", 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES

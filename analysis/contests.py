@@ -12,7 +12,8 @@ from core.cell import Value
 from core.messages import NOTHING, Message, listed, verbatim
 from core.runtime import NATIVE
 
-OWN_CHOICE = "NUM_SERVER_THREADS"  # a parameter of one contestant: Netty takes part with one thread and with two
+# a parameter of one contestant: Netty takes part with one thread and with two
+OWN_CHOICE = "NUM_SERVER_THREADS"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,9 @@ class Standing:
 
     @property
     def share(self) -> Estimate | None:
-        """The requests/s of the ranked system, divided by the requests/s of the reference system."""
+        """The requests/s of the ranked system, divided by the requests/s of the
+        reference system.
+        """
         return rate_share(self.row, self.base)
 
     @property
@@ -60,13 +63,17 @@ class Contest:
 
     @property
     def label(self) -> Message:
-        """Return the parameters with which the ranked systems were measured; empty if the run has only one set."""
+        """Return the parameters with which the ranked systems were measured; empty if the run has
+        only one set.
+        """
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items()]
         return listed([*([self.about] if self.about else []), *values])
 
     @property
     def reference(self) -> Standing:
-        """Return the system by whose requests/s the ranking divides the requests/s of every system."""
+        """Return the system by whose requests/s the ranking divides the requests/s of
+        every system.
+        """
         return next(standing for standing in self.standings if standing.row is standing.base)
 
 
@@ -79,19 +86,24 @@ def contests(
 ) -> list[Contest]:
     """Return a ranking (contest) of systems for each setting at which they were measured.
 
-    A setting is here a combination of values of the parameters that vary and that all rows of the same kind have.
-    rows:      rows without figures take no part
-    reference: shares refer to the fastest of these systems; to the fastest of all systems if none is given
+    A setting is here a combination of values of the parameters that vary and that all rows of the
+    same kind have. rows:      rows without figures take no part
+    reference: shares refer to the fastest of these systems; to the fastest of all systems if none
+        is given
     kind:      returns the kind of a row; only rows of the same kind are ranked together
     """
     measured = [row for row in rows if row.figures]
     names = {common: _setting_names(alike) for common, alike in grouped(measured, kind).items()}
-    groups = grouped(measured, lambda row: (kind(row), *(row.params[name] for name in names[kind(row)])))
+    groups = grouped(
+        measured, lambda row: (kind(row), *(row.params[name] for name in names[kind(row)]))
+    )
     made = []
     for group in groups.values():
         common, ranked = kind(group[0]), sorted(group, key=rate, reverse=True)
         base = next((row for row in ranked if row.system in reference), ranked[0])
-        standings = [Standing(row, _name(row, group, titles, common), base, ranked) for row in ranked]
+        standings = [
+            Standing(row, _name(row, group, titles, common), base, ranked) for row in ranked
+        ]
         made.append(Contest({name: base.params[name] for name in names[common]}, standings, common))
     return made
 
@@ -99,7 +111,8 @@ def contests(
 def _setting_names(rows: Sequence[Row]) -> list[str]:
     """Return the names of the parameters whose values distinguish one ranking from another.
 
-    They vary, and all rows have them. OWN_CHOICE is left out if only one of several systems varies it.
+    They vary, and all rows have them. OWN_CHOICE is left out if only one of several systems varies
+    it.
     """
     systems = grouped(rows, attrgetter("system"))
     choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
@@ -109,11 +122,15 @@ def _setting_names(rows: Sequence[Row]) -> list[str]:
 
 
 def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], common: Message) -> Message:
-    """Return a ranked system's name: its title, the parameters in which its rows differ, and its runtime.
+    """Return a ranked system's name: its title, the parameters in which its rows differ, and its
+    runtime.
 
-    The runtime is left out for native programs and if *common*, what the systems have in common, is not empty.
+    The runtime is left out for native programs and if *common*, what the systems have in common, is
+    not empty.
     """
-    twins = [other for other in group if other.system == row.system and other.runtime == row.runtime]
+    twins = [
+        other for other in group if other.system == row.system and other.runtime == row.runtime
+    ]
     values = [f"{name} {value_text(row.params[name])}" for name in varying(twins)]
     runtime = [] if common or row.runtime == NATIVE else [row.runtime]
     return listed([titled(row.system, titles), *values, *runtime])
@@ -130,6 +147,8 @@ def rate(row: Row) -> float:
 
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
-    """Return the throughput of *row* as a share of that of *base*, paired by block; None if a gate forbids it."""
+    """Return the throughput of *row* as a share of that of *base*, paired by block; None if a gate
+    forbids it.
+    """
     ratio = checked_ratio(base.cells, row.cells, NOTHING)
     return ratio if isinstance(ratio, Estimate) else None

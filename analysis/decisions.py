@@ -1,4 +1,6 @@
-"""When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the run."""
+"""When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the
+run.
+"""
 
 from collections.abc import Iterable, Sequence
 from math import inf
@@ -12,47 +14,63 @@ from record.run import Run
 
 
 def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
-    """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
+    """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow
+    confidence intervals.
+    """
     blocks = max((cell.block for cell in run.cells), default=1)
-    if until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9:  # with another block
+    if (
+        until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9
+    ):  # with another block
         return True
     return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 
 
 def widest(run: Run) -> float:
-    """Return the width of the widest interval of a comparison of runtimes, as a share of the comparison's ratio.
+    """Return the width of the widest interval of a comparison of runtimes, as a share of the
+    comparison's ratio.
 
-    Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a small enough p,
-    or if nothing is compared. Invalid comparisons do not count, because more blocks would not help; 0 if all are
-    invalid.
+    Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a
+    small enough p, or if nothing is compared. Invalid comparisons do not count, because more blocks
+    would not help; 0 if all are invalid.
     """
     claims = _claims(run)
-    family = [(one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"]
+    family = [
+        (one, judged) for one in claims for judged in one.judged if judged.verdict != "invalid"
+    ]
     fewest = fewest_blocks_anytime(max(1, len(family)) / SHARES["throughput"])
     widths = [_width(judged, one, fewest) for one, judged in family if not one.is_over_all]
     return max(widths, default=0.0) if claims else inf
 
 
 def _width(judged: Verdict, one: Comparison, fewest: int) -> float:
-    """Return the width of an interval as a share of its ratio; infinite if there is none, or too few blocks."""
+    """Return the width of an interval as a share of its ratio; infinite if there is none, or too
+    few blocks.
+    """
     if one.blocks < fewest or one.obstacle.code == SHORT or not judged.ratio:
         return inf
-    return (judged.high - judged.low) / judged.ratio if judged.low is not None and judged.high else inf
+    return (
+        (judged.high - judged.low) / judged.ratio if judged.low is not None and judged.high else inf
+    )
 
 
 def is_decided(run: Run) -> bool:
-    """Return whether every comparison has a verdict or is invalid. Return False if there are no comparisons."""
+    """Return whether every comparison has a verdict or is invalid. Return False if there are no
+    comparisons.
+    """
     words = [judged.verdict for comparison in _claims(run) for judged in comparison.judged]
     return bool(words) and "inconclusive" not in words
 
 
 def _claims(run: Run) -> list[Comparison]:
     """Return the comparisons for which the plan asks for a verdict, without A/A comparisons."""
-    return [one for one in compare(run) if one.step != "aa" and (one.verdict != "unjudged" or one.tails)]
+    return [
+        one for one in compare(run) if one.step != "aa" and (one.verdict != "unjudged" or one.tails)
+    ]
 
 
 def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of the last runtime with the first, one at each setting; if there are none, all others.
+    """Return the comparisons of the last runtime with the first, one at each setting; if there are
+    none, all others.
 
     A/A comparisons and comparisons over all settings are left out.
     """
@@ -60,7 +78,9 @@ def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [one for one in of_settings if one.step == "whole"] or of_settings
 
 
-def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[Comparison], list[Comparison]]:
+def regressions(
+    comparisons: Sequence[Comparison], share: float
+) -> tuple[list[Comparison], list[Comparison]]:
     """Return the comparisons that are slower by more than *share*, and those that are undecided.
 
     share: 0.05 for 5 % more time; the whole interval must lie beyond it
@@ -76,17 +96,25 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
 
 
 def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
-    """Return whether a verdict of a comparison is missing, and its interval includes more than *share* more time."""
+    """Return whether a verdict of a comparison is missing, and its interval includes more than
+    *share* more time.
+    """
     is_decided = judged.verdict in DECIDED
     return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
-    """Return the numbers of additional blocks that comparisons need for a verdict, except those that measure noise."""
-    return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"]
+    """Return the numbers of additional blocks that comparisons need for a verdict, except those
+    that measure noise.
+    """
+    return [
+        one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"
+    ]
 
 
 def blocks_to_add(compared: Sequence[Comparison]) -> int:
-    """Return how many blocks to measure next, for all verdicts that need at most MOST_DOZENS; 0 if there are none."""
+    """Return how many blocks to measure next, for all verdicts that need at most MOST_DOZENS; 0 if
+    there are none.
+    """
     undecided = (one for one in answering(compared) if one.verdict == "inconclusive" and one.ratio)
     return max((more for more in more_blocks(undecided) if more <= MOST_DOZENS), default=0)

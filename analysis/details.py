@@ -1,4 +1,6 @@
-"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles, noise."""
+"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles,
+noise.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -26,10 +28,14 @@ def _interval(seen: Estimate, moved: float) -> RatioInterval:
     """
     value = seen.value + moved
     ratio, low, high = exp(value), exp(min(seen.low, value)), exp(max(seen.high, value))
-    return RatioInterval(ratio=ratio, low=low, high=high) if isfinite(seen.half_width) else RatioInterval(ratio=ratio)
+    return (
+        RatioInterval(ratio=ratio, low=low, high=high)
+        if isfinite(seen.half_width)
+        else RatioInterval(ratio=ratio)
+    )
 
 
-# ---- factors -------------------------------------------------------------------------------------------------------
+# ---- factors -------------------------------------------------------------------------------------
 
 
 def factors(pair: Pair) -> AllFactors:
@@ -48,7 +54,8 @@ def factors(pair: Pair) -> AllFactors:
         cores = {block: ratio - cpu[block] for block, ratio in pair.ratios.items()}
         seen = effect([*cores.values()]), effect([*cpu.values()])
         rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen)
-        # two medians need not add up to the median of the sum, so each factor takes half of the rest
+        # two medians need not add up to the median of the sum, so each factor takes half of the
+        # rest
         cores_used, cpu_per_request = (_interval(estimate, rest / 2) for estimate in seen)
         made[side] = Factors(cores_used=cores_used, cpu_per_request=cpu_per_request)
     return AllFactors(**made["both"], service=made["service"], client=made["client"])
@@ -60,15 +67,15 @@ def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
     return sum(ns or 0 for ns in spent) if all(spent) else None
 
 
-# ---- latency and noise ---------------------------------------------------------------------------------------------
+# ---- latency and noise ---------------------------------------------------------------------------
 
 
 def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, JudgedRatio]]:
     """Compare the latency percentiles of the two runtimes or services in each pair.
 
-    Returns {percentile: JudgedRatio} for each pair that has any. A ratio above 1 means less latency.
-    The p values are corrected for all percentiles of all pairs together. A percentile is missing if the cells have too
-    few requests (analysis.metrics.FEWEST).
+    Returns {percentile: JudgedRatio} for each pair that has any. A ratio above 1 means less
+    latency. The p values are corrected for all percentiles of all pairs together. A percentile is
+    missing if the cells have too few requests (analysis.metrics.FEWEST).
     method: the arguments margin, anytime and seed of judge_family()
     """
     ratios = {
@@ -80,14 +87,19 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Judge
     found: dict[int, dict[str, JudgedRatio]] = {}
     for (place, name), verdict in judge_family(ratios, **method).items():
         tail = JudgedRatio(
-            ratio=verdict.ratio, low=verdict.low, high=verdict.high, p=verdict.p, verdict=verdict.verdict
+            ratio=verdict.ratio,
+            low=verdict.low,
+            high=verdict.high,
+            p=verdict.p,
+            verdict=verdict.verdict,
         )
         found.setdefault(place, {})[name] = tail
     return found
 
 
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Return the number of answers in each complete time slice of each measurement, and the slices' width in s.
+    """Return the number of answers in each complete time slice of each measurement, and the slices'
+    width in s.
 
     For a cell whose arm took turns with others, a slice is one turn.
     None if a cell has no slices, slices of another width, or fewer than 4 complete slices.

@@ -1,4 +1,6 @@
-"""Format numbers: each kind of number has the same format everywhere in a report. Choose round numbers for ticks."""
+"""Format numbers: each kind of number has the same format everywhere in a report. Choose round
+numbers for ticks.
+"""
 
 from collections.abc import Callable
 from math import ceil, floor, log10
@@ -52,13 +54,17 @@ def microseconds(value_ns: float) -> str:
 
 
 def three_digits(value_ns: float) -> str:
-    """Return nanoseconds as milliseconds with three significant digits: '0.164', '12.3', '1,234'."""
+    """Return nanoseconds as milliseconds with three significant digits: '0.164',
+    '12.3', '1,234'.
+    """
     value_ms = value_ns / 1e6
     return f"{value_ms:.3g}" if value_ms < 100 else f"{value_ms:,.0f}"
 
 
 class Scale(NamedTuple):
-    """The unit in which numbers are shown: its name, its size in the unit of the numbers, and how they are written."""
+    """The unit in which numbers are shown: its name, its size in the unit of the numbers, and how
+    they are written.
+    """
 
     name: Message
     size: float
@@ -87,7 +93,9 @@ def size(value_bytes: float) -> str:
 
 
 def round_values(low: float, high: float, count: int = 6) -> list[float]:
-    """Return about *count* round values between *low* and *high*, for the ticks of a linear scale."""
+    """Return about *count* round values between *low* and *high*, for the ticks of a
+    linear scale.
+    """
     if high <= low:
         return [low]
     rough = (high - low) / count

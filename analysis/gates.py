@@ -1,4 +1,6 @@
-"""Validity checks (gates) that measurements must pass before they are compared, and notes on less reliable numbers."""
+"""Validity checks (gates) that measurements must pass before they are compared, and notes on less
+reliable numbers.
+"""
 
 from collections.abc import Sequence
 from math import ceil
@@ -15,14 +17,21 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from record.run import DISTURBANCES, CellResult, Run
 
-LEAST_TIMED_NS = 2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
+LEAST_TIMED_NS = (
+    2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
+)
 MOST_SATURATION = 0.8
 MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25
-MOST_IDLE = 0.02  # share of a core that an arm may use between its slices: a timer of uvicorn takes half of it
-LEAST_IDLE_NS = 500_000_000  # of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
+# share of a core that an arm may use between its slices: a timer of uvicorn takes half of it
+MOST_IDLE = 0.02
+# of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
+LEAST_IDLE_NS = 500_000_000
 TICK_NS = 10_000_000  # of the clock that counts CPU time on many machines
-GIL_AND_JIT = {"GIL": ("gil_enabled_ready", "gil_enabled_end"), "JIT": ("jit_enabled_ready", "jit_enabled_end")}
+GIL_AND_JIT = {
+    "GIL": ("gil_enabled_ready", "gil_enabled_end"),
+    "JIT": ("jit_enabled_ready", "jit_enabled_end"),
+}
 FAILED = "failed"
 NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
 
@@ -38,40 +47,58 @@ def failed_gate(cells: Sequence[CellResult]) -> Message:
     failed = [cell for cell in cells if cell.status == "failed"]
     if invalid:
         reason = reasons(invalid[:1])[0]
-        return message("{arm} in block {block}: {reason}", arm=invalid[0].arm, block=invalid[0].block, reason=reason)
+        return message(
+            "{arm} in block {block}: {reason}",
+            arm=invalid[0].arm,
+            block=invalid[0].block,
+            reason=reason,
+        )
     if failed:
         reason = reasons(failed)[0]
-        failures = message("{count} of {all} measurements failed", count=len(failed), all=len(cells))
+        failures = message(
+            "{count} of {all} measurements failed", count=len(failed), all=len(cells)
+        )
         return message("{failures}: {reason}", code=FAILED, failures=failures, reason=reason)
     return NOTHING
 
 
 def unread(cell: CellResult) -> list[str]:
     """Return which of GIL and JIT has a state that could not be read in a process of *cell*."""
-    unknown = {key for process in (*cell.services, *cell.clients) for key, value in process.items() if value is None}
+    unknown = {
+        key
+        for process in (*cell.services, *cell.clients)
+        for key, value in process.items()
+        if value is None
+    }
     return [name for name, keys in GIL_AND_JIT.items() if unknown & {*keys}]
 
 
 def state_gate(cells: Sequence[CellResult]) -> Message:
-    """Return that the state of the GIL or the JIT could not be read in one of *cells*; NOTHING if all were read.
+    """Return that the state of the GIL or the JIT could not be read in one of *cells*; NOTHING if
+    all were read.
 
     The GIL of a default build needs no reading, because a default build cannot switch its GIL off.
     """
     for cell in cells:
         if names := [name for name in unread(cell) if name != "GIL" or cell.runtime.free_threaded]:
             return message(
-                "the state of the {part} of {arm} could not be read in block {block}, so the difference may have a "
+                "the state of the {part} of {arm} could not be read in block {block}, so the "
+                "difference may have a "
                 "cause other than the one that the runtimes' names suggest",
                 part=listed(names, last=AND), arm=cell.arm, block=cell.block,
             )  # fmt: skip
     return NOTHING
 
 
-def checked_ratio(below: Sequence[CellResult], above: Sequence[CellResult], doubt: Message) -> Estimate | Message:
+def checked_ratio(
+    below: Sequence[CellResult], above: Sequence[CellResult], doubt: Message
+) -> Estimate | Message:
     """Return the throughput of *above* divided by that of *below*, or why they cannot be compared.
 
-    below, above: all measurements of two arms or settings, including those that failed or are invalid
-    doubt:        why no measurements of the run can be compared, such as A/A that differs, or NOTHING
+    below, above: all measurements of two arms or settings, including those that failed or are
+        invalid
+    doubt:        why no measurements of the run can be compared, such as A/A that differs, or
+                  NOTHING
     """
     every = [*below, *above]
     ratio = paired_ratio(request_ns(below), request_ns(above))
@@ -79,24 +106,36 @@ def checked_ratio(below: Sequence[CellResult], above: Sequence[CellResult], doub
 
 
 def mixed(cells: Sequence[CellResult]) -> Message:
-    """Return how gilscope's code or the environment changed between *cells*; an empty message if neither changed."""
+    """Return how gilscope's code or the environment changed between *cells*; an empty message if
+    neither changed.
+    """
     codes = {cell.code for cell in cells}
     if len(codes) > 1:
         return message(
-            "the compared cells were measured with {count} different versions of gilscope's code, because the run was "
+            "the compared cells were measured with {count} different versions of gilscope's code, "
+            "because the run was "
             "continued with --resume",
             count=len(codes),
         )
     if len({bool(cell.turns) for cell in cells}) > 1:
-        return message("some of the compared cells were measured in time slices (--order slices), and others were not")
+        return message(
+            "some of the compared cells were measured in time slices (--order slices), and others "
+            "were not"
+        )
     last = {(cell.system, cell.arm): cell.environment for cell in cells}
-    changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
-    text = message("the interpreter, packages or programs of {arm} changed between cells of the run", arm=changed)
+    changed = next(
+        (cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), ""
+    )
+    text = message(
+        "the interpreter, packages or programs of {arm} changed between cells of the run",
+        arm=changed,
+    )
     return text if changed else NOTHING
 
 
 def blocks_to_time(cells: Sequence[CellResult]) -> int:
-    """Return how many blocks are needed until the timed windows add up to LEAST_TIMED_NS; 0 if they already do.
+    """Return how many blocks are needed until the timed windows add up to LEAST_TIMED_NS; 0 if they
+    already do.
 
     cells: the measurements of one runtime or service, whose windows are added
     """
@@ -107,7 +146,8 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:
-    """Return the share of the cores available to clients that the clients used in a measurement; None if unknown.
+    """Return the share of the cores available to clients that the clients used in a measurement;
+    None if unknown.
 
     Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
     """
@@ -120,32 +160,47 @@ def saturation(cell: CellResult, cores: int) -> float | None:
 
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Return the share of their available cores that the clients used: the median over *cells*; None if unknown."""
+    """Return the share of their available cores that the clients used: the median over *cells*;
+    None if unknown.
+    """
     cores = cores_of(run, CLIENT)
     return median_of(lambda cell: saturation(cell, cores), cells)
 
 
 def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Return the share of all cores that services and clients used, the median over *cells*; None if unknown."""
+    """Return the share of all cores that services and clients used, the median over *cells*; None
+    if unknown.
+    """
     cores = cores_of(run, SERVICE, CLIENT)
-    spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
+    spent = [
+        (cpu_ns([*cell.services, *cell.clients]), cell.wall_ns)
+        for cell in cells
+        if cell.status == "ok"
+    ]
     shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
     return median(shares) if shares else None
 
 
 def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) -> list[Message]:
-    """Return a note if the clients were busy, and a note if nearly all cores were in use, each with its consequence.
+    """Return a note if the clients were busy, and a note if nearly all cores were in use, each with
+    its consequence.
 
     used, in_use: the values of median_saturation() and cores_in_use(); None if unknown
     """
     has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
-    remedy = message("use more cores") if has_native_client else message("use --client-runtime native or more cores")
+    remedy = (
+        message("use more cores")
+        if has_native_client
+        else message("use --client-runtime native or more cores")
+    )
     busy = message(
-        "the clients used {used:.0%} of the cores available to them, so the service may be faster than measured",
+        "the clients used {used:.0%} of the cores available to them, so the service may be faster "
+        "than measured",
         used=used,
     )
     whole = message(
-        "services and clients together used at least {most:.0%} of the cores, so the ratio also depends on the clients "
+        "services and clients together used at least {most:.0%} of the cores, so the ratio also "
+        "depends on the clients "
         "(to measure only the services: {remedy})",
         most=MOST_IN_USE, remedy=remedy,
     )  # fmt: skip
@@ -153,7 +208,9 @@ def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) 
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:
-    """Return notes on disturbances of *cells*: busy other processes, and other disturbances if they are frequent."""
+    """Return notes on disturbances of *cells*: busy other processes, and other disturbances if they
+    are frequent.
+    """
     seen, disturbed = others(cells), otherwise_disturbed(cells)
     return [
         *([seen.marks] if seen and seen.marked else []),
@@ -162,20 +219,27 @@ def disturbances(cells: Sequence[CellResult]) -> list[Message]:
 
 
 def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Return the disturbed measurements; other processes count as a disturbance only if their CPU use is unknown."""
+    """Return the disturbed measurements; other processes count as a disturbance only if their CPU
+    use is unknown.
+    """
     return [cell for cell in cells if _otherwise(cell)]
 
 
 def _otherwise(cell: CellResult) -> list[Message]:
     are_known = bool(cell.others) and not cell.hosts
-    return [one for one in cell.disturbances if not are_known or one.code not in ("other_processes", "steal")]
+    return [
+        one
+        for one in cell.disturbances
+        if not are_known or one.code not in ("other_processes", "steal")
+    ]
 
 
 def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
-    """Return how many CPU cores each runtime or service used between its time slices, when it had no requests.
+    """Return how many CPU cores each runtime or service used between its time slices, when it had
+    no requests.
 
-    It is unknown for a runtime or service that was idle for less than LEAST_IDLE_NS. CPU time of one clock tick counts
-    as none.
+    It is unknown for a runtime or service that was idle for less than LEAST_IDLE_NS. CPU time of
+    one clock tick counts as none.
     """
     found = {}
     for arm, of_arm in grouped((cell for cell in cells if cell.turns), attrgetter("arm")).items():
@@ -187,10 +251,13 @@ def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
 
 
 def background(cells: Sequence[CellResult]) -> list[Message]:
-    """Return a note for each runtime or service that used CPU time without requests, and how to measure it instead."""
+    """Return a note for each runtime or service that used CPU time without requests, and how to
+    measure it instead.
+    """
     return [
         message(
-            "{arm} used {share:.0%} of a core while it had no requests, so it does background work: measure it with "
+            "{arm} used {share:.0%} of a core while it had no requests, so it does background "
+            "work: measure it with "
             "--order sequential",
             arm=arm,
             share=cores,
@@ -202,7 +269,9 @@ def background(cells: Sequence[CellResult]) -> list[Message]:
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
     """Return a note that says how many of *cells* were disturbed, and by what."""
-    kinds = dict.fromkeys(DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell))
+    kinds = dict.fromkeys(
+        DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell)
+    )
     return message(
         "the machine was not quiet in {count} of {all} measurements: {kinds}",
         count=len(disturbed), all=len(cells), kinds=listed(kinds),

@@ -18,7 +18,9 @@ MACHINE: Mapping[str, Message] = {
     "kernel": message("kernel"),
     "governor": message("frequency governor"),
 }
-ALONE = Layout(hosts={"": Host(name="", address="")}, services_on="", clients_on=("",))  # the layout of one machine
+ALONE = Layout(
+    hosts={"": Host(name="", address="")}, services_on="", clients_on=("",)
+)  # the layout of one machine
 
 
 def cores_of(run: Run, *roles: str) -> int:
@@ -29,7 +31,10 @@ def cores_of(run: Run, *roles: str) -> int:
     facts: dict[str, MachineFacts] = {"": run.machine, **run.machine.hosts}
     cores = []
     for host in dict.fromkeys(name for role in roles for name in names[role]):
-        pinned, machine = [pins[role] for role in roles if host in names[role]], facts.get(host, MachineFacts())
+        pinned, machine = (
+            [pins[role] for role in roles if host in names[role]],
+            facts.get(host, MachineFacts()),
+        )
         if all(pinned):
             cores.append(len(set().union(*pinned)))
         else:
@@ -38,7 +43,8 @@ def cores_of(run: Run, *roles: str) -> int:
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Return how the hosts of a run differ in hardware and in their builds of the two compared runtimes.
+    """Return how the hosts of a run differ in hardware and in their builds of the two compared
+    runtimes.
 
     Empty for a run on one machine.
     step: the comparison, which names the two runtimes
@@ -50,7 +56,10 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
         packages = {*chain.from_iterable(build.installed for build in builds.values())}
         installed = {name: verbatim(name) for name in sorted(packages)}
         of_hosts = by_label(
-            {name: build_facts(build) | known(build.installed, installed, MISSING) for name, build in builds.items()}
+            {
+                name: build_facts(build) | known(build.installed, installed, MISSING)
+                for name, build in builds.items()
+            }
         )
         for label, values in of_hosts.items():
             facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values

@@ -19,5 +19,7 @@ def stops_per_request(profile: Profile) -> float:
 
 
 def share_of_time(profile: Profile, name: str) -> float:
-    """Return the share of the total request time that a profile's field, such as waiting_ns, accounts for."""
+    """Return the share of the total request time that a profile's field, such as waiting_ns,
+    accounts for.
+    """
     return float(min(1.0, profile[name] / max(1, profile["in_flight_ns"])))

@@ -1,7 +1,8 @@
 """The table of metrics: each number that a measurement (cell) has is declared once, in METRICS.
 
-Tables, rankings, charts, comparisons, CSV files and --json take a metric by its key. A row's value is the median over
-its blocks. A percentile for which any block has too few requests is that of the requests of all blocks together.
+Tables, rankings, charts, comparisons, CSV files and --json take a metric by its key. A row's value
+is the median over its blocks. A percentile for which any block has too few requests is that of the
+requests of all blocks together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,20 +11,48 @@ from math import prod
 from statistics import median
 from typing import Any
 
-from analysis.formats import MIB, Scale, hundredths, latency_scale, mib, microseconds, ratio, seconds, tenths, whole
+from analysis.formats import (
+    MIB,
+    Scale,
+    hundredths,
+    latency_scale,
+    mib,
+    microseconds,
+    ratio,
+    seconds,
+    tenths,
+    whole,
+)
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from record.run import CellResult
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by key; None if unknown
-FEWEST = {"p50": 20, "p90": 100, "p99": 1000, "p999": 10_000}  # requests, so that ten of them lie beyond a percentile
-UNITS = {"_per_request": "ns/request", "_per_s": "1/s", "_ns": "ns", "_bytes": "bytes"}  # by the suffix of a key
+FEWEST = {
+    "p50": 20,
+    "p90": 100,
+    "p99": 1000,
+    "p999": 10_000,
+}  # requests, so that ten of them lie beyond a percentile
+UNITS = {
+    "_per_request": "ns/request",
+    "_per_s": "1/s",
+    "_ns": "ns",
+    "_bytes": "bytes",
+}  # by the suffix of a key
 LESS, MORE = message("Less is better."), message("More is better.")
 
 
-COUNT, TENTHS, HUNDREDTHS = Scale(NOTHING, 1, whole), Scale(NOTHING, 1, tenths), Scale(NOTHING, 1, hundredths)
-SECONDS, CPU_TIME = Scale(message("s"), 1e9, seconds), Scale(message("us/request"), 1e3, microseconds)
+COUNT, TENTHS, HUNDREDTHS = (
+    Scale(NOTHING, 1, whole),
+    Scale(NOTHING, 1, tenths),
+    Scale(NOTHING, 1, hundredths),
+)
+SECONDS, CPU_TIME = (
+    Scale(message("s"), 1e9, seconds),
+    Scale(message("us/request"), 1e3, microseconds),
+)
 CORES, MEMORY = Scale(message("cores"), 1, ratio), Scale(message("MiB"), MIB, mib)
 
 
@@ -37,8 +66,10 @@ class Metric:
     better: whether LESS or MORE is better, or NOTHING
     label: its name in tables, without the unit; empty if no table shows it
     unit: the scale on which it is shown; None for a latency, whose scale depends on its values
-    rank: the rank of its column in the table of results (see Column.rank); None if that table does not have it
-    brief, over: on a narrow terminal, a shorter label, and the label that it shares with its neighbours
+    rank: the rank of its column in the table of results (see Column.rank); None if that table does
+        not have it
+    brief, over: on a narrow terminal, a shorter label, and the label that it shares with its
+        neighbours
     percentile: "p99" and so on for a percentile of the latency; arms are compared by these, too
     """
 
@@ -68,7 +99,8 @@ class Metric:
         return self.unit or latency_scale(most)
 
     def is_pooled(self, good: Sequence[CellResult]) -> bool:
-        """Return whether a row's value is a percentile of all blocks together, because a block has too few requests.
+        """Return whether a row's value is a percentile of all blocks together, because a block has
+        too few requests.
 
         good: the row's cells that are ok
         """
@@ -99,18 +131,25 @@ class Metric:
 
 
 def median_of(read: Reader, cells: Iterable[CellResult]) -> float | None:
-    """Return the median of the values that *read* returns for *cells*; None if *read* returns None for all of them."""
+    """Return the median of the values that *read* returns for *cells*; None if *read* returns None
+    for all of them.
+    """
     known = [value for cell in cells if (value := read(cell)) is not None]
     return median(known) if known else None
 
 
 def completion_ns(cell: CellResult) -> int | None:
-    """Return the time in ns from a client's start signal to its last answer, the median over the clients."""
-    return round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
+    """Return the time in ns from a client's start signal to its last answer, the median over the
+    clients.
+    """
+    return (
+        round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
+    )
 
 
 def computed_completion_ns(cell: CellResult) -> int | None:
-    """Return the time in ns that clients of a system of gilscope would need for their requests, at its throughput.
+    """Return the time in ns that clients of a system of gilscope would need for their requests, at
+    its throughput.
 
     None if they sent this number of requests, because the time was then measured.
     """
@@ -122,7 +161,9 @@ def computed_completion_ns(cell: CellResult) -> int | None:
 
 
 def requests_per_s(cell: CellResult) -> float:
-    """Return the answered requests per second of the time in which requests count (wall_ns); 0 if not timed."""
+    """Return the answered requests per second of the time in which requests count (wall_ns); 0 if
+    not timed.
+    """
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
@@ -137,11 +178,15 @@ def requests_per_connection(cell: CellResult) -> float | None:
 
 
 def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the total CPU time of *processes*, user plus system, in ns; None if any of them is unknown."""
+    """Return the total CPU time of *processes*, user plus system, in ns; None if any of them is
+    unknown.
+    """
     return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
 
 
-def _of_all(pool: Callable[[list[int]], int], processes: Sequence[Mapping[str, Any]], *names: str) -> int | None:
+def _of_all(
+    pool: Callable[[list[int]], int], processes: Sequence[Mapping[str, Any]], *names: str
+) -> int | None:
     counts = [process[name] for process in processes for name in names if name in process]
     return pool(counts) if counts and len(counts) == len(processes) * len(names) else None
 
@@ -152,19 +197,25 @@ def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None if unknown."""
+    """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None
+    if unknown.
+    """
     name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
     sizes: list[int] = [process.get(name, 0) for process in processes]
     return sum(sizes) if all(sizes) else None
 
 
 def per_request(total: float | None, cell: CellResult) -> float | None:
-    """Return *total* divided by the answered requests of the cell; None if no request was answered."""
+    """Return *total* divided by the answered requests of the cell; None if no request
+    was answered.
+    """
     return None if total is None or not cell.answered else total / cell.answered
 
 
 def percentile_ns(summary: Mapping[str, Any], name: str) -> int | None:
-    """Return a percentile (or min, mean, max) of a histogram as JSON; None if fewer than 10 requests lie beyond it."""
+    """Return a percentile (or min, mean, max) of a histogram as JSON; None if fewer than 10
+    requests lie beyond it.
+    """
     return summary.get(f"{name}_ns") if summary.get("count", 0) >= FEWEST.get(name, 1) else None
 
 
@@ -203,7 +254,14 @@ COMPLETION, LATENCY, CPU = message("completion"), message("latency"), message("C
 
 def _of_latency(name: str, label: Message, rank: int | None = None) -> Mapping[str, Any]:
     """Return the fields of a percentile of the latency that tables show."""
-    return {"label": label, "unit": None, "rank": rank, "brief": label, "over": LATENCY, "percentile": name}
+    return {
+        "label": label,
+        "unit": None,
+        "rank": rank,
+        "brief": label,
+        "over": LATENCY,
+        "percentile": name,
+    }
 
 
 PERCENTILES: Mapping[tuple[str, str], Mapping[str, Any]] = {
@@ -216,7 +274,8 @@ _ALL = (
     Metric(key="answered", meaning="requests that were answered", read=lambda cell: cell.answered),
     Metric(
         key="completion_median_ns",
-        meaning="time from release to last answer, the median over the clients; with --duration its length, not a "
+        meaning="time from release to last answer, the median over the clients; with --duration "
+        "its length, not a "
         "result",
         read=completion_ns,
         better=LESS,
@@ -239,7 +298,8 @@ _ALL = (
     ),
     Metric(
         key="computed_completion_ns",
-        meaning="with --duration: time that a client would need for NUM_REQUESTS_PER_CLIENT requests to each "
+        meaning="with --duration: time that a client would need for NUM_REQUESTS_PER_CLIENT "
+        "requests to each "
         "service, computed",
         read=computed_completion_ns,
         better=LESS,
@@ -251,7 +311,8 @@ _ALL = (
     ),
     Metric(
         key="wall_ns",
-        meaning="time in which requests count: all time slices together, or from the first release to the last answer",
+        meaning="time in which requests count: all time slices together, or from the first release "
+        "to the last answer",
         read=lambda cell: cell.wall_ns or None,
         better=LESS,
         label=message("Wall"),
@@ -270,7 +331,8 @@ _ALL = (
     ),
     Metric(
         key="requests_per_connection",
-        meaning="answered requests for each connection that a client replaced; empty if it kept all connections",
+        meaning="answered requests for each connection that a client replaced; empty if it kept "
+        "all connections",
         read=requests_per_connection,
         better=MORE,
         label=message("Requests per connection"),
@@ -328,7 +390,8 @@ _ALL = (
     ),
     Metric(
         key="beside_cpu_ns_per_request",
-        meaning="CPU time of the programs beside the services, such as their database, for each answered request",
+        meaning="CPU time of the programs beside the services, such as their database, for each "
+        "answered request",
         read=lambda cell: per_request(sum(cell.beside.values()), cell) if cell.beside else None,
         better=LESS,
         label=message("CPU of programs beside the service"),
@@ -347,7 +410,8 @@ _ALL = (
     ),
     Metric(
         key="service_memory_bytes",
-        meaning="memory of all service processes: proportional set size, or else peak resident memory",
+        meaning="memory of all service processes: proportional set size, or else peak resident "
+        "memory",
         read=lambda cell: memory_bytes(cell.services),
         better=LESS,
         label=message("Memory"),
@@ -395,7 +459,9 @@ ROW_METRICS: Mapping[str, Metric] = {metric.row_key: metric for metric in (*LABE
 
 
 def per_request_of(key: str) -> Reader:
-    """Return a function that reads a metric that is a total, divided by the answered requests of the cell."""
+    """Return a function that reads a metric that is a total, divided by the answered requests of
+    the cell.
+    """
     return lambda cell: per_request(METRICS[key].read(cell), cell)
 
 
@@ -408,7 +474,8 @@ def pooled(good: Sequence[CellResult]) -> set[str]:
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Return the values of a table row by key; None if no measurement (cell) of the row had clients.
+    """Return the values of a table row by key; None if no measurement (cell) of the row had
+    clients.
 
     good: its cells that are ok
     """

@@ -1,6 +1,8 @@
-"""CPU use of other processes while clients were timed: how much, in which blocks, and by which processes.
+"""CPU use of other processes while clients were timed: how much, in which blocks, and by which
+processes.
 
-Other processes are those that do not belong to the run. On a virtual machine, steal time counts as one of them.
+Other processes are those that do not belong to the run. On a virtual machine, steal time counts as
+one of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +21,9 @@ MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is mar
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
 MOST_BUSY = 0.25  # of the cores; a verdict must hold without the blocks in which others used more
 MOST_NAMED = 3
-STEAL = "steal"  # the name in top and /proc/stat for CPU time that the host of a virtual machine took
+STEAL = (
+    "steal"  # the name in top and /proc/stat for CPU time that the host of a virtual machine took
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +33,8 @@ class Others:
     share:      the share over all blocks; with several hosts, that of the busiest host
     by_block:   the share in each block
     busiest:    the shares of the three busiest processes, by name
-    neighbours: the shares of processes named by --neighbour, which belong to the service; *share* leaves them out
+    neighbours: the shares of processes named by --neighbour, which belong to the service; *share*
+        leaves them out
     """
 
     share: float
@@ -44,12 +49,16 @@ class Others:
 
     @property
     def is_busy(self) -> bool:
-        """Whether other processes were busy in so many blocks (more than a third) that a verdict must mention them."""
+        """Whether other processes were busy in so many blocks (more than a third) that a verdict
+        must mention them.
+        """
         return len(self.marked) > len(self.by_block) * MOST_MARKED
 
     @property
     def used(self) -> Message:
-        """A clause: 'other processes used 46 % of the cores while clients were timed (python3 41 %, sshd 2 %)'."""
+        """A clause: 'other processes used 46 % of the cores while clients were timed (python3 41 %,
+        sshd 2 %)'.
+        """
         said = message(
             "other processes used {share} of the cores while clients were timed{names}",
             share=_percent(self.share),
@@ -65,7 +74,9 @@ class Others:
 
     @property
     def marks(self) -> Message:
-        """A clause: the share of cores that other processes used, and in how many blocks it was above MOST_SHARE."""
+        """A clause: the share of cores that other processes used, and in how many blocks it was
+        above MOST_SHARE.
+        """
         return message(
             "{used}; other processes used more than {most} of the cores in {count} of {all} blocks",
             used=self.used,
@@ -97,7 +108,9 @@ def others(cells: Iterable[CellResult]) -> Others | None:
 
 
 def load(cell: CellResult) -> float:
-    """Return the share of the cores (0..1) that other processes used in a measurement; 0 if unknown."""
+    """Return the share of the cores (0..1) that other processes used in a measurement; 0 if
+    unknown.
+    """
     seen = others([cell])
     return seen.share if seen else 0.0
 
@@ -111,7 +124,9 @@ def on_busy(word: Message, share: float | None) -> Message:
 
 
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
-    """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the services."""
+    """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the
+    services.
+    """
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
     names = good[0].beside if good else ()
     return chained((_beside_words(name, good, cores) for name in names), SENTENCES)
@@ -130,8 +145,12 @@ def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:
     return max(_mean(seen, map(itemgetter("share"), seen)) for seen in by_host.values())
 
 
-def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "neighbours"]) -> dict[str, float]:
-    """Return the CPU share of each process, largest first, by its name or, with several hosts, 'host: name'."""
+def _by_name(
+    by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "neighbours"]
+) -> dict[str, float]:
+    """Return the CPU share of each process, largest first, by its name or, with several hosts,
+    'host: name'.
+    """
     shares = {}
     for host, seen in by_host.items():
         of_kind = [one[kind] for one in seen]
@@ -142,7 +161,8 @@ def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "ne
 
 
 def _mean(seen: Sequence[Seen], shares: Iterable[float]) -> float:
-    """Return the mean of *shares*, each weighted by the number of cores and the length of its observation.
+    """Return the mean of *shares*, each weighted by the number of cores and the length of its
+    observation.
 
     seen: the observation to which each share belongs
     """

@@ -1,7 +1,9 @@
-"""Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for all of them.
+"""Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for
+all of them.
 
-Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
-If a parameter has several values in a plan, each value is compared with the first value, under each runtime.
+Arms are runtimes, or services that already run. Each such service is compared with the first one,
+as step `other`. If a parameter has several values in a plan, each value is compared with the first
+value, under each runtime.
 """
 
 import json
@@ -29,12 +31,15 @@ NONE_PASSED = message("no setting passed its validity checks")
 Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
 ByBlock = dict[int, float]
-LEAST_TAILS = 2  # a block counts if its slices are so many times as long as the longest requests that matter
+LEAST_TAILS = (
+    2  # a block counts if its slices are so many times as long as the longest requests that matter
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The measurements (cells) of two compared runtimes or services, for one setting or for several settings.
+    """The measurements (cells) of two compared runtimes or services, for one setting or for several
+    settings.
 
     arms:  the cells of the denominator and of the numerator
     over:  the pairs of the single settings, if this pair covers several settings
@@ -49,7 +54,9 @@ class Pair:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters with which the two runtimes or services were measured, by parameter name."""
+        """The parameters with which the two runtimes or services were measured, by
+        parameter name.
+        """
         return parameters(self.setting)
 
     @property
@@ -60,21 +67,31 @@ class Pair:
     @property
     def is_at_rate(self) -> bool:
         """Whether requests came at a fixed rate (RATE) in one of the compared measurements."""
-        return any(is_open(parameters(setting)) for one in self.singles for setting in (one.setting, *one.sides))
+        return any(
+            is_open(parameters(setting))
+            for one in self.singles
+            for setting in (one.setting, *one.sides)
+        )
 
     @property
     def covered(self) -> tuple[Setting, ...]:
-        """The settings of the two arms if these differ; otherwise the settings that this pair covers, if several."""
+        """The settings of the two arms if these differ; otherwise the settings that this pair
+        covers, if several.
+        """
         return self.sides or tuple(single.setting for single in self.over)
 
     @property
     def singles(self) -> tuple["Pair", ...]:
-        """This comparison split by setting: one comparison (pair) for each setting that it covers."""
+        """This comparison split by setting: one comparison (pair) for each setting
+        that it covers.
+        """
         return self.over or (self,)
 
     @cached_property
     def gate(self) -> Message:
-        """The validity check that the compared measurements fail; an empty message if they pass all checks."""
+        """The validity check that the compared measurements fail; an empty message if they pass all
+        checks.
+        """
         if not self.over:
             unknown = NOTHING if self.step.name == "aa" else state_gate(self.cells)
             return gate(self.cells) or unknown or self._too_short
@@ -83,12 +100,15 @@ class Pair:
 
     @property
     def _too_short(self) -> Message:
-        """That every block was timed too briefly for the longest requests; an empty message if one was not."""
+        """That every block was timed too briefly for the longest requests; an empty message if one
+        was not.
+        """
         timed = [cell.turns["length_ns"] for cell in self.cells if cell.turns]
         if not timed or max(timed) >= LEAST_TAILS * self.tail_ns:
             return NOTHING
         return message(
-            "requests took up to {longest:.2g} s, so each time slice must last {least:.2g} s or more, but the longest "
+            "requests took up to {longest:.2g} s, so each time slice must last {least:.2g} s or "
+            "more, but the longest "
             "lasted {timed:.2g} s: use --duration {least:.0f}",
             longest=self.tail_ns / 1e9,
             least=LEAST_TAILS * self.tail_ns / 1e9,
@@ -97,19 +117,29 @@ class Pair:
 
     @property
     def short_blocks(self) -> int:
-        """The number of blocks that do not count, because of slices that were too short in one of the arms."""
+        """The number of blocks that do not count, because of slices that were too short in one of
+        the arms.
+        """
         measured = set.intersection(*map(set, self.arms.values()))
         counted = set.intersection(*(set(self._timed(cells)) for cells in self.arms.values()))
         return len(measured) - len(counted)
 
     @cached_property
     def tail_ns(self) -> int:
-        """The length of the longest requests that matter, of both runtimes or services in all blocks; 0 at a rate."""
-        return 0 if is_open(self.params) else max((cell.turns.get("tail_ns", 0) for cell in self.cells), default=0)
+        """The length of the longest requests that matter, of both runtimes or services in all
+        blocks; 0 at a rate.
+        """
+        return (
+            0
+            if is_open(self.params)
+            else max((cell.turns.get("tail_ns", 0) for cell in self.cells), default=0)
+        )
 
     @property
     def is_comparable(self) -> bool:
-        """Whether all validity checks passed, and at least one block measured both runtimes or services."""
+        """Whether all validity checks passed, and at least one block measured both runtimes or
+        services.
+        """
         return bool(not self.gate and self.ratios)
 
     @cached_property
@@ -119,10 +149,11 @@ class Pair:
 
     @cached_property
     def undisturbed(self) -> ByBlock:
-        """The log-ratio of throughput, by block, as far as the CPU use of other processes can be removed from it.
+        """The log-ratio of throughput, by block, as far as the CPU use of other processes can be
+        removed from it.
 
-        Blocks in which others used more than MOST_BUSY of the cores are left out. In all other blocks, each arm's time
-        is multiplied by the share of the cores that others left to it.
+        Blocks in which others used more than MOST_BUSY of the cores are left out. In all other
+        blocks, each arm's time is multiplied by the share of the cores that others left to it.
         """
         return self._mean(log_ratios, free_times_ns)
 
@@ -132,30 +163,44 @@ class Pair:
         return self._mean(totals, times_ns)
 
     def log_ratios(self, read: Callable[[CellResult], float | None]) -> ByBlock:
-        """Return ln(denominator's value / numerator's value) by block. *read* returns the value of a cell."""
+        """Return ln(denominator's value / numerator's value) by block. *read* returns the value of
+        a cell.
+        """
         return self._mean(
-            log_ratios, lambda cells: {block: value for block, cell in cells.items() if (value := read(cell))}
+            log_ratios,
+            lambda cells: {block: value for block, cell in cells.items() if (value := read(cell))},
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Compare both runtimes or services at each setting, and return the mean over the settings, by block.
+        """Compare both runtimes or services at each setting, and return the mean over the settings,
+        by block.
 
         of:    computes the results of one setting, by block, from the known values of both
         known: returns the value of each measurement by block, for those with a known value
         """
         passed = [single for single in self.singles if not (self.over and single.gate)]
-        return mean_over_cells(of(*map(known, map(single._timed, single.arms.values()))) for single in passed)
+        return mean_over_cells(
+            of(*map(known, map(single._timed, single.arms.values()))) for single in passed
+        )
 
     def _timed(self, cells: Cells) -> Cells:
-        """Return the cells with long enough slices. In the first blocks, long requests may not be known yet."""
+        """Return the cells with long enough slices. In the first blocks, long requests may not be
+        known yet.
+        """
         least_ns = LEAST_TAILS * self.tail_ns
-        return {block: cell for block, cell in cells.items() if cell.turns.get("length_ns", least_ns) >= least_ns}
+        return {
+            block: cell
+            for block, cell in cells.items()
+            if cell.turns.get("length_ns", least_ns) >= least_ns
+        }
 
 
 class Interaction(Pair):
-    """How much a step between two runtimes changes with the value of a swept parameter, as a ratio of two ratios.
+    """How much a step between two runtimes changes with the value of a swept parameter, as a ratio
+    of two ratios.
 
-    over: the comparisons of the last value with the first, under the denominator's and under the numerator's runtime
+    over: the comparisons of the last value with the first, under the denominator's and under the
+        numerator's runtime
     """
 
     @property
@@ -169,7 +214,9 @@ class Interaction(Pair):
 
     @cached_property
     def gate(self) -> Message:
-        """The validity check that one of the two comparisons fails; an empty message if both pass all checks."""
+        """The validity check that one of the two comparisons fails; an empty message if both pass
+        all checks.
+        """
         return next((single.gate for single in self.over if single.gate), NOTHING)
 
 
@@ -186,25 +233,37 @@ def times_ns(cells: Cells) -> ByBlock:
 def free_times_ns(cells: Cells) -> ByBlock:
     """Return the time per request in ns as in Pair.undisturbed, by block."""
     shares = {block: load(cell) for block, cell in cells.items()}
-    return {block: ns * (1 - shares[block]) for block, ns in times_ns(cells).items() if shares[block] <= MOST_BUSY}
+    return {
+        block: ns * (1 - shares[block])
+        for block, ns in times_ns(cells).items()
+        if shares[block] <= MOST_BUSY
+    }
 
 
 def addresses(run: Run) -> dict[str, str]:
-    """Return {arm: URL} of the services that gilscope did not start, in the plan's order; empty if there are none."""
+    """Return {arm: URL} of the services that gilscope did not start, in the plan's order; empty if
+    there are none.
+    """
     service = run.plan.user_service
     return {target.name: str(target.url) for target in service.targets} if service else {}
 
 
 def pairs(run: Run) -> list[Pair]:
-    """Return each comparison (pair) of two runtimes or services at one setting, if the plan measures both there.
+    """Return each comparison (pair) of two runtimes or services at one setting, if the plan
+    measures both there.
 
-    There is a pair for each setting and each step, then pairs over all settings if these are more than the values of
-    swept parameters, then pairs of values. A plan that names its judged steps has only pairs at one setting.
+    There is a pair for each setting and each step, then pairs over all settings if these are more
+    than the values of swept parameters, then pairs of values. A plan that names its judged steps
+    has only pairs at one setting.
     """
-    again = {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}  # the second arms of A/A
+    again = {
+        cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime
+    }  # the second arms of A/A
     services = [*addresses(run)]
     others = [Step(name="other", denominator=services[0], numerator=name) for name in services[1:]]
-    found = others + steps(runtimes(run), dict.fromkeys(again, services[0]) if services else again, run.runtimes)
+    found = others + steps(
+        runtimes(run), dict.fromkeys(again, services[0]) if services else again, run.runtimes
+    )
     index = CellIndex(run)
     cells = _cells(run, index)
     made = []
@@ -222,7 +281,9 @@ def pairs(run: Run) -> list[Pair]:
         made += _over_all(made, found)
     arms = services or [name for name in runtimes(run) if name != NATIVE]
     compared = [step for step in found if step.name != "aa"]
-    ends = next((step for step in compared if step.name == "whole"), compared[-1] if compared else None)
+    ends = next(
+        (step for step in compared if step.name == "whole"), compared[-1] if compared else None
+    )
     return [*made, *(pair for sweep in swept for pair in _of_sweep(sweep, cells, arms, ends))]
 
 
@@ -232,11 +293,15 @@ def _over_all(made: Sequence[Pair], found: Sequence[Step]) -> Iterator[Pair]:
         same = [pair for pair in made if pair.step == step]
         if same:
             over = tuple([pair for pair in same if pair.is_comparable] or same)
-            yield Pair(setting=(OVER_ALL, ""), step=step, arms={side: {} for side in SIDES}, over=over)
+            yield Pair(
+                setting=(OVER_ALL, ""), step=step, arms={side: {} for side in SIDES}, over=over
+            )
 
 
 def _sweeps(cells: Iterable[Setting], index: CellIndex) -> tuple[list[Sweep], bool]:
-    """Return the sweeps of the measured settings, and whether these settings are only the values of sweeps."""
+    """Return the sweeps of the measured settings, and whether these settings are only the values of
+    sweeps.
+    """
     by_system = grouped(cells, lambda setting: setting[0])
     settings = {system: [*map(parameters, mine)] for system, mine in by_system.items()}
     fixed = {name for row in index.settings.values() for name in row.fixed}
@@ -248,15 +313,23 @@ def _sweeps(cells: Iterable[Setting], index: CellIndex) -> tuple[list[Sweep], bo
 
 
 def _of_sweep(
-    sweep: Sweep, cells: Mapping[Setting, Mapping[str, Cells]], arms: Sequence[str], ends: Step | None
+    sweep: Sweep,
+    cells: Mapping[Setting, Mapping[str, Cells]],
+    arms: Sequence[str],
+    ends: Step | None,
 ) -> Iterator[Pair]:
-    """Yield the pairs of a sweep: under each of *arms*, each value with the first, and how the step *ends* changes."""
+    """Yield the pairs of a sweep: under each of *arms*, each value with the first, and how the step
+    *ends* changes.
+    """
     first, *others = (setting_key(sweep.system, params) for params in sweep.params)
     setting = setting_key(sweep.system, sweep.others)
     last: dict[str, Pair] = {}
     for arm in arms:
         for other in others:
-            sides = {"denominator": cells[first].get(arm, {}), "numerator": cells[other].get(arm, {})}
+            sides = {
+                "denominator": cells[first].get(arm, {}),
+                "numerator": cells[other].get(arm, {}),
+            }
             if all(sides.values()):
                 step = Step(name="value", denominator=arm, numerator=arm)
                 last[arm] = Pair(setting=setting, step=step, arms=sides, sides=(first, other))
@@ -266,7 +339,11 @@ def _of_sweep(
         step = Step(name="interaction", denominator=ends.denominator, numerator=ends.numerator)
         if both[0].sides == both[1].sides:
             yield Interaction(
-                setting=setting, step=step, arms={side: {} for side in SIDES}, over=both, sides=both[0].sides
+                setting=setting,
+                step=step,
+                arms={side: {} for side in SIDES},
+                over=both,
+                sides=both[0].sides,
             )
 
 
@@ -281,7 +358,9 @@ def _cells(run: Run, index: CellIndex) -> dict[Setting, dict[str, Cells]]:
     for (system, params), setting in index.settings.items():
         for arm in index.arms:
             blocks = index.blocks((system, params), arm)
-            if blocks and setting.params.get("NUM_CLIENTS") != 0:  # services without clients take up memory, not time
+            if (
+                blocks and setting.params.get("NUM_CLIENTS") != 0
+            ):  # services without clients take up memory, not time
                 name = system if group and arm == NATIVE else arm
                 found.setdefault((group or system, params), {})[name] = blocks
     return found

@@ -1,4 +1,6 @@
-"""Garbage collections of the services, and the causes of slow requests, of each setting under each runtime."""
+"""Garbage collections of the services, and the causes of slow requests, of each setting under each
+runtime.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,14 +17,23 @@ from core.messages import message
 from record import child as record
 from record.run import CellResult
 
-PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
+PERCENTILES: Mapping[str, str] = {
+    "p999": "p99.9",
+    "p99": "p99",
+}  # a setting uses the first that all of its cells have
 LEAST_FINDING = 0.05  # smallest share of the slow requests' time that gets a sentence
 COLLECTION = "collection"
 CAUSES = {  # shares of the slow requests' time, by name in result.json
     COLLECTION: message("the time of slow requests in which their service collected garbage"),
-    "service": message("the time of slow requests in which threads of the service waited for a free core"),
-    "client": message("the time of slow requests in which threads of the client waited for a free core"),
-    "steal": message("the time of slow requests in which the virtual machine's host took away cores (CPU steal)"),
+    "service": message(
+        "the time of slow requests in which threads of the service waited for a free core"
+    ),
+    "client": message(
+        "the time of slow requests in which threads of the client waited for a free core"
+    ),
+    "steal": message(
+        "the time of slow requests in which the virtual machine's host took away cores (CPU steal)"
+    ),
 }
 
 
@@ -43,12 +54,15 @@ class SlowShare(NamedTuple):
 
     @property
     def excess(self) -> Estimate:
-        """Return by how much the cause's share of the slow requests' time exceeds its share of all time."""
+        """Return by how much the cause's share of the slow requests' time exceeds its share of all
+        time.
+        """
         return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
-        """Return whether the share of the slow requests' time is significantly larger than at random times.
+        """Return whether the share of the slow requests' time is significantly larger than at
+        random times.
 
         Fewer than 6 blocks give a range and no finding.
         """
@@ -56,13 +70,15 @@ class SlowShare(NamedTuple):
 
 
 class ArmPauses(NamedTuple):
-    """The garbage collections of one setting's services under one runtime, and the causes of slow requests.
+    """The garbage collections of one setting's services under one runtime, and the causes of slow
+    requests.
 
     per_s: collections of all services per second, median over the blocks
     share: share of a process's time in collections, median over the blocks
     longest_ns: the longest collection of all blocks
     unkept: share of the collections whose times were overwritten
-    percentile: slow requests are slower than this percentile; "" if slow requests are not known in every block
+    percentile: slow requests are slower than this percentile; "" if slow requests are not known in
+        every block
     shares: by a name of CAUSES; only shares that are known in all blocks
     """
 
@@ -76,8 +92,14 @@ class ArmPauses(NamedTuple):
     shares: Mapping[str, SlowShare]
 
     def by_block(self, name: str) -> dict[int, float]:
-        """Return the share of the slow requests' time that a cause explains, by block; empty if it is unknown."""
-        return dict(zip(self.blocks, self.shares[name].slow, strict=True)) if name in self.shares else {}
+        """Return the share of the slow requests' time that a cause explains, by block; empty if it
+        is unknown.
+        """
+        return (
+            dict(zip(self.blocks, self.shares[name].slow, strict=True))
+            if name in self.shares
+            else {}
+        )
 
     @property
     def findings(self) -> set[str]:
@@ -86,13 +108,16 @@ class ArmPauses(NamedTuple):
 
 
 def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
-    """Return the garbage collections and slow requests of each result row. *rows* differ only in the runtime.
+    """Return the garbage collections and slow requests of each result row. *rows* differ only in
+    the runtime.
 
     Rows whose services recorded no collections are left out.
     """
     known = [(row, [*filter(_is_known, row.good)]) for row in rows]
     every = [cell for _, cells in known for cell in cells]
-    percentile = next((name for name in PERCENTILES if all(map(partial(_has_slow, name), every))), "")
+    percentile = next(
+        (name for name in PERCENTILES if all(map(partial(_has_slow, name), every))), ""
+    )
     return [_pauses(row, cells, percentile) for row, cells in known if cells]
 
 
@@ -101,7 +126,9 @@ def _has_slow(percentile: str, cell: CellResult) -> bool:
 
 
 def _is_known(cell: CellResult) -> bool:
-    return bool(cell.wall_ns and cell.services and all("pauses" in service for service in cell.services))
+    return bool(
+        cell.wall_ns and cell.services and all("pauses" in service for service in cell.services)
+    )
 
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
@@ -123,7 +150,13 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
 
 def _figures(service: record.ServiceResult) -> list[int]:
     of = service["pauses"]
-    return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
+    return [
+        sum(of["collections"]),
+        sum(of["total_ns"]),
+        of["processes"],
+        of["longest_ns"],
+        of["unkept"],
+    ]
 
 
 def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
@@ -136,12 +169,15 @@ def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
     for name in CAUSES:
         of_name = [known.get(name) for known in causes]
         if all(of_name):
-            shares[name] = SlowShare(*(np.array([*map(itemgetter(key), of_name)]) for key in ("share", "window")))
+            shares[name] = SlowShare(
+                *(np.array([*map(itemgetter(key), of_name)]) for key in ("share", "window"))
+            )
     return shares
 
 
 def change_of_share(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return the change, from one runtime to another, in the share of slow requests with the cause *name*.
+    """Return the change, from one runtime to another, in the share of slow requests with the cause
+    *name*.
 
     None if there are too few blocks (rounds of measurement).
     """

@@ -1,4 +1,6 @@
-"""Names of settings: the system, and the parameters that distinguish settings of the same system."""
+"""Names of settings: the system, and the parameters that distinguish settings of the
+same system.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -9,7 +11,10 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.user_service import UserService
 from record.comparison import Setting
 
-SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")  # the topology of a user's service: processes and threads
+SHAPE = (
+    "NUM_API_SERVICES",
+    "NUM_WORKERS_PER_API_SERVICE",
+)  # the topology of a user's service: processes and threads
 
 
 def value_text(value: Value) -> str:
@@ -30,11 +35,15 @@ class HasParams(Protocol):
 def parameter_names(settings: Iterable[HasParams]) -> list[str]:
     """Return the names of all parameters of *settings*, in the order of their declaration."""
     used = dict.fromkeys(name for one in settings for name in one.params)
-    return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
+    return [name for name in PARAMETERS if name in used] + [
+        name for name in used if name not in PARAMETERS
+    ]
 
 
 def varying(settings: Iterable[HasParams]) -> list[str]:
-    """Return the names of the parameters that have several values in *settings*, in the order of their declaration."""
+    """Return the names of the parameters that have several values in *settings*, in the order of
+    their declaration.
+    """
     every = list(settings)
     texts: dict[str, set[str]] = {}
     for one in every:
@@ -44,17 +53,23 @@ def varying(settings: Iterable[HasParams]) -> list[str]:
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
-    """Return the parameters that *names* lists as text, such as 'SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
+    """Return the parameters that *names* lists as text, such as 'SELECT_MODE all, NUM_MULTI_SOCKET
+    10'.
+    """
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
 def topology(params: Mapping[str, Value]) -> str:
-    """Return processes and threads of a user's service, as --topology accepts them: '2x1'; empty without both."""
+    """Return processes and threads of a user's service, as --topology accepts them: '2x1'; empty
+    without both.
+    """
     return "x".join(value_text(params[name]) for name in SHAPE) if {*SHAPE} <= {*params} else ""
 
 
 def labels(every: Sequence[Series]) -> list[Message]:
-    """Return a label for each series that distinguishes it from the others, such as 'system 2, PAYLOAD_BYTES 0'."""
+    """Return a label for each series that distinguishes it from the others, such as 'system 2,
+    PAYLOAD_BYTES 0'.
+    """
     telling = varying(every)
     systems = len({each.system for each in every}) > 1
     return [
@@ -78,24 +93,31 @@ def about(sentence: Message, *subjects: Message | str) -> Message:
 
 
 def service_names(service: UserService | None) -> dict[str, str]:
-    """Return the name that reports show for a user's service, by its name in the cells; empty for other plans."""
+    """Return the name that reports show for a user's service, by its name in the cells; empty for
+    other plans.
+    """
     return {service.name: service.label} if service and service.command else {}
 
 
 def system_name(system: str, names: Mapping[str, str]) -> Message:
-    """Return a system as text: its name in *names* or else its own name; 'System 4 (TITLE)' for a system of gilscope.
+    """Return a system as text: its name in *names* or else its own name; 'System 4 (TITLE)' for a
+    system of gilscope.
 
     names: may also have titles of gilscope's systems, by number
     """
     if not system.isdigit():
         return verbatim(names.get(system, system))
     if system in names:
-        return message("System {number} ({title})", number=system, title=Message(msgid=names[system]))
+        return message(
+            "System {number} ({title})", number=system, title=Message(msgid=names[system])
+        )
     return message("System {number}", number=system)
 
 
 def place_in_plan(params: Mapping[str, Value], varying: Iterable[str], *, is_own: bool) -> str:
-    """Return what distinguishes a setting: the values of *varying* parameters, and a user's topology as '2x1'."""
+    """Return what distinguishes a setting: the values of *varying* parameters, and a user's
+    topology as '2x1'.
+    """
     told = [*varying]
     shape = ""
     if is_own and {*SHAPE} & {*told} and {*SHAPE} <= {*params}:
@@ -116,13 +138,18 @@ class Settings:
     names:  as service_names() returns them
     """
 
-    def __init__(self, rows: Sequence[Row], titles: Mapping[str, str], names: Mapping[str, str]) -> None:
+    def __init__(
+        self, rows: Sequence[Row], titles: Mapping[str, str], names: Mapping[str, str]
+    ) -> None:
         self._titles = titles
         self._names = names
         self._in_all = varying(rows)
         self._varying: dict[str, list[str]] = {}
         for system, mine in by_system(rows):
-            telling = {*varying(mine), "DISPATCH"}  # DISPATCH always stands in the name: it changes the design
+            telling = {
+                *varying(mine),
+                "DISPATCH",
+            }  # DISPATCH always stands in the name: it changes the design
             self._varying[system] = [name for name in self._in_all if name in telling]
         self._plan_titles = {row.key: row.title for row in rows}
 
@@ -134,17 +161,25 @@ class Settings:
         """Return the name and title of a system, such as 'System 4: Multi-socket pool'."""
         is_named = self._names.get(system, system) != system
         title = NOTHING if is_named else Message(msgid=self._titles.get(system, ""))
-        return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
+        return (
+            message("{name}: {title}", name=self.number(system), title=title)
+            if title
+            else self.number(system)
+        )
 
     def name(self, of: Setting) -> Message:
-        """Return the full name of a setting: 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
+        """Return the full name of a setting: 'System 4: Multi-socket pool - SELECT_MODE all,
+        NUM_MULTI_SOCKET 10'.
+        """
         if of.is_over_all:
             return message("All settings (geometric mean)")
         head, values = self.head(of.system), self.values(of)
         return message("{name} - {values}", name=head, values=values) if values else head
 
     def short(self, of: Setting) -> Message:
-        """Return the short name of a setting. The system's title is included only if no parameter is."""
+        """Return the short name of a setting. The system's title is included only if no parameter
+        is.
+        """
         if of.is_over_all:
             return message("all settings")
         return self.where(of) if self.values(of) else self.head(of.system)
@@ -154,7 +189,9 @@ class Settings:
         return listed(filter(None, [self.number(of.system), self.values(of)]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
-        """Return a profile's runtime, setting and sentence, such as '3.14t, System 4: the hottest line is ...'."""
+        """Return a profile's runtime, setting and sentence, such as '3.14t, System 4: the hottest
+        line is ...'.
+        """
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
@@ -163,7 +200,9 @@ class Settings:
         )
 
     def values(self, of: Setting) -> Message | str:
-        """Return what distinguishes a setting from others of its system: its title in the plan, or parameters."""
+        """Return what distinguishes a setting from others of its system: its title in the plan, or
+        parameters.
+        """
         if title := self._plan_titles.get(of.key):
             return Message(msgid=title)
         varied = self._varying.get(of.system, self._in_all)

@@ -1,4 +1,5 @@
-"""Tests of significance: permutation tests, Holm's adjustment, and a test for independence of blocks.
+"""Tests of significance: permutation tests, Holm's adjustment, and a test for independence of
+blocks.
 
 Methods, sources and limits are in docs/statistics.md.
 """
@@ -14,7 +15,8 @@ import numpy as np
 from analysis.stats import FEWEST_FOR_INTERVAL, Floats, logs
 from core.messages import Message, message
 
-# At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later looks at added blocks.
+# At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later
+# looks at added blocks.
 ALPHA, LATER_ALPHA = 0.04, 0.01
 # The share of the level that each family of comparisons in a report has. Their sum is 1.
 SHARES = {"throughput": 0.88, "tails": 0.07, "best": 0.03, "league": 0.02}
@@ -25,7 +27,8 @@ PERMUTATIONS = 9_999
 STAKES = np.array([0.2, 0.4, 0.6, 0.8, 0.95])
 FEWEST_FOR_DEPENDENCE = 8
 Test = Callable[[Floats], float]
-ENOUGH = 60  # with 60 blocks, the test detects 95 % of the runs whose interval is wrong because the ratio drifts
+# with 60 blocks, the test detects 95 % of the runs whose interval is wrong because the ratio drifts
+ENOUGH = 60
 SHUFFLES = 999
 DEPENDENT_ALPHA = 0.05
 DEPENDENT: Message = message("successive blocks are correlated, so the interval may be too narrow")
@@ -34,11 +37,11 @@ DEPENDENT: Message = message("successive blocks are correlated, so the interval 
 def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
     """Return the two-sided p value of a sign-flip test of the hypothesis that both arms are alike.
 
-    p is the probability that random signs give a sum as far from 0 as the observed sum of clipped() values.
-    per_block: log-ratios, shape (blocks,)
+    p is the probability that random signs give a sum as far from 0 as the observed sum of clipped()
+    values. per_block: log-ratios, shape (blocks,)
     seed:      seed of the random signs, which are used above 32 blocks; up to 32 blocks, p is exact
-    The test is valid if both signs of a block are equally likely, given the other blocks. p is never below
-    2 ** (1 - blocks): 3 blocks cannot give less than 0.25.
+    The test is valid if both signs of a block are equally likely, given the other blocks. p is
+    never below 2 ** (1 - blocks): 3 blocks cannot give less than 0.25.
     Source: Fisher (1935), section 21; Maritz (1979) for bounded scores.
     """
     return sum_flip_p(clipped(per_block), seed=seed)
@@ -47,8 +50,8 @@ def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
 def clipped(per_block: Sequence[float] | Floats) -> Floats:
     """Return the log-ratios, limited to 1.5 times their median distance from 0.
 
-    Because of the limit, one stalled cell cannot hide an effect. The limit does not depend on signs, so sign flips
-    stay exact.
+    Because of the limit, one stalled cell cannot hide an effect. The limit does not depend on
+    signs, so sign flips stay exact.
     """
     values = np.asarray(per_block, dtype=np.float64)
     bound = CLIP * float(np.median(np.abs(values)))
@@ -56,11 +59,13 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
 
 
 def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
-    """Return the two-sided p value of a sign-flip test on the sum of *scores*, which has one score per block.
+    """Return the two-sided p value of a sign-flip test on the sum of *scores*, which has one score
+    per block.
 
-    p is exact up to 32 blocks, and a Monte Carlo estimate above. The exact p does not try all patterns of signs. It
-    computes the sums of two halves and counts the pairs of sums.
-    Source: Horowitz and Sahni (1974) for the halves; Phipson and Smyth (2010) for the +1 of the Monte Carlo p.
+    p is exact up to 32 blocks, and a Monte Carlo estimate above. The exact p does not try all
+    patterns of signs. It computes the sums of two halves and counts the pairs of sums.
+    Source: Horowitz and Sahni (1974) for the halves; Phipson and Smyth (2010) for the +1 of the
+        Monte Carlo p.
     """
     total = abs(float(scores.sum()))
     rounding = 1e-12 * float(np.abs(scores).sum())
@@ -78,12 +83,13 @@ def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
 
 
 def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -> float:
-    """Return a p value that stays valid if it is checked after every block; same hypothesis as sign_flip_p().
+    """Return a p value that stays valid if it is checked after every block; same hypothesis as
+    sign_flip_p().
 
     one_sided: whether the hypothesis is that values are not above 0
-    The method bets on the sign of each value. The stake is a share of the wealth and grows with the value's size, up
-    to the median size so far. If both signs are equally likely, the wealth does not grow on average. p is 1 divided by
-    the largest wealth so far.
+    The method bets on the sign of each value. The stake is a share of the wealth and grows with the
+    value's size, up to the median size so far. If both signs are equally likely, the wealth does
+    not grow on average. p is 1 divided by the largest wealth so far.
     Source: Shafer and Vovk (2019), chapter 3; Ville (1939); docs/statistics.md.
     """
     values = np.asarray(per_block, dtype=np.float64)
@@ -99,8 +105,11 @@ def one_sided_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> f
     return sign_flip_p(per_block, seed=seed) / 2 if clipped(per_block).sum() > 0 else 1.0
 
 
-def outside_p(per_block: Sequence[float] | Floats, margin: float, one_sided_p: Callable[[Floats], float]) -> float:
-    """Return the p value of the hypothesis that the effect is *margin* or more, in either direction.
+def outside_p(
+    per_block: Sequence[float] | Floats, margin: float, one_sided_p: Callable[[Floats], float]
+) -> float:
+    """Return the p value of the hypothesis that the effect is *margin* or more, in either
+    direction.
 
     Source: Schuirmann (1987), two one-sided tests.
     """
@@ -109,26 +118,35 @@ def outside_p(per_block: Sequence[float] | Floats, margin: float, one_sided_p: C
 
 
 def holm(ps: Sequence[float], share: float = 1.0) -> tuple[float, ...]:
-    """Return the p values of one family, adjusted by Holm's method, and for the family's *share* of the level.
+    """Return the p values of one family, adjusted by Holm's method, and for the family's *share* of
+    the level.
 
-    If all hypotheses with an adjusted p of at most a are rejected, the probability of any false rejection is at most a.
-    Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1, and none may be below an earlier one.
+    If all hypotheses with an adjusted p of at most a are rejected, the probability of any false
+    rejection is at most a. Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1,
+    and none may be below an earlier one.
     """
     order = sorted(range(len(ps)), key=ps.__getitem__)
-    raised = accumulate((min(1.0, (len(ps) - rank) * ps[index] / share) for rank, index in enumerate(order)), max)
+    raised = accumulate(
+        (min(1.0, (len(ps) - rank) * ps[index] / share) for rank, index in enumerate(order)), max
+    )
     return tuple(p for _, p in sorted(zip(order, raised, strict=True)))
 
 
-def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0) -> float:
-    """Return the two-sided p value of a permutation test that two runs are alike; exact up to 9999 permutations.
+def unpaired_p(
+    denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0
+) -> float:
+    """Return the two-sided p value of a permutation test that two runs are alike; exact up to 9999
+    permutations.
 
-    Scores are distances of logs from their common median, limited to 1.5 times the median distance. The limit is the
-    same for every permutation. The result is 1 if a run has only one block.
+    Scores are distances of logs from their common median, limited to 1.5 times the median distance.
+    The limit is the same for every permutation. The result is 1 if a run has only one block.
     Source: Pitman (1937); scipy.stats.permutation_test.
     """
     if min(len(denominator_ns), len(numerator_ns)) < 2:
         return 1.0
-    from scipy import stats  # the import takes 0.5 s, and only a comparison of two saved runs needs it
+    from scipy import (
+        stats,
+    )  # the import takes 0.5 s, and only a comparison of two saved runs needs it
 
     pooled = np.concatenate([logs(denominator_ns), logs(numerator_ns)])
     scores = clipped(pooled - np.median(pooled))
@@ -144,10 +162,11 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
 
 
 def _fewest(least_p: Callable[[int], float]) -> Callable[[float], int]:
-    """Return a function that tells how many blocks a number of comparisons need for a significant result.
+    """Return a function that tells how many blocks a number of comparisons need for a significant
+    result.
 
-    With fewer blocks, a p that is adjusted for the comparisons cannot reach ALPHA. A family with a share of the level
-    counts as the number of its comparisons divided by this share.
+    With fewer blocks, a p that is adjusted for the comparisons cannot reach ALPHA. A family with a
+    share of the level counts as the number of its comparisons divided by this share.
     least_p: returns the smallest p that a number of blocks can reach
     """
     return lambda family: next(
@@ -157,15 +176,20 @@ def _fewest(least_p: Callable[[int], float]) -> Callable[[float], int]:
 
 fewest_blocks = _fewest(lambda blocks: 2.0 ** (1 - blocks))  # sign_flip_p(): 6 for one comparison
 fewest_blocks_anytime = _fewest(lambda blocks: anytime_p([1.0] * blocks))  # 8 for one comparison
-fewest_blocks_unpaired = _fewest(lambda blocks: 2 / comb(2 * blocks, blocks))  # unpaired_p(): 6 for one comparison
+fewest_blocks_unpaired = _fewest(
+    lambda blocks: 2 / comb(2 * blocks, blocks)
+)  # unpaired_p(): 6 for one comparison
 
 
 @dataclass(frozen=True, kw_only=True)
 class Looks:
-    """The times at which the results of a run were looked at. The p values of its comparisons depend on them.
+    """The times at which the results of a run were looked at. The p values of its comparisons
+    depend on them.
 
-    is_anytime: whether the number of blocks depends on results. If not, there is only the report at the end
-    first:      the last block of the report after which blocks were added; 0 if no report had a fixed number of blocks
+    is_anytime: whether the number of blocks depends on results. If not, there is only the report at
+        the end
+    first:      the last block of the report after which blocks were added; 0 if no report had a
+                fixed number of blocks
     seed:       seed of random signs
     """
 
@@ -174,7 +198,9 @@ class Looks:
     seed: int = 0
 
     def after(self, blocks: int) -> "Looks":
-        """Return the looks at the results if blocks are added to *blocks* blocks that were looked at."""
+        """Return the looks at the results if blocks are added to *blocks* blocks that were looked
+        at.
+        """
         return self if self.is_anytime else replace(self, is_anytime=True, first=blocks)
 
     def p(self, blocks: Mapping[int, float]) -> float:
@@ -185,21 +211,27 @@ class Looks:
         return self._lowest(blocks, partial(sign_flip_p, seed=self.seed), anytime_p)
 
     def p_outside(self, blocks: Mapping[int, float], margin: float) -> float:
-        """Return the p value of the hypothesis that the effect is *margin* or more, in either direction."""
+        """Return the p value of the hypothesis that the effect is *margin* or more, in either
+        direction.
+        """
         one_sided = partial(one_sided_flip_p, seed=self.seed), partial(anytime_p, one_sided=True)
         once, always = (partial(outside_p, margin=margin, one_sided_p=p) for p in one_sided)
         return self._lowest(blocks, once, always)
 
     def fewest(self, family: float) -> int:
-        """Return the least number of blocks with which one of *family* comparisons can become significant."""
+        """Return the least number of blocks with which one of *family* comparisons can become
+        significant.
+        """
         if not self.is_anytime or self.first >= fewest_blocks(family):
             return fewest_blocks(family)
         return fewest_blocks_anytime(family * (ALPHA / LATER_ALPHA if self.first else 1))
 
     def _lowest(self, blocks: Mapping[int, float], once: Test, always: Test) -> float:
-        """Return the p value of a test that is made once, of one that is valid at any time, or the lower of both.
+        """Return the p value of a test that is made once, of one that is valid at any time, or the
+        lower of both.
 
-        After a first report, the second test has only LATER_ALPHA of the level, so its p value is raised.
+        After a first report, the second test has only LATER_ALPHA of the level, so its p value is
+        raised.
         """
         values = np.array([*blocks.values()])
         if not self.is_anytime:
@@ -214,16 +246,20 @@ ONCE = Looks()
 
 
 def dependence(ratios: Mapping[int, float]) -> float | None:
-    """Return the one-sided p value of the hypothesis that successive blocks are independent; None below 8 blocks.
+    """Return the one-sided p value of the hypothesis that successive blocks are independent; None
+    below 8 blocks.
 
-    ratios: block -> log-ratio. Only positive correlation is tested, because only it makes intervals too narrow.
+    ratios: block -> log-ratio. Only positive correlation is tested, because only it makes intervals
+        too narrow.
     Source: permutation test of rank correlation (Pitman 1937, part II); docs/statistics.md.
     """
     if len(ratios) < FEWEST_FOR_DEPENDENCE:
         return None
     in_order = [ratios[block] for block in sorted(ratios)]
     _, places, counts = np.unique(in_order, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - counts / 2)[places] - len(ratios) / 2  # equal values get the mean of their ranks
+    ranks = (np.cumsum(counts) - counts / 2)[places] - len(
+        ratios
+    ) / 2  # equal values get the mean of their ranks
     chance = np.random.default_rng(0)
     shuffled = np.array([ranks, *(chance.permutation(ranks) for _ in range(SHUFFLES))])
     alike = (shuffled[:, 1:] * shuffled[:, :-1]).sum(axis=1)
@@ -239,5 +275,7 @@ def depends(p: float | None) -> bool:
 
 
 def independence_is_known(p: float | None, blocks: int) -> bool:
-    """Return whether *blocks* were enough to detect dependence between blocks, and no dependence was detected."""
+    """Return whether *blocks* were enough to detect dependence between blocks, and no dependence
+    was detected.
+    """
     return blocks >= ENOUGH and not depends(p)

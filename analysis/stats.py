@@ -1,7 +1,8 @@
 """Estimates of effects, regression coefficients and shares, with 95 % intervals.
 
-A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is faster. Methods,
-sources and limits are in docs/statistics.md. benchmarks/method_simulated.py simulates the methods' error rates.
+A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is
+faster. Methods, sources and limits are in docs/statistics.md. benchmarks/method_simulated.py
+simulates the methods' error rates.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,8 @@ class Estimate:
 
     count: the number of blocks or points from which it was estimated
 
-    low, high: the ends of the interval; minimum and maximum for 3 to 5 blocks; infinite for fewer blocks
+    low, high: the ends of the interval; minimum and maximum for 3 to 5 blocks; infinite for fewer
+        blocks
     """
 
     value: float
@@ -37,17 +39,23 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
-            raise ValueError(f"the interval {self.low} to {self.high} does not hold its value {self.value}")
+            raise ValueError(
+                f"the interval {self.low} to {self.high} does not hold its value {self.value}"
+            )
 
     @property
     def is_range(self) -> bool:
-        """Whether *low* and *high* are minimum and maximum, because there are too few values for an interval."""
+        """Whether *low* and *high* are minimum and maximum, because there are too few values for an
+        interval.
+        """
         return self.count < FEWEST_FOR_INTERVAL
 
     @property
     def ratio(self) -> "Estimate":
         """The estimate of a log-ratio, converted to a ratio."""
-        return Estimate(value=exp(self.value), low=exp(self.low), high=exp(self.high), count=self.count)
+        return Estimate(
+            value=exp(self.value), low=exp(self.low), high=exp(self.high), count=self.count
+        )
 
     @property
     def half_width(self) -> float:
@@ -55,8 +63,11 @@ class Estimate:
         return (self.high - self.low) / 2
 
 
-def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """Return ln(denominator's time / numerator's time) by block, for the blocks that both arms have.
+def log_ratios(
+    denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]
+) -> dict[int, float]:
+    """Return ln(denominator's time / numerator's time) by block, for the blocks that both arms
+    have.
 
     denominator_ns, numerator_ns: block -> time in ns, above 0
     """
@@ -65,10 +76,12 @@ def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, f
 
 
 def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
-    """Return the mean log-ratio of all settings for each block: the log of the geometric mean of their ratios.
+    """Return the mean log-ratio of all settings for each block: the log of the geometric mean of
+    their ratios.
 
     cells: one mapping block -> log-ratio for each setting
-    The result is one log-ratio per block. effect() and sign_flip_p() take it like that of a single setting.
+    The result is one log-ratio per block. effect() and sign_flip_p() take it like that of a single
+    setting.
     """
     every = list(cells)
     common = sorted(set.intersection(*map(set, every))) if every else []
@@ -79,17 +92,20 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     """Return the typical log-ratio with its 95 % interval (Hodges-Lehmann estimate).
 
     per_block: log-ratios, shape (blocks,)
-    The estimate is the median of the means of all pairs, including each value with itself. The interval holds the
-    values that Wilcoxon's signed-rank test does not reject; it is exact if values are distributed symmetrically.
-    Fewer than 6 blocks give the median, and 3 to 5 blocks minimum and maximum.
-    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval; docs/statistics.md.
+    The estimate is the median of the means of all pairs, including each value with itself. The
+    interval holds the values that Wilcoxon's signed-rank test does not reject; it is exact if
+    values are distributed symmetrically. Fewer than 6 blocks give the median, and 3 to 5 blocks
+    minimum and maximum. Source: Hodges and Lehmann (1963); Tukey (1949) for the interval;
+    docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))
     count, left_out = values.size, 0
     if count >= FEWEST_FOR_INTERVAL:
         first, second = np.triu_indices(count)
         values, left_out = np.sort((values[first] + values[second]) / 2), _left_out(count)
-    low, high = (values[left_out], values[-1 - left_out]) if count >= FEWEST_FOR_RANGE else (-inf, inf)
+    low, high = (
+        (values[left_out], values[-1 - left_out]) if count >= FEWEST_FOR_RANGE else (-inf, inf)
+    )
     return Estimate(value=float(np.median(values)), low=float(low), high=float(high), count=count)
 
 
@@ -105,17 +121,24 @@ def _left_out(values: int) -> int:
     return int(np.searchsorted(shares.cumsum(), (1 - CONFIDENCE) / 2, side="right")) - 1
 
 
-def paired_ratio(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
-    """Return the typical ratio of two arms, with its interval; None if no block measured both arms."""
+def paired_ratio(
+    denominator: Mapping[int, float], numerator: Mapping[int, float]
+) -> Estimate | None:
+    """Return the typical ratio of two arms, with its interval; None if no block
+    measured both arms.
+    """
     per_block = [*log_ratios(denominator, numerator).values()]
     return effect(per_block).ratio if per_block else None
 
 
-def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """Return each block's contribution to a log-ratio of throughputs: ln(denominator's total time / numerator's).
+def totals(
+    denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]
+) -> dict[int, float]:
+    """Return each block's contribution to a log-ratio of throughputs: ln(denominator's total time /
+    numerator's).
 
-    The mean of the contributions is this log-ratio, and they have its variance. One slow process in five changes the
-    ratio of total times, but not a median.
+    The mean of the contributions is this log-ratio, and they have its variance. One slow process in
+    five changes the ratio of total times, but not a median.
     Source: influence function of a ratio of means (Efron and Tibshirani 1993, chapter 21).
     """
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
@@ -124,7 +147,9 @@ def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float
     below = fmean(map(denominator_ns.__getitem__, both))
     above = fmean(map(numerator_ns.__getitem__, both))
     whole = log(below / above)
-    return {block: whole + denominator_ns[block] / below - numerator_ns[block] / above for block in both}
+    return {
+        block: whole + denominator_ns[block] / below - numerator_ns[block] / above for block in both
+    }
 
 
 def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
@@ -145,39 +170,59 @@ def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
     left = ((y - middle - matrix @ values) ** 2).sum() / degrees
     errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
     values[0] += middle
-    return [t_estimate(value, error, degrees, len(y)) for value, error in zip(values, errors, strict=True)]
+    return [
+        t_estimate(value, error, degrees, len(y))
+        for value, error in zip(values, errors, strict=True)
+    ]
 
 
 def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
-    """Return *value* as an estimate, with the t interval from its standard *error*, which may be infinite.
+    """Return *value* as an estimate, with the t interval from its standard *error*, which may be
+    infinite.
 
     tests: number of intervals that must hold simultaneously (Bonferroni)
     """
-    reach = inf if error == inf else t_quantile(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
-    return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=count)
+    reach = (
+        inf
+        if error == inf
+        else t_quantile(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
+    )
+    return Estimate(
+        value=float(value), low=float(value) - reach, high=float(value) + reach, count=count
+    )
 
 
 def t_quantile(degrees: int, probability: float) -> float:
     """Return the quantile of Student's t distribution for a probability."""
-    from scipy import special  # the import takes 0.2 s, and a report of few blocks needs no t interval
+    from scipy import (
+        special,
+    )  # the import takes 0.2 s, and a report of few blocks needs no t interval
 
     return float(special.stdtrit(degrees, probability))
 
 
 def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estimate:
-    """Return sum(counts) / sum(totals) with its interval, from one item per batch (successive periods of equal length).
+    """Return sum(counts) / sum(totals) with its interval, from one item per batch (successive
+    periods of equal length).
 
-    Successive samples of a thread are correlated, so a batch counts as one observation. The interval is that of a
-    ratio of two sums: variance by linearisation, and Student's t. docs/statistics.md has the source.
+    Successive samples of a thread are correlated, so a batch counts as one observation. The
+    interval is that of a ratio of two sums: variance by linearisation, and Student's t.
+    docs/statistics.md has the source.
     """
     value, variance, degrees = _share(counts, totals)
     return t_estimate(value, variance**0.5, degrees, degrees + 1, tests)
 
 
 def difference(
-    counts: Sequence[int], totals: Sequence[int], other: Sequence[int], other_totals: Sequence[int], tests: int = 1
+    counts: Sequence[int],
+    totals: Sequence[int],
+    other: Sequence[int],
+    other_totals: Sequence[int],
+    tests: int = 1,
 ) -> Estimate:
-    """Return the difference of two shares of independent samples: the first minus the other, with its interval."""
+    """Return the difference of two shares of independent samples: the first minus the other, with
+    its interval.
+    """
     value, variance, degrees = _share(counts, totals)
     less, of_less, fewer = _share(other, other_totals)
     degrees = min(degrees, fewer)  # conservative
@@ -199,19 +244,25 @@ def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, 
 
 
 def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """Return the log-ratio of the mean times of two saved runs (denominator / numerator), with its t interval."""
+    """Return the log-ratio of the mean times of two saved runs (denominator / numerator), with its
+    t interval.
+    """
     few = min(len(denominator_ns), len(numerator_ns))
     below, above = (np.asarray(times, dtype=np.float64) for times in (denominator_ns, numerator_ns))
     error = inf
     if few >= FEWEST_FOR_INTERVAL:
-        error = np.hypot(*(times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above)))
+        error = np.hypot(
+            *(times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above))
+        )
     return t_estimate(log(below.mean() / above.mean()), error, few - 1, few)
 
 
 def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """Return the log-ratio of the typical times of two saved runs (denominator / numerator), with its 95 % interval.
+    """Return the log-ratio of the typical times of two saved runs (denominator / numerator), with
+    its 95 % interval.
 
-    denominator_ns, numerator_ns: completion times in ns, one per block; the numbers of blocks may differ
+    denominator_ns, numerator_ns: completion times in ns, one per block; the numbers of blocks may
+        differ
     Source: each run has effect()'s interval; Zou and Donner (2008) combine the two intervals.
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))

@@ -1,4 +1,6 @@
-"""Steps: which runtimes are compared, and in what they differ, such as version, build, GIL or JIT."""
+"""Steps: which runtimes are compared, and in what they differ, such as version, build,
+GIL or JIT.
+"""
 
 import itertools
 from collections import defaultdict
@@ -10,8 +12,15 @@ from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeFacts, RuntimeName
 from record.comparison import StepName
 
-OF_VALUES = ("value", "interaction")  # comparisons of the values of a swept parameter, not of runtimes
-INSTALLERS = {"pip", "setuptools", "wheel"}  # packages that an environment has only if uv did not make it
+OF_VALUES = (
+    "value",
+    "interaction",
+)  # comparisons of the values of a swept parameter, not of runtimes
+INSTALLERS = {
+    "pip",
+    "setuptools",
+    "wheel",
+}  # packages that an environment has only if uv did not make it
 FLAGS: Mapping[str, Arg] = {
     **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
     "jit": message("JIT built in"),
@@ -28,18 +37,27 @@ NAMES: Mapping[str, Message] = {
     "other": message("several causes"),
     "best": message("best settings compared"),
 }
-# Ranges of default builds with the incremental collector, by minor and release of RuntimeName; ends are exclusive.
-INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1)), (15, (0, "b", 1))))
+# Ranges of default builds with the incremental collector, by minor and release of RuntimeName; ends
+# are exclusive.
+INCREMENTAL_GC = (
+    ((14, (0, "a", 1)), (14, (5, "release", 0))),
+    ((15, (0, "a", 1)), (15, (0, "b", 1))),
+)
 CAUSES: Mapping[StepName, str] = {
-    "version": "version", "patch": "patch", "build": "free_threaded", "lock": "gil_enabled", "jit": "jit_enabled"
-}  # fmt: skip
+    "version": "version",
+    "patch": "patch",
+    "build": "free_threaded",
+    "lock": "gil_enabled",
+    "jit": "jit_enabled",
+}
 Edge: TypeAlias = tuple[RuntimeName, RuntimeName]
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A step: a comparison of two runtimes that divides the numerator's throughput by the denominator's.
+    """A step: a comparison of two runtimes that divides the numerator's throughput by the
+    denominator's.
 
     causes:  those of version, patch, build, lock and jit in which the two arms differ
     between: runtimes that lead from the denominator to the numerator, with one cause at a time
@@ -52,16 +70,20 @@ class Step:
     between: tuple[str, ...] = ()
 
 
-def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, RuntimeFacts]) -> list[Step]:
-    """Return the comparisons (steps) of neighbouring runtimes, then of the first with the last, then of A/A.
+def steps(
+    arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, RuntimeFacts]
+) -> list[Step]:
+    """Return the comparisons (steps) of neighbouring runtimes, then of the first with the last,
+    then of A/A.
 
     arms:  names of the runtimes that took part; `native` has no steps
     again: {name of the second A/A arm: its runtime}
     facts: {runtime: what its interpreter reported}, which tells the patch release of '3.14t'
-    Neighbours differ in one cause: the builds of one patch release in the order default, free-threaded with GIL, and
-    free-threaded without GIL; a build without and with JIT; one build in successive releases. If no chain of
-    neighbours connects two arms, the arms next to each other in the order are compared.
-    A step between arms that differ in several causes is called other, because its causes cannot be separated.
+    Neighbours differ in one cause: the builds of one patch release in the order default,
+    free-threaded with GIL, and free-threaded without GIL; a build without and with JIT; one build
+    in successive releases. If no chain of neighbours connects two arms, the arms next to each other
+    in the order are compared. A step between arms that differ in several causes is called other,
+    because its causes cannot be separated.
     """
     named = _named(arms, facts)
     chain = [*named]
@@ -69,20 +91,27 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Run
     found = [_step(named, *pair) for pair in pairs]
     if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
         found.append(_step(named, chain[0], chain[-1], "whole"))
-    return found + [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
+    return found + [
+        Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()
+    ]
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, RuntimeFacts]) -> list[Step]:
-    """Return comparisons of the best setting of each earlier runtime with the best setting of the last runtime."""
+    """Return comparisons of the best setting of each earlier runtime with the best setting of the
+    last runtime.
+    """
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 
 
-def _named(arms: Sequence[str], facts: Mapping[str, RuntimeFacts]) -> dict[RuntimeName, RuntimeName]:
-    """Return a mapping from runtime names with patch release to names without it, in the order of comparison.
+def _named(
+    arms: Sequence[str], facts: Mapping[str, RuntimeFacts]
+) -> dict[RuntimeName, RuntimeName]:
+    """Return a mapping from runtime names with patch release to names without it, in the order of
+    comparison.
 
-    An arm without facts gets the patch release of other arms of its version. Default builds come first, by version,
-    then free-threaded builds, those with the GIL first.
+    An arm without facts gets the patch release of other arms of its version. Default builds come
+    first, by version, then free-threaded builds, those with the GIL first.
     """
     interpreted = [RuntimeName(arm) for arm in arms if arm != NATIVE]
     reported = {arm: facts[arm].version for arm in interpreted if arm in facts}
@@ -99,9 +128,11 @@ def _named(arms: Sequence[str], facts: Mapping[str, RuntimeFacts]) -> dict[Runti
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
-    """Return the pairs of runtimes with a single difference: build or GIL, JIT, or two successive releases.
+    """Return the pairs of runtimes with a single difference: build or GIL, JIT, or two successive
+    releases.
 
-    As many pairs of runtimes that are next to each other in *chain* are added as are needed to connect all runtimes.
+    As many pairs of runtimes that are next to each other in *chain* are added as are needed to
+    connect all runtimes.
     """
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
@@ -136,12 +167,16 @@ def _step(
 
 
 def _causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
-    differs = [cause for cause, of in CAUSES.items() if getattr(denominator, of) != getattr(numerator, of)]
+    differs = [
+        cause for cause, of in CAUSES.items() if getattr(denominator, of) != getattr(numerator, of)
+    ]
     return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
 
 
 def several_causes(denominator: str, numerator: str) -> Message:
-    """Return the causes of step `other` as text, as far as the names of the runtimes show them: 'build and GIL'."""
+    """Return the causes of step `other` as text, as far as the names of the runtimes show them:
+    'build and GIL'.
+    """
     names = RuntimeName(denominator), RuntimeName(numerator)
     are_releases = all(name.patch for name in names)
     causes = [cause for cause in _causes(*names) if cause != "patch" or are_releases]
@@ -149,10 +184,13 @@ def several_causes(denominator: str, numerator: str) -> Message:
 
 
 def not_separated(found: Sequence[Step]) -> list[Message]:
-    """Return, for each two runtimes that differ in several ways, how to measure the effect of each difference."""
+    """Return, for each two runtimes that differ in several ways, how to measure the effect of each
+    difference.
+    """
     return [
         message(
-            "{denominator} and {numerator} differ in several ways: {causes}. To measure the effect of each difference, "
+            "{denominator} and {numerator} differ in several ways: {causes}. To measure the effect "
+            "of each difference, "
             "add --runtime {runtimes}.",
             denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
             causes=listed(map(NAMES.__getitem__, step.causes), COMMA, AND),
@@ -171,10 +209,11 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
 
 
 def confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Message]:
-    """Return how two compared builds of Python differ, apart from the difference whose effect is measured.
+    """Return how two compared builds of Python differ, apart from the difference whose effect is
+    measured.
 
-    These are compiler, flags, the incremental garbage collector, the version if it is not the cause, and versions of
-    the packages in a user's own environment.
+    These are compiler, flags, the incremental garbage collector, the version if it is not the
+    cause, and versions of the packages in a user's own environment.
     """
     if step.denominator not in runtimes or step.numerator not in runtimes:
         return []
@@ -184,10 +223,16 @@ def confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Message]
     rows = [(label, value, after[label]) for label, value in before.items()]
     installed, others = (runtimes[arm].packages for arm in (step.denominator, step.numerator))
     for file in installed:
-        if file.startswith("/") and file in others:  # a user's file; our own pin the same versions for all runtimes
+        if (
+            file.startswith("/") and file in others
+        ):  # a user's file; our own pin the same versions for all runtimes
             mine, theirs = installed[file], others[file]
             rows += [
-                (message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
+                (
+                    message("package {name}", name=name),
+                    mine.get(name, MISSING),
+                    theirs.get(name, MISSING),
+                )
                 for name in sorted({*mine, *theirs} - INSTALLERS)
             ]
     return [
@@ -198,7 +243,9 @@ def confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Message]
 
 
 def _build(arm: str, facts: RuntimeFacts) -> dict[Arg, Arg]:
-    """Return the facts of an interpreter's build by label: compiler, flags, version and garbage collector."""
+    """Return the facts of an interpreter's build by label: compiler, flags, version and garbage
+    collector.
+    """
     name = RuntimeName(arm).of_release(facts.version)
     collects = not name.free_threaded and any(
         first <= (name.minor, name.release) < end for first, end in INCREMENTAL_GC

@@ -1,4 +1,6 @@
-"""The numbers of processes and threads with which services ran, which may not be those that were asked for."""
+"""The numbers of processes and threads with which services ran, which may not be those that were
+asked for.
+"""
 
 from collections.abc import Sequence
 from statistics import median_low
@@ -18,11 +20,14 @@ def shape_text(shape: Shape) -> str:
 def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
     """Return the median numbers of processes and threads that the services of *cells* had.
 
-    None if they are unknown, or if they differ between *cells*, as with a service that starts a thread per connection.
+    None if they are unknown, or if they differ between *cells*, as with a service that starts a
+    thread per connection.
     """
     processes, threads = [], []
     for cell in cells:
-        of_cell = [worker["threads"] for service in cell.services for worker in service.get("workers", ())]
+        of_cell = [
+            worker["threads"] for service in cell.services for worker in service.get("workers", ())
+        ]
         if of_cell:
             processes.append(len(of_cell))
             threads.append(median_low(of_cell))
@@ -32,17 +37,27 @@ def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
 
 
 def differ(one: Shape, other: Shape) -> bool:
-    """Return whether two services differ in processes, or one has over twice the other's threads per process."""
+    """Return whether two services differ in processes, or one has over twice the other's threads
+    per process.
+    """
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])
 
 
-def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """Return a list with one confound if the arms had different numbers of processes or threads, else [].
+def shape_confounds(
+    arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]
+) -> list[Message]:
+    """Return a list with one confound if the arms had different numbers of processes or threads,
+    else [].
 
     One block does not show whether the numbers vary within an arm.
     """
     one, other = map(measured_shape, cells)
-    if min(map(len, cells)) < FEWEST_BLOCKS or one is None or other is None or not differ(one, other):
+    if (
+        min(map(len, cells)) < FEWEST_BLOCKS
+        or one is None
+        or other is None
+        or not differ(one, other)
+    ):
         return []
     return [
         message(

@@ -1,7 +1,7 @@
 """Verdicts on one comparison, on all comparisons of a run, and on two saved runs.
 
-The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines each verdict, and
-how the number of missing blocks is estimated.
+The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines
+each verdict, and how the number of missing blocks is estimated.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -50,7 +50,8 @@ class Evidence:
 
     effect: log-ratio with its interval
     total:  log-ratio of total times; None if there are none, because a percentile has no total
-    p:      two-sided p of "no difference", adjusted for *family* comparisons and for the *share* of the level
+    p:      two-sided p of "no difference", adjusted for *family* comparisons and for the *share* of
+            the level
     p_outside: p of "a difference of the margin or more", adjusted likewise
     margin: share that counts as no difference: 0.03 means ratios from 1/1.03 to 1.03
     fewest: minimum number of blocks with which p can reach ALPHA
@@ -68,9 +69,13 @@ class Evidence:
     fewest_later: int = fewest_blocks(1)
 
     def holds(self, of: Estimate | None) -> bool:
-        """Return whether the whole interval of an estimate lies within the margin; True if there is no estimate."""
+        """Return whether the whole interval of an estimate lies within the margin; True if there is
+        no estimate.
+        """
         reach = log1p(self.margin)
-        return of is None or (of.count >= FEWEST_FOR_INTERVAL and -reach <= of.low and of.high <= reach)
+        return of is None or (
+            of.count >= FEWEST_FOR_INTERVAL and -reach <= of.low and of.high <= reach
+        )
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -82,7 +87,9 @@ def judge(evidence: Evidence) -> Verdict:
     if word != "inconclusive":
         return verdict
     total = blocks_needed(evidence)
-    needed = message("with this much noise, a verdict needs more than {most} blocks", most=MOST_BLOCKS)
+    needed = message(
+        "with this much noise, a verdict needs more than {most} blocks", most=MOST_BLOCKS
+    )
     if total is not None:
         needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
     why = message("{obstacle}; {needed}", obstacle=reason, needed=needed)
@@ -90,7 +97,8 @@ def judge(evidence: Evidence) -> Verdict:
 
 
 def _word_and_reason(evidence: Evidence) -> tuple[Word, Message]:
-    """Return the verdict that follows from *evidence*, and its reason. If it is inconclusive, say what is lacking.
+    """Return the verdict that follows from *evidence*, and its reason. If it is inconclusive, say
+    what is lacking.
 
     A difference that is significant but lies wholly inside the margin is called equivalent.
     """
@@ -103,10 +111,14 @@ def _word_and_reason(evidence: Evidence) -> tuple[Word, Message]:
         if evidence.p > ALPHA or includes_1:
             return "equivalent", inside
         return "equivalent", message(
-            "{inside}; the difference is significant but smaller than the margin ({p})", inside=inside, p=p
+            "{inside}; the difference is significant but smaller than the margin ({p})",
+            inside=inside,
+            p=p,
         )
     if is_significant and not includes_1:
-        excluded = message("the interval {interval} excludes 1, and {p}", interval=_interval_text(seen), p=p)
+        excluded = message(
+            "the interval {interval} excludes 1, and {p}", interval=_interval_text(seen), p=p
+        )
         return "faster" if ratio.low > 1 else "slower", excluded
     return "inconclusive", _lack(evidence, includes_1=includes_1)
 
@@ -121,11 +133,16 @@ def _lack(evidence: Evidence, *, includes_1: bool) -> Message:
     if seen.count < evidence.fewest:
         adjusted = _adjusted_text(evidence)
         return message(
-            "with {blocks}, p cannot be as low as {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted
+            "with {blocks}, p cannot be as low as {alpha}{adjusted}",
+            blocks=blocks,
+            alpha=ALPHA,
+            adjusted=adjusted,
         )
     if not evidence.holds(seen) and includes_1:
         return message(
-            "the interval {interval} includes 1 and reaches beyond {margin}", interval=interval, margin=margin
+            "the interval {interval} includes 1 and reaches beyond {margin}",
+            interval=interval,
+            margin=margin,
         )
     if not evidence.holds(seen):
         return message(
@@ -133,12 +150,14 @@ def _lack(evidence: Evidence, *, includes_1: bool) -> Message:
         )  # fmt: skip
     if evidence.total and not evidence.holds(evidence.total):
         return message(
-            "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total times, {total}, "
+            "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total "
+            "times, {total}, "
             "may differ by more",
             margin=margin, total=_interval_text(evidence.total),
         )  # fmt: skip
     return message(
-        "the interval {interval} lies within {margin}, but a larger difference is not excluded: {p}, which is "
+        "the interval {interval} lies within {margin}, but a larger difference is not excluded: "
+        "{p}, which is "
         "above {alpha}",
         interval=interval, margin=margin, p=_p_text(evidence, evidence.p_outside), alpha=ALPHA,
     )  # fmt: skip
@@ -146,7 +165,9 @@ def _lack(evidence: Evidence, *, includes_1: bool) -> Message:
 
 def _inside_text(evidence: Evidence) -> Message:
     interval, margin = _interval_text(evidence.effect), _margin_text(evidence)
-    inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
+    inside = message(
+        "the interval {interval} lies within {margin}", interval=interval, margin=margin
+    )
     if not evidence.total:
         return inside
     return message(
@@ -166,7 +187,9 @@ def _margin_text(evidence: Evidence) -> Message:
 
 def _adjusted_text(evidence: Evidence) -> Message:
     return (
-        message(" after correction for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
+        message(" after correction for {count} comparisons", count=evidence.family)
+        if evidence.family > 1
+        else NOTHING
     )
 
 
@@ -175,16 +198,19 @@ def _p_text(evidence: Evidence, p: float) -> Message:
 
 
 def amount(blocks: int) -> Message:
-    """Return a number of blocks as "a few", "dozens" or "hundreds", because it is only a rough estimate."""
+    """Return a number of blocks as "a few", "dozens" or "hundreds", because it is only a rough
+    estimate.
+    """
     return FEW if blocks <= MOST_FEW else DOZENS if blocks <= MOST_DOZENS else HUNDREDS
 
 
 def blocks_needed(evidence: Evidence) -> int | None:
-    """Return the total number of blocks that gives a verdict with a probability of 80 %; None if more than 1000.
+    """Return the total number of blocks that gives a verdict with a probability of 80 %; None if
+    more than 1000.
 
-    The estimate assumes the observed effect and standard deviation: (deviation * quantiles / distance)**2 blocks. The
-    distance is that from 1, at the family's significance level, or that from the end of the margin.
-    Source: sample size of a paired test; docs/statistics.md.
+    The estimate assumes the observed effect and standard deviation: (deviation * quantiles /
+    distance)**2 blocks. The distance is that from 1, at the family's significance level, or that
+    from the end of the margin. Source: sample size of a paired test; docs/statistics.md.
     """
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:
@@ -198,8 +224,12 @@ def blocks_needed(evidence: Evidence) -> int | None:
 
 
 def quantiles(family: float) -> tuple[float, float, float]:
-    """Return the normal quantiles for the interval, for a p adjusted for *family* comparisons, and for the power."""
-    usual, sharper, power = map(NormalDist().inv_cdf, ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER))
+    """Return the normal quantiles for the interval, for a p adjusted for *family* comparisons, and
+    for the power.
+    """
+    usual, sharper, power = map(
+        NormalDist().inv_cdf, ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER)
+    )
     return usual, sharper, power
 
 
@@ -207,7 +237,7 @@ def _blocks(spread: float, distance: float) -> float:
     return ceil((spread / distance) ** 2) if distance > spread / MOST_BLOCKS else inf
 
 
-# ---- families ------------------------------------------------------------------------------------------------------
+# ---- families ------------------------------------------------------------------------------------
 
 
 def judge_family(
@@ -219,11 +249,14 @@ def judge_family(
     looks: Looks = ONCE,
     share: float = 1.0,
 ) -> dict[Key, Verdict]:
-    """Return a verdict on each comparison of a family, such as all throughput ratios of a report except A/A.
+    """Return a verdict on each comparison of a family, such as all throughput ratios of a report
+    except A/A.
 
     comparisons: by any key, block -> log-ratio, in the order of the blocks
-    totals:      by the same keys, each block's contribution to the ratio of total times (statistics.stats.totals)
-    gates:       by the same keys, the gate that failed, or NOTHING; such a comparison is invalid and leaves the family
+    totals:      by the same keys, each block's contribution to the ratio of total times
+                 (statistics.stats.totals)
+    gates:       by the same keys, the gate that failed, or NOTHING; such a comparison is invalid
+                 and leaves the family
     looks:       when the results were looked at
     share:       the family's share of the level of the report (SHARES)
     """
@@ -257,7 +290,10 @@ def judge_runs(
     seen = {}
     for key, (below, above) in comparisons.items():
         if below and above and not gates.get(key):
-            longer = ([time * (1 + margin) for time in below], above), ([time * (1 + margin) for time in above], below)
+            longer = (
+                ([time * (1 + margin) for time in below], above),
+                ([time * (1 + margin) for time in above], below),
+            )
             seen[key] = Evidence(
                 effect=unpaired_effect(below, above),
                 total=unpaired_total(below, above),
@@ -269,7 +305,9 @@ def judge_runs(
 
 
 def _one_sided_p(below: Sequence[float], above: Sequence[float]) -> float:
-    """Return p of the hypothesis that the times *below* are not longer; 1 if they are not longer in the runs."""
+    """Return p of the hypothesis that the times *below* are not longer; 1 if they are not longer in
+    the runs.
+    """
     return unpaired_p(below, above) / 2 if unpaired_effect(below, above).value > 0 else 1.0
 
 
@@ -281,23 +319,35 @@ def _verdicts(
     share: float = 1.0,
     fewest_later_for: Callable[[float], int] | None = None,
 ) -> dict[Key, Verdict]:
-    """Return a verdict for each of *keys*. p values are adjusted for the number of comparisons in *seen*."""
+    """Return a verdict for each of *keys*. p values are adjusted for the number of comparisons in
+    *seen*.
+    """
     family = max(1, len(seen))
     fewest = fewest_for(family / share)
     later = (fewest_later_for or fewest_for)(family / share)
     ps = holm([one.p for one in seen.values()], share)
     outside = holm([one.p_outside for one in seen.values()], share)
     judged = {
-        key: judge(replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest, fewest_later=later))
+        key: judge(
+            replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest, fewest_later=later)
+        )
         for (key, one), p, p_outside in zip(seen.items(), ps, outside, strict=True)
     }
-    why = message("{obstacle}; at least {fewest} blocks are needed", obstacle=NO_BLOCK, fewest=fewest)
+    why = message(
+        "{obstacle}; at least {fewest} blocks are needed", obstacle=NO_BLOCK, fewest=fewest
+    )
     empty = Verdict(verdict="inconclusive", why=why, obstacle=NO_BLOCK, blocks_needed=fewest)
-    withheld = {key: Verdict(verdict="invalid", why=gate, obstacle=gate) for key, gate in gates.items() if gate}
+    withheld = {
+        key: Verdict(verdict="invalid", why=gate, obstacle=gate)
+        for key, gate in gates.items()
+        if gate
+    }
     known = {**judged, **withheld}
     return {key: known.get(key, empty) for key in keys}
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:
-    """Return whether a verdict is "slower", and all ratios in its interval mean over *share* more time (0.05: 5 %)."""
+    """Return whether a verdict is "slower", and all ratios in its interval mean over *share* more
+    time (0.05: 5 %).
+    """
     return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)

@@ -1,4 +1,6 @@
-"""Lines of code at which a service's threads wait for locks, from the profiles of `--profile python`."""
+"""Lines of code at which a service's threads wait for locks, from the profiles of `--profile
+python`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -16,7 +18,8 @@ Profile = Mapping[str, Any]
 
 
 class WaitingLine(NamedTuple):
-    """A line of code at which threads wait for a lock, with the share of their working time that they wait there.
+    """A line of code at which threads wait for a lock, with the share of their working time that
+    they wait there.
 
     caller: the line of the user's own code that called the function
     """
@@ -30,7 +33,9 @@ class WaitingLine(NamedTuple):
 
 
 class WaitChange(NamedTuple):
-    """A line of code that waits for a lock longer under one runtime than under another, in shares of working time."""
+    """A line of code that waits for a lock longer under one runtime than under another, in shares
+    of working time.
+    """
 
     wait: WaitingLine
     other: str
@@ -39,8 +44,12 @@ class WaitChange(NamedTuple):
 
 
 def settings(run: Run) -> list[list[Profile]]:
-    """Return the profiles of `--profile python` that name lines of code, grouped by setting, in the plan's order."""
-    found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
+    """Return the profiles of `--profile python` that name lines of code, grouped by setting, in the
+    plan's order.
+    """
+    found: list[Profile] = [
+        one for one in run.profiles if one.get("kind") == "python" and "lines" in one
+    ]
     return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
 
 
@@ -51,7 +60,9 @@ def waits(profile: Profile, profiles: Iterable[Profile]) -> list[WaitingLine]:
     """
     tests = sum(len(_waiting(each)) for each in profiles)
     shown = (_waiting_line(profile, line, tests) for line in _waiting(profile))
-    return sorted((wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value)
+    return sorted(
+        (wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value
+    )
 
 
 def _waiting(profile: Profile) -> list[Profile]:
@@ -61,7 +72,9 @@ def _waiting(profile: Profile) -> list[Profile]:
 def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLine:
     waiting = share(line["waits"][LOCK], profile["batches"], tests)
     caller = line.get("caller", "")
-    return WaitingLine(profile["runtime"], line["function"], place_of(line), line["file"], caller, waiting)
+    return WaitingLine(
+        profile["runtime"], line["function"], place_of(line), line["file"], caller, waiting
+    )
 
 
 def place_of(line: Profile) -> str:
@@ -70,7 +83,9 @@ def place_of(line: Profile) -> str:
 
 
 def changes(profiles: Sequence[Profile]) -> list[WaitChange]:
-    """Return the lines of code that wait significantly more under one of two runtimes, largest difference first."""
+    """Return the lines of code that wait significantly more under one of two runtimes, largest
+    difference first.
+    """
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
@@ -78,19 +93,32 @@ def changes(profiles: Sequence[Profile]) -> list[WaitChange]:
         version, other_version = (RuntimeName(one["runtime"]).version for one in (profile, other))
         for line in _waiting(profile):
             other_waits = _same_line_waits(other, line, is_alike=version == other_version)
-            by = difference(line["waits"][LOCK], profile["batches"], other_waits, other["batches"], tests)
+            by = difference(
+                line["waits"][LOCK], profile["batches"], other_waits, other["batches"], tests
+            )
             if by.low > LEAST_SHARE:
                 other_share = sum(other_waits) / max(1, sum(other["batches"]))
-                found.append(WaitChange(_waiting_line(profile, line), other["runtime"], other_share, by))
+                found.append(
+                    WaitChange(_waiting_line(profile, line), other["runtime"], other_share, by)
+                )
     return sorted(found, key=lambda one: -one.by.value)
 
 
 def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
-    """Return how many samples of *profile* show the code line *line* waiting for a lock, by batch of samples.
+    """Return how many samples of *profile* show the code line *line* waiting for a lock, by batch
+    of samples.
 
     is_alike: False if library versions may differ; lines of libraries are then matched by function
     """
-    names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
+    names = (
+        ("function", "file", "line")
+        if is_alike or not line.get("is_library")
+        else ("function", "file")
+    )
     place_of_line = itemgetter(*names)
-    same = [other["waits"][LOCK] for other in _waiting(profile) if place_of_line(other) == place_of_line(line)]
+    same = [
+        other["waits"][LOCK]
+        for other in _waiting(profile)
+        if place_of_line(other) == place_of_line(line)
+    ]
     return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])

@@ -1,4 +1,6 @@
-"""Functions for all benchmarks: parse options, run gilscope, alternate measurements, and print Markdown tables."""
+"""Functions for all benchmarks: parse options, run gilscope, alternate measurements, and print
+Markdown tables.
+"""
 
 import argparse
 import subprocess
@@ -19,14 +21,19 @@ Item = TypeVar("Item")
 
 
 def options(
-    doc: str | None, *places: str, words: Sequence[str] | None = None, **defaults: str | float | bool
+    doc: str | None,
+    *places: str,
+    words: Sequence[str] | None = None,
+    **defaults: str | float | bool,
 ) -> argparse.Namespace:
     """Parse the command line, or *words*.
 
     places: names of the positional arguments
     defaults: the options with their defaults, which also give the types
     """
-    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name in places:
         parser.add_argument(name)
     for name, default in defaults.items():
@@ -34,23 +41,31 @@ def options(
         if default is False:
             parser.add_argument(flag, action="store_true")
         else:
-            parser.add_argument(flag, type=type(default), default=default, help="default: %(default)s")
+            parser.add_argument(
+                flag, type=type(default), default=default, help="default: %(default)s"
+            )
     return parser.parse_args(words)
 
 
 def run_of(*flags: str, folder: Path = REPOSITORY) -> Run:
-    """Run runner.py with *flags* in *folder*, and return what it saved. Raises ChildFailed if it saved nothing."""
+    """Run runner.py with *flags* in *folder*, and return what it saved. Raises ChildFailed if it
+    saved nothing.
+    """
     with TemporaryDirectory() as place:
         out = Path(place) / "run"
         command = [*RUNNER, *flags, "--quiet", "--out", str(out)]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if not (out / "result.json").exists():
-            raise ChildFailed(f"{' '.join(command)} exited with {done.returncode}: {done.stdout}{done.stderr}")
+            raise ChildFailed(
+                f"{' '.join(command)} exited with {done.returncode}: {done.stdout}{done.stderr}"
+            )
         return load(out)
 
 
 def in_turns(repeats: int, measures: Mapping[str, Callable[[], Item]]) -> dict[str, list[Item]]:
-    """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the results by name."""
+    """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the
+    results by name.
+    """
     results: dict[str, list[Item]] = {name: [] for name in measures}
     for repeat in range(repeats):
         for name in list(measures)[:: -1 if repeat % 2 else 1]:
@@ -59,7 +74,9 @@ def in_turns(repeats: int, measures: Mapping[str, Callable[[], Item]]) -> dict[s
 
 
 def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:
-    """Print a Markdown table, and each row as soon as it is measured. head: titles, separated by |"""
+    """Print a Markdown table, and each row as soon as it is measured. head: titles,
+    separated by |
+    """
     for line in table_lines(head, rows):
         print(line, flush=True)
     print()

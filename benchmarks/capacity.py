@@ -1,13 +1,16 @@
-"""Search for the capacity of services whose capacity is known, and compare the result and time with theory.
+"""Search for the capacity of services whose capacity is known, and compare the result and time with
+theory.
 
-Usage: python -m benchmarks.capacity [--only mmc,mmc-500,mmc-1000,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t]
+Usage: python -m benchmarks.capacity [--only mmc,mmc-500,mmc-1000,mdc,bucket,stall] [--searches 20]
+    [--runtimes 3.14t]
 
-A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
-times an M/D/8 queue. mmc-500 and mmc-1000 are M/M/8 with objectives of 500 ms and 1 s. `bucket` answers requests above
-a rate with status 503. `stall` is an M/M/8 queue that pauses for 0.15 s every 5 s. The true capacity comes from
-Erlang's C formula (M/M/8), or a simulation of two million requests (the other cases; the bucket answers fewer requests
-than it has tokens for, because it is full at times). A request takes longer than its sleep, because gunicorn works,
-too. This is measured first, in a closed loop of constant sleeps that keeps all threads busy.
+A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an
+M/M/8 queue, constant times an M/D/8 queue. mmc-500 and mmc-1000 are M/M/8 with objectives of 500 ms
+and 1 s. `bucket` answers requests above a rate with status 503. `stall` is an M/M/8 queue that
+pauses for 0.15 s every 5 s. The true capacity comes from Erlang's C formula (M/M/8), or a
+simulation of two million requests (the other cases; the bucket answers fewer requests than it has
+tokens for, because it is full at times). A request takes longer than its sleep, because gunicorn
+works, too. This is measured first, in a closed loop of constant sleeps that keeps all threads busy.
 """
 
 import heapq
@@ -81,7 +84,16 @@ def main() -> None:
 
 def _work_s(runtime: str) -> float:
     """Return the time that a thread of the service is busy with a request beside its sleep."""
-    sizes = ["--num-clients", "2", "--num-connections-per-client", "16", "--blocks", "1", "--duration", "5"]
+    sizes = [
+        "--num-clients",
+        "2",
+        "--num-connections-per-client",
+        "16",
+        "--blocks",
+        "1",
+        "--duration",
+        "5",
+    ]
     with _application("mdc", runtime) as folder:
         (cell,) = run_of(*PLAN, *sizes, folder=folder).cells
     return SERVERS * cell.wall_ns / 1e9 / cell.answered - MEAN_S
@@ -102,7 +114,9 @@ def _row(case: str, lines: Sequence[Mapping[str, Any]], work_s: float) -> list[s
 
 
 def _search(case: str, runtimes: str) -> dict[str, Any]:
-    """Run one search with runner.py, and print its result. Raises ChildFailed if there is no result."""
+    """Run one search with runner.py, and print its result. Raises ChildFailed if there is no
+    result.
+    """
     start_s = monotonic()
     with _application(case, runtimes) as folder:
         run = run_of(*PLAN, "--slo", OBJECTIVES[case], folder=folder)
@@ -114,7 +128,9 @@ def _search(case: str, runtimes: str) -> dict[str, Any]:
         "interval": interval(first.rate, first.low, first.high, "{:.1f}".format) if first else "",
         "is_bracket": bool(first and first.is_bracket),
         "probes": sum(len(one.probes) for one in found),
-        "ratios": [interval(one.ratio, one.low, one.high, "{:.3f}".format) for one in ratios(run, found)],
+        "ratios": [
+            interval(one.ratio, one.low, one.high, "{:.3f}".format) for one in ratios(run, found)
+        ],
         "seconds": round(monotonic() - start_s, 1),
     }
     print(json.dumps(line), flush=True)
@@ -122,7 +138,9 @@ def _search(case: str, runtimes: str) -> dict[str, Any]:
 
 
 def theory(case: str, work_s: float = 0.0) -> float:
-    """Return the capacity of a case in requests/s, if each request takes *work_s* longer than it sleeps."""
+    """Return the capacity of a case in requests/s, if each request takes *work_s* longer than it
+    sleeps.
+    """
     return capacity_of(partial(QUEUES[case], work_s), SERVERS / (MEAN_S + work_s))
 
 
@@ -135,8 +153,12 @@ def capacity_of(late: Callable[[float], float], high: float) -> float:
     return low
 
 
-def late_mmc(rate: float, servers: int = SERVERS, mean_s: float = MEAN_S, limit_s: float = LIMIT_S) -> float:
-    """Return P(sojourn > limit) of M/M/c. Source: Erlang's C formula; L. Kleinrock, Queueing Systems."""
+def late_mmc(
+    rate: float, servers: int = SERVERS, mean_s: float = MEAN_S, limit_s: float = LIMIT_S
+) -> float:
+    """Return P(sojourn > limit) of M/M/c. Source: Erlang's C formula; L. Kleinrock, Queueing
+    Systems.
+    """
     service, spare = 1 / mean_s, servers / mean_s - rate
     if spare <= 0:
         return 1.0
@@ -148,12 +170,17 @@ def late_mmc(rate: float, servers: int = SERVERS, mean_s: float = MEAN_S, limit_
 
 
 def paused_s(order: random.Random, begin_s: float) -> float:
-    """Return the time in s that the service that pauses takes for a request that it begins at *begin_s*."""
+    """Return the time in s that the service that pauses takes for a request that it begins at
+    *begin_s*.
+    """
     return max(0.0, STALL_S - begin_s % STALL_EVERY_S) + order.expovariate(1 / MEAN_S)
 
 
-def late(limit_s: float, work_s: float, service_s: Callable[[random.Random, float], float], rate: float) -> float:
-    """Return the share of requests whose time in a queue with SERVERS servers exceeds *limit_s*, simulated.
+def late(
+    limit_s: float, work_s: float, service_s: Callable[[random.Random, float], float], rate: float
+) -> float:
+    """Return the share of requests whose time in a queue with SERVERS servers exceeds *limit_s*,
+    simulated.
 
     A server works *work_s* for a request, and sleeps for the time that *service_s* returns.
     """
@@ -190,7 +217,9 @@ QUEUES: dict[str, Callable[[float, float], float]] = {
 
 @contextmanager
 def _application(case: str, runtimes: str) -> Iterator[Path]:
-    """Yield a temporary folder with the application of a case, its requirements and its plan.yaml."""
+    """Yield a temporary folder with the application of a case, its requirements and
+    its plan.yaml.
+    """
     service = {
         "command": "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8",
         "requirements": "needs.txt", "environment": {"KIND": case}, "requests": ["GET /"],
@@ -199,7 +228,9 @@ def _application(case: str, runtimes: str) -> Iterator[Path]:
         folder = Path(place)
         (folder / "busy.py").write_text(APP)
         (folder / "needs.txt").write_text("gunicorn")
-        (folder / "plan.yaml").write_text(json.dumps({"runtimes": runtimes.split(","), "service": service}))
+        (folder / "plan.yaml").write_text(
+            json.dumps({"runtimes": runtimes.split(","), "service": service})
+        )
         yield folder
 
 

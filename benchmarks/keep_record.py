@@ -2,8 +2,9 @@
 
 Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
-The small result.json has no histograms, slow requests, slices, fingerprints and folders of interpreters. `runner.py
-report` makes everything else of the report from it again. table.csv keeps the percentiles, which need the histograms.
+The small result.json has no histograms, slow requests, slices, fingerprints and folders of
+interpreters. `runner.py report` makes everything else of the report from it again. table.csv keeps
+the percentiles, which need the histograms.
 """
 
 import shlex
@@ -34,7 +35,10 @@ def keep(run: Path, folder: Path) -> None:
     """Write the table and the small result.json. Raises BadInput if the run has no report."""
     whole = load(run)
     if not (run / TABLE).is_file():
-        raise BadInput("{run} has no table.csv. Make its report with: python runner.py report {run}", run=str(run))
+        raise BadInput(
+            "{run} has no table.csv. Make its report with: python runner.py report {run}",
+            run=str(run),
+        )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text((run / TABLE).read_text())
     RunFile(folder).save(compact(whole))
@@ -45,11 +49,15 @@ def compact(run: Run) -> Run:
     runtimes = {name: _without_paths(facts) for name, facts in run.runtimes.items()}
     command = shlex.split(command_line(run))[1:]
     cells = [*map(_compact, run.cells)]
-    return replace(run, command=command, runtimes=runtimes, fingerprints={}, profiles=[], cells=cells)
+    return replace(
+        run, command=command, runtimes=runtimes, fingerprints={}, profiles=[], cells=cells
+    )
 
 
 def _without_paths(facts: RuntimeFacts) -> RuntimeFacts:
-    return replace(facts, executable=Path(facts.executable).name, flags=replace(facts.flags, configure=""))
+    return replace(
+        facts, executable=Path(facts.executable).name, flags=replace(facts.flags, configure="")
+    )
 
 
 def _compact(cell: CellResult) -> CellResult:

@@ -1,26 +1,30 @@
-"""Measure services whose ratio and latencies are known, and judge the verdicts: ok, refused or MISS.
+"""Measure services whose ratio and latencies are known, and judge the verdicts: ok, refused or
+MISS.
 
-Usage: python -m benchmarks.known_answers [--only sleep,work] [--client native,python] [--order slices,sequential]
-       [--short] [--repeats 1] [--aa 0] [--sweeps 0] [--save FILE]
+Usage: python -m benchmarks.known_answers [--only sleep,work] [--client native,python] [--order
+       slices,sequential] [--short] [--repeats 1] [--aa 0] [--sweeps 0] [--save FILE]
 
-tests/known/scenarios.py lists the services. runner.py measures each of them with both clients and in both orders, and
-the truth comes from a simulation of the same closed loop. The whole table takes about two hours on two quiet cores.
-The exit status is 1 if there is a MISS:
+tests/known/scenarios.py lists the services. runner.py measures each of them with both clients and
+in both orders, and the truth comes from a simulation of the same closed loop. The whole table takes
+about two hours on two quiet cores. The exit status is 1 if there is a MISS:
 
-- a ratio that differs from the truth by more than 3 %, unless the verdict is `invalid`, or `inconclusive` with an
-  interval that reaches to within 3 % of the truth
-- `equivalent` although the truth is beyond the margin, or `faster` or `slower` in the wrong direction
-- throughput of a service, p99 or p99.9 that differs from the truth by more than 10 %. Latencies may also differ by
-  10 ms, because threads wake up late, and by 50 ms if the run says that other processes used the cores
+- a ratio that differs from the truth by more than 3 %, unless the verdict is `invalid`, or
+  `inconclusive` with an interval that reaches to within 3 % of the truth
+- `equivalent` although the truth is beyond the margin, or `faster` or `slower` in the wrong
+  direction
+- throughput of a service, p99 or p99.9 that differs from the truth by more than 10 %. Latencies may
+  also differ by 10 ms, because threads wake up late, and by 50 ms if the run says that other
+  processes used the cores
 - a warning of an unsteady start although the service is steady, or no warning although it is not
-- equal services that are called faster or slower in more than 5 % of their rows (and in more than one)
+- equal services that are called faster or slower in more than 5 % of their rows (and in more than
+  one)
 
 --only: the services whose names begin with one of these words, separated by commas
 --short: one block of each row, too few for an interval
 --aa N: N comparisons of a service with itself by each client in each order, and no other row
 --repeats: how often each row is measured
---sweeps N: N sweeps in which the second value makes requests 10 % slower without the GIL only, and no other row
---save: also write the table to this file, as Markdown
+--sweeps N: N sweeps in which the second value makes requests 10 % slower without the GIL only, and
+no other row --save: also write the table to this file, as Markdown
 """
 
 import shlex
@@ -38,11 +42,16 @@ from tests.known.scenarios import SAME, SCENARIOS
 MOST_CALLED, FOUND = 0.05, 0.9
 _SWEPT = "NUM_WORKERS_PER_API_SERVICE 1 → 10"
 PLANTED = {f"{_SWEPT}: 3.14t", f"{_SWEPT}: 3.14t+gil → 3.14t", "GIL: 3.14t+gil → 3.14t 1x10"}
-HEAD = "service | client | order | true ratio | measured | verdict | true p99, p99.9 [ms] | measured | result"
+HEAD = (
+    "service | client | order | true ratio | measured | verdict | true p99, p99.9 [ms] | measured"
+    " | result"
+)
 
 
 def main() -> None:
-    """Print the table, then how often each result occurred. Exit with status 1 if there is a MISS."""
+    """Print the table, then how often each result occurred. Exit with status 1 if
+    there is a MISS.
+    """
     given = options(
         __doc__,
         only="",
@@ -56,10 +65,20 @@ def main() -> None:
     )
     if given.sweeps:
         sys.exit(_sweeps(given.sweeps, given.client.split(",")))
-    names = [SAME] if given.aa else [name for name in SCENARIOS if name.startswith(tuple(given.only.split(",")))]
+    names = (
+        [SAME]
+        if given.aa
+        else [name for name in SCENARIOS if name.startswith(tuple(given.only.split(",")))]
+    )
     if not names:
-        sys.exit(f"no service's name begins with {given.only}. The names are: {'; '.join(SCENARIOS)}")
-    chosen = list(product(range(given.aa or given.repeats), names, given.client.split(","), given.order.split(",")))
+        sys.exit(
+            f"no service's name begins with {given.only}. The names are: {'; '.join(SCENARIOS)}"
+        )
+    chosen = list(
+        product(
+            range(given.aa or given.repeats), names, given.client.split(","), given.order.split(",")
+        )
+    )
     results: list[str] = []
     lines = []
     for line in table_lines(HEAD, _rows(chosen, given.short, results)):
@@ -68,33 +87,49 @@ def main() -> None:
     counts = ", ".join(f"{results.count(word)} {word}" for word in (OK, REFUSED, CALLED, MISS))
     print(f"\n{counts}")
     if given.save:
-        title = f"# Known answers\n\n`python -m benchmarks.known_answers {shlex.join(sys.argv[1:])}`: {counts}\n"
+        command = f"python -m benchmarks.known_answers {shlex.join(sys.argv[1:])}"
+        title = f"# Known answers\n\n`{command}`: {counts}\n"
         Path(given.save).write_text("\n".join([title, *lines, ""]), "utf-8")
     equal = sum(name == SAME for _, name, *_ in chosen)
     sys.exit(MISS in results or results.count(CALLED) > max(1, MOST_CALLED * equal))
 
 
 def _sweeps(count: int, clients: Sequence[str]) -> int:
-    """Measure sweeps, and print the verdict on each comparison. Return 1 if too many are wrong, else 0."""
+    """Measure sweeps, and print the verdict on each comparison. Return 1 if too many are wrong,
+    else 0.
+    """
     found = called = 0
     for number in range(count):
         verdicts = swept(clients[number % len(clients)])
         print("; ".join(f"{label}: {word}" for label, word in verdicts.items()), flush=True)
         found += all(word == "slower" for label, word in verdicts.items() if label in PLANTED)
-        called += sum(word in ("faster", "slower") for label, word in verdicts.items() if label not in PLANTED)
+        called += sum(
+            word in ("faster", "slower") for label, word in verdicts.items() if label not in PLANTED
+        )
     print(f"\nfound in {found} of {count}; {called} others called")
     return int(found < FOUND * count or called > MOST_CALLED * count)
 
 
-def _rows(chosen: Sequence[tuple[int, str, str, str]], is_short: bool, results: list[str]) -> Iterator[Sequence[str]]:
-    """Measure each of *chosen* (number, service, client, order), and yield its row. Append each result to *results*."""
+def _rows(
+    chosen: Sequence[tuple[int, str, str, str]], is_short: bool, results: list[str]
+) -> Iterator[Sequence[str]]:
+    """Measure each of *chosen* (number, service, client, order), and yield its row. Append each
+    result to *results*.
+    """
     for _, name, client, order in chosen:
         scenario = SCENARIOS[name]
         try:
             seen = measured(scenario, client, order, is_short)
         except GilscopeError as failed:
             results.append(MISS)
-            yield [name, client, order, f"{scenario.ratio:.3f}", *["-"] * 4, f"{MISS}: {failed}".replace("\n", " ")]
+            yield [
+                name,
+                client,
+                order,
+                f"{scenario.ratio:.3f}",
+                *["-"] * 4,
+                f"{MISS}: {failed}".replace("\n", " "),
+            ]
             continue
         found, faults = judge(scenario, seen)
         results.append(found)
@@ -108,7 +143,9 @@ def _rows(chosen: Sequence[tuple[int, str, str, str]], is_short: bool, results: 
             seen.verdict,
             " / ".join(_milliseconds((truth.p99_ms, truth.p999_ms)) for truth in scenario.truths),
             " / ".join(map(_milliseconds, seen.percentiles)),
-            ": ".join([found, "; ".join(faults) or seen.why]) if found in (MISS, REFUSED) else found,
+            ": ".join([found, "; ".join(faults) or seen.why])
+            if found in (MISS, REFUSED)
+            else found,
         ]
 
 

@@ -1,7 +1,8 @@
-"""Test the statistics on simulated data: python -m benchmarks.method_simulated [--runs N] [--seed S]
+"""Test the statistics on simulated data: python -m benchmarks.method_simulated [--runs N] [--seed
+S]
 
-The benchmark simulates comparisons of two arms on machines with realistic noise, judges them with the functions of the
-reports, and prints Markdown tables for docs/measurements/statistics.md.
+The benchmark simulates comparisons of two arms on machines with realistic noise, judges them with
+the functions of the reports, and prints Markdown tables for docs/measurements/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +37,9 @@ MOST_LOOKS = 60
 SLICES = 10  # of each arm in a block
 WINDOWS_S, SHORT_FAMILIES = (0.1, 0.2, 0.25, 0.35, 1.0), (1, 9)
 SECOND_NS = 1e9
-Noise = Callable[[np.random.Generator, int], tuple[Floats, Floats]]  # logs of both arms' times, by block
+Noise = Callable[
+    [np.random.Generator, int], tuple[Floats, Floats]
+]  # logs of both arms' times, by block
 
 
 def alike(draw: Callable[[np.random.Generator, int], Floats]) -> Noise:
@@ -47,12 +50,16 @@ def alike(draw: Callable[[np.random.Generator, int], Floats]) -> Noise:
 def slow_cells(
     rng: np.random.Generator, blocks: int, sd: float = 0.03, share: float = 0.05, times: float = 3
 ) -> Floats:
-    """Draw noise with the standard deviation *sd*, in which a *share* of the cells takes *times* the time."""
+    """Draw noise with the standard deviation *sd*, in which a *share* of the cells takes *times*
+    the time.
+    """
     return rng.normal(0, sd, blocks) + log(times) * (rng.random(blocks) < share)
 
 
 def one_skewed(rng: np.random.Generator, blocks: int) -> tuple[Floats, Floats]:
-    """Draw exponential noise of 3 % for the second arm and normal noise of 1 % for the first, with the same means."""
+    """Draw exponential noise of 3 % for the second arm and normal noise of 1 % for the first, with
+    the same means.
+    """
     return rng.normal(0, 0.01, blocks), rng.exponential(0.03, blocks) + log(1 - 0.03)
 
 
@@ -65,17 +72,26 @@ def wandering(coefficient: float) -> Noise:
 def autocorrelated(rng: np.random.Generator, count: int, coefficient: float) -> Floats:
     """Draw an AR(1) process with an sd of 3 %."""
     shocks = rng.normal(0, 0.03 * sqrt(1 - coefficient**2), count + 100)
-    return np.fromiter(accumulate(shocks, lambda last, shock: coefficient * last + shock), float)[100:]
+    return np.fromiter(accumulate(shocks, lambda last, shock: coefficient * last + shock), float)[
+        100:
+    ]
 
 
 def of_machine(rng: np.random.Generator, count: int, drift: float, coefficient: float) -> Floats:
-    """Draw noise of *count* measurements with an sd of 2 %, a drift, and AR(1) noise if *coefficient* is given."""
+    """Draw noise of *count* measurements with an sd of 2 %, a drift, and AR(1) noise if
+    *coefficient* is given.
+    """
     logs = rng.normal(0, 0.02, count) + np.linspace(0, log(1 + drift), count)
     return logs + autocorrelated(rng, count, coefficient) if coefficient else logs
 
 
 def in_order(
-    rng: np.random.Generator, blocks: int, *, drift: float = 0, carried: float = 0, coefficient: float = 0
+    rng: np.random.Generator,
+    blocks: int,
+    *,
+    drift: float = 0,
+    carried: float = 0,
+    coefficient: float = 0,
 ) -> tuple[Floats, Floats]:
     """Draw cells in the order in which a run measures them.
 
@@ -108,13 +124,20 @@ def in_slices(
     """
     count, arms = 2 * SLICES * blocks, np.zeros((2, blocks))
     machine = of_machine(rng, count, drift, coefficient)
-    lost = np.array([rng.exponential(burst_s, bursts).sum() for bursts in rng.poisson(0.05, count)]) / 0.1
+    lost = (
+        np.array([rng.exponential(burst_s, bursts).sum() for bursts in rng.poisson(0.05, count)])
+        / 0.1
+    )
     machine -= np.log1p(-np.minimum(lost, 0.9))
     seed = int(rng.integers(2**31))
     for block in range(blocks):
-        order = np.array([arm for turn in range(SLICES) for arm in block_order(2, turn + 1, seed + block)])
+        order = np.array(
+            [arm for turn in range(SLICES) for arm in block_order(2, turn + 1, seed + block)]
+        )
         logs = machine[2 * SLICES * block : 2 * SLICES * (block + 1)].copy()
-        logs += log(1 + carried) * (np.append(order[0], order[:-1]) == 0)  # the first arm was warmed up last
+        logs += log(1 + carried) * (
+            np.append(order[0], order[:-1]) == 0
+        )  # the first arm was warmed up last
         speeds = [np.exp(-logs[order == arm]).mean() for arm in (0, 1)]
         arms[:, block] = rng.normal(0, 0.01, 2) - np.log(speeds)
     return arms[0], arms[1]
@@ -124,9 +147,16 @@ CASES: Mapping[str, Noise] = {
     "normal, sd 3 %": alike(lambda rng, blocks: rng.normal(0, 0.03, blocks)),
     "heavy tails (Student t, 2)": alike(lambda rng, blocks: 0.02 * rng.standard_t(2, blocks)),
     "5 % of cells 3 x slow": alike(slow_cells),
-    "two humps, 10 % apart": alike(lambda rng, blocks: 0.1 * rng.integers(0, 2, blocks) + rng.normal(0, 0.01, blocks)),
-    "unequal variance, 1 % and 6 %": lambda rng, blocks: (rng.normal(0, 0.01, blocks), rng.normal(0, 0.06, blocks)),
-    "ties, in steps of 2 %": alike(lambda rng, blocks: 0.02 * np.rint(rng.normal(0, 0.03, blocks) / 0.02)),
+    "two humps, 10 % apart": alike(
+        lambda rng, blocks: 0.1 * rng.integers(0, 2, blocks) + rng.normal(0, 0.01, blocks)
+    ),
+    "unequal variance, 1 % and 6 %": lambda rng, blocks: (
+        rng.normal(0, 0.01, blocks),
+        rng.normal(0, 0.06, blocks),
+    ),
+    "ties, in steps of 2 %": alike(
+        lambda rng, blocks: 0.02 * np.rint(rng.normal(0, 0.03, blocks) / 0.02)
+    ),
     "AR(1) 0.8 of the machine": partial(in_order, coefficient=0.8),
     "AR(1) 0.5 of the ratio": wandering(0.5),
     "AR(1) 0.8 of the ratio": wandering(0.8),
@@ -150,10 +180,14 @@ def judged(below: Floats, above: Floats) -> Verdict:
     return family_judged([(below, above)])[0]
 
 
-def shares(runs: int, seed: Sequence[int], trial: Callable[[np.random.Generator], Sequence[float]]) -> list[str]:
-    """Return for each outcome of *trial* the share of simulated runs that have it; '-' if no run decides it.
+def shares(
+    runs: int, seed: Sequence[int], trial: Callable[[np.random.Generator], Sequence[float]]
+) -> list[str]:
+    """Return for each outcome of *trial* the share of simulated runs that have it; '-' if no run
+    decides it.
 
-    trial: simulates a run; each of its outcomes is true, false, or NaN if the run does not decide it
+    trial: simulates a run; each of its outcomes is true, false, or NaN if the run does not decide
+        it
     """
     rng = np.random.default_rng(seed)
     outcomes = np.array([trial(rng) for _ in range(runs)], float).T
@@ -174,9 +208,11 @@ def tells_apart(verdict: Verdict) -> bool:
 
 
 def case_row(name: str, blocks: int, runs: int, seed: int) -> Sequence[str]:
-    """Return a row: coverage and verdicts if the arms are equal, verdicts if one is 5 % faster, and the check's result.
+    """Return a row: coverage and verdicts if the arms are equal, verdicts if one is 5 % faster, and
+    the check's result.
 
-    The last column is the share of runs without a passed check among those with a false verdict or without coverage.
+    The last column is the share of runs without a passed check among those with a false verdict or
+    without coverage.
     """
 
     def trial(rng: np.random.Generator) -> Sequence[float]:
@@ -194,12 +230,18 @@ def case_row(name: str, blocks: int, runs: int, seed: int) -> Sequence[str]:
 
 
 def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
-    """Return a row: the share of runs with a false verdict if a family is judged after every block, up to 60."""
+    """Return a row: the share of runs with a false verdict if a family is judged after every block,
+    up to 60.
+    """
     needed = []
 
     def trial(rng: np.random.Generator) -> Sequence[float]:
         values = 0.05 * rng.standard_t(3, (family, MOST_LOOKS))
-        flips = any(sign_flip_p(values[0][:end]) <= ALPHA for end in range(6, EXACT_UP_TO + 1)) if family == 1 else nan
+        flips = (
+            any(sign_flip_p(values[0][:end]) <= ALPHA for end in range(6, EXACT_UP_TO + 1))
+            if family == 1
+            else nan
+        )
         found = min(holm([anytime_p(row) for row in values])) <= ALPHA
         true = rng.normal(0.05, 0.05, MOST_LOOKS)
         enough = (end for end in range(1, MOST_LOOKS) if family * anytime_p(true[:end]) <= ALPHA)
@@ -213,19 +255,23 @@ def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
 def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:
     """Draw cells with windows of *window_s* on a machine with AR(1) noise, coefficient 0.8, sd 3 %.
 
-    Cells also differ by their processes (sd 2 %), by their requests (sd 2 % in 1 s, more in shorter windows), and by
-    bursts of other work that stop everything: one in 2 s with a mean of 30 ms.
+    Cells also differ by their processes (sd 2 %), by their requests (sd 2 % in 1 s, more in shorter
+    windows), and by bursts of other work that stop everything: one in 2 s with a mean of 30 ms.
     """
     arms = []
     for logs in in_order(rng, blocks, coefficient=0.8):
-        lost_s = np.array([rng.exponential(0.03, rng.poisson(window_s / 2)).sum() for _ in range(blocks)])
+        lost_s = np.array(
+            [rng.exponential(0.03, rng.poisson(window_s / 2)).sum() for _ in range(blocks)]
+        )
         lost = np.minimum(lost_s / window_s, 0.9)
         arms.append(logs + rng.normal(0, 0.02 / sqrt(window_s), blocks) - np.log1p(-lost))
     return arms[0], arms[1]
 
 
 def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int) -> Sequence[str]:
-    """Return a row for *family* comparisons: false verdicts and coverage for equal arms, and finds of 10 %."""
+    """Return a row for *family* comparisons: false verdicts and coverage for equal arms, and finds
+    of 10 %.
+    """
     blocks = max(6, ceil(total_s / window_s))
 
     def trial(rng: np.random.Generator) -> Sequence[float]:
@@ -235,7 +281,12 @@ def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int
         found = [one.verdict == "faster" for one in faster]
         return any(map(tells_apart, same)), mean(map(covers, same)), mean(found)
 
-    return f"{window_s:g} s", str(blocks), str(family), *shares(runs, [seed, blocks, family, 6], trial)
+    return (
+        f"{window_s:g} s",
+        str(blocks),
+        str(family),
+        *shares(runs, [seed, blocks, family, 6], trial),
+    )
 
 
 def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
@@ -248,7 +299,9 @@ def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
 
 
 def unpaired_row(offset: float, blocks: int, runs: int, seed: int) -> Sequence[str]:
-    """Return a row for pairs of runs that differ by a random *offset*: coverage, faster or slower, 5 % slower."""
+    """Return a row for pairs of runs that differ by a random *offset*: coverage, faster or slower,
+    5 % slower.
+    """
 
     def trial(rng: np.random.Generator) -> Sequence[float]:
         logs = [offset * shift + rng.normal(0, 0.02, blocks) for shift in rng.standard_normal(2)]
@@ -271,7 +324,8 @@ def main(words: Sequence[str] | None = None) -> None:
     known = [(name, ENOUGH) for name in CASES if name.endswith("of the ratio")]
     rows = [*((name, blocks) for name in CASES for blocks in BLOCKS), *known]
     print_table(
-        "noise | blocks | covered | alike: faster or slower | alike: equivalent | 5 % faster: faster"
+        "noise | blocks | covered | alike: faster or slower | alike: equivalent | 5 % faster: "
+        "faster"
         " | 5 % faster: equivalent | check warns | wrong: check does not pass",
         (case_row(name, blocks, runs, seed) for name, blocks in rows),
     )
@@ -286,7 +340,11 @@ def main(words: Sequence[str] | None = None) -> None:
     timed_s = LEAST_TIMED_NS / SECOND_NS
     print_table(
         "window | blocks | family | alike: faster or slower | covered | 10 % faster: faster",
-        (short_row(window_s, timed_s, family, runs, seed) for family in SHORT_FAMILIES for window_s in WINDOWS_S),
+        (
+            short_row(window_s, timed_s, family, runs, seed)
+            for family in SHORT_FAMILIES
+            for window_s in WINDOWS_S
+        ),
     )
 
 

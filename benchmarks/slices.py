@@ -1,10 +1,13 @@
-"""Compare the scatter of ratios between blocks with slices and sequential blocks, in alternating runs of equal length.
+"""Compare the scatter of ratios between blocks with slices and sequential blocks, in alternating
+runs of equal length.
 
-Usage: python -m benchmarks.slices [--only NAMES] [--repeats 3] [--blocks 8] [--duration 1] [--neighbour]
+Usage: python -m benchmarks.slices [--only NAMES] [--repeats 3] [--blocks 8] [--duration 1]
+    [--neighbour]
 
-runner.py measures each case with --order slices and --order sequential in turn. The benchmark prints the throughput
-ratio with its interval, the standard deviation between blocks, and how often the intervals of a pair of runs overlap.
-With --neighbour, another process keeps a core busy for up to 10 s, pauses for up to 10 s, and so on.
+runner.py measures each case with --order slices and --order sequential in turn. The benchmark
+prints the throughput ratio with its interval, the standard deviation between blocks, and how often
+the intervals of a pair of runs overlap. With --neighbour, another process keeps a core busy for up
+to 10 s, pauses for up to 10 s, and so on.
 """
 
 import subprocess
@@ -23,7 +26,10 @@ from benchmarks.bench import in_turns, options, print_table, run_of
 from config.plan_options import ORDERS
 from reports.document.model import estimate
 
-HTML = "'<table>' + ''.join(f'<tr><td>{row}</td><td>{row * row}</td></tr>' for row in range(40)) + '</table>'"
+HTML = (
+    "'<table>' + ''.join(f'<tr><td>{row}</td><td>{row * row}</td></tr>' for row in range(40))"
+    " + '</table>'"
+)
 STARLETTE = f"""import starlette.applications, starlette.responses, starlette.routing
 async def page(request):
     return starlette.responses.HTMLResponse({HTML})
@@ -34,16 +40,29 @@ SIZES = ("--num-api-services", "1", "--num-clients", "4")
 
 
 def flags(case: str, folder: Path) -> list[str]:
-    """Return the flags of runner.py for *case*. The source of an application is written to *folder*."""
+    """Return the flags of runner.py for *case*. The source of an application is written to
+    *folder*.
+    """
     if case in SYSTEMS:
         return ["--system", case, *SIZES]
     (folder / "page.py").write_text(STARLETTE)
     (folder / "needs.txt").write_text("starlette")
-    return ["--app", "page:app", "--server", "uvicorn", "--requirements", "needs.txt", "--request", "GET /"]
+    return [
+        "--app",
+        "page:app",
+        "--server",
+        "uvicorn",
+        "--requirements",
+        "needs.txt",
+        "--request",
+        "GET /",
+    ]
 
 
 def ratios(words: list[str], folder: Path, order: str) -> Mapping[int, float]:
-    """Run runner.py in *folder*, and return the log-ratios by block. Raises ChildFailed if the run fails."""
+    """Run runner.py in *folder*, and return the log-ratios by block. Raises ChildFailed if the run
+    fails.
+    """
     return pairs(run_of(*words, "--order", order, folder=folder))[0].ratios
 
 
@@ -56,7 +75,8 @@ def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
         effects[order] = [effect(list(run.values())) for run in of_order]
         deviations[order] = sqrt(mean(variance(run.values()) for run in of_order))
     agree = sum(
-        max(one.low, other.low) <= min(one.high, other.high) for one, other in zip(*effects.values(), strict=True)
+        max(one.low, other.low) <= min(one.high, other.high)
+        for one, other in zip(*effects.values(), strict=True)
     )
     cells = [case]
     for order in ORDERS:
@@ -65,7 +85,8 @@ def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
     return [*cells, f"{deviations[ORDERS[1]] / deviations[ORDERS[0]]:.1f}", f"{agree} of {repeats}"]
 
 
-# A process that is busy and idle in turn, for random times below 10 s each, until its parent has ended.
+# A process that is busy and idle in turn, for random times below 10 s each, until its parent has
+# ended.
 NEIGHBOUR = """
 import os, random, time
 parent = os.getppid()
@@ -105,7 +126,10 @@ def main() -> None:
         folder = Path(place)
         print_table(
             "case | slices: ratio | sd | sequential: ratio | sd | sd, times | agree",
-            (row(case, [*flags(case, folder), *method], given.repeats, folder) for case in given.only.split(",")),
+            (
+                row(case, [*flags(case, folder), *method], given.repeats, folder)
+                for case in given.only.split(",")
+            ),
         )
 
 

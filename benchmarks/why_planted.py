@@ -1,8 +1,11 @@
-"""Measure how often reports name the planted line of each service of tests/why: the table of docs/measurements/why.md.
+"""Measure how often reports name the planted line of each service of tests/why: the table of
+docs/measurements/why.md.
 
-Usage: python -m benchmarks.why_planted [--runs N] [--duration S] [--removed] [--names shared_dict,own_mutex]
+Usage: python -m benchmarks.why_planted [--runs N] [--duration S] [--removed] [--names
+    shared_dict,own_mutex]
 
---removed also measures each service without the planted wait, and compares the gain with the predicted upper bound.
+--removed also measures each service without the planted wait, and compares the gain with the
+predicted upper bound.
 """
 
 import tempfile
@@ -25,12 +28,16 @@ def main() -> None:
     names = given.names.split(",")
     if given.removed:
         lines = (
-            _removed(name, runtime, given.runs, given.duration) for name in names for runtime in PLANTED[name].runtimes
+            _removed(name, runtime, given.runs, given.duration)
+            for name in names
+            for runtime in PLANTED[name].runtimes
         )
         print_table("service | runtime | at most | gained", lines)
     else:
         head = "service | runtime | planted | first | claimed | its share, from run to run"
-        print_table(head, (line for name in names for line in _named(name, given.runs, given.duration)))
+        print_table(
+            head, (line for name in names for line in _named(name, given.runs, given.duration))
+        )
 
 
 def _named(name: str, runs: int, duration_s: float) -> Iterator[tuple[str, ...]]:
@@ -44,7 +51,11 @@ def _named(name: str, runs: int, duration_s: float) -> Iterator[tuple[str, ...]]
         came_first = sum(one[runtime] == planted.function for one in firsts)
         claims = [wait for one in waits if (wait := one[runtime])]
         shares = [wait.share.value for wait in claims] or [0.0]
-        right = sum(wait.function == planted.function for wait in claims) if planted.function else runs - len(claims)
+        right = (
+            sum(wait.function == planted.function for wait in claims)
+            if planted.function
+            else runs - len(claims)
+        )
         yield (
             name,
             runtime,
@@ -56,13 +67,25 @@ def _named(name: str, runs: int, duration_s: float) -> Iterator[tuple[str, ...]]
 
 
 def _removed(name: str, runtime: str, blocks: int, duration_s: float) -> tuple[str, ...]:
-    """Return the predicted upper bound of the gain in throughput, and the gain after removing the planted cause."""
+    """Return the predicted upper bound of the gain in throughput, and the gain after removing the
+    planted cause.
+    """
     times_ns, bounds = [], []
     for removed in (False, True):
         with tempfile.TemporaryDirectory() as folder:
-            run = profiled(name, Path(folder), [runtime], duration_s, "python,locks", blocks=blocks, removed=removed)
+            run = profiled(
+                name,
+                Path(folder),
+                [runtime],
+                duration_s,
+                "python,locks",
+                blocks=blocks,
+                removed=removed,
+            )
         times_ns.append([cell.wall_ns / cell.answered for cell in run.cells])
-        bounds += [one.gain for one in causes(View(run)) if one.page == LOCKS and one.gain is not None]
+        bounds += [
+            one.gain for one in causes(View(run)) if one.page == LOCKS and one.gain is not None
+        ]
     gained = unpaired_effect(*times_ns).ratio
     bound = percent(max(bounds)) if bounds else "not known"
     gain = replace(gained, value=gained.value - 1, low=gained.low - 1, high=gained.high - 1)

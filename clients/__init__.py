@@ -1,1 +1,3 @@
-"""Clients that send requests to services. They run under the measured runtimes and use only the standard library."""
+"""Clients that send requests to services. They run under the measured runtimes and use only the
+standard library.
+"""

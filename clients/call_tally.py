@@ -1,4 +1,5 @@
-"""Counts of the answers that a client received, from services of gilscope or in a protocol of the user's own.
+"""Counts of the answers that a client received, from services of gilscope or in a protocol of the
+user's own.
 
 Such a protocol is the functions encode(), decode() and check() of a System.
 """
@@ -51,7 +52,9 @@ class CallTally(Tally):
             self.keep_wrong(f"request {number}", failed.reason, "a whole answer")
 
     def check(self, body: Any, number: int, sent_ns: int) -> bool:
-        """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the answer is right."""
+        """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the
+        answer is right.
+        """
         self.answered += 1
         try:
             answer = decode(body)
@@ -71,7 +74,9 @@ class CallTally(Tally):
         return False
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the client's counts. The key `waiting` is missing if no answer says when its handler began."""
+        """Return the client's counts. The key `waiting` is missing if no answer says when its
+        handler began.
+        """
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
         return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
@@ -94,22 +99,30 @@ class OwnProtocol:
         try:
             message = self._encode(number)
         except Exception as error:
-            raise CallFailed("encode", f"no answer, because encode({number}) failed: {_short(error)}") from error
+            raise CallFailed(
+                "encode", f"no answer, because encode({number}) failed: {_short(error)}"
+            ) from error
         if not isinstance(message, bytes):
-            raise CallFailed("encode", f"no answer, because encode({number}) returned {_short(message)}, not bytes")
+            raise CallFailed(
+                "encode",
+                f"no answer, because encode({number}) returned {_short(message)}, not bytes",
+            )
         return message
 
     def decode(self, buffer: bytes) -> Any:
-        """Return a pair of the answer in *buffer* and *buffer* itself. Return MORE if the answer is not complete.
+        """Return a pair of the answer in *buffer* and *buffer* itself. Return MORE if the answer is
+        not complete.
 
-        Raises CallFailed if decode() fails, or if it finds an answer before the end of *buffer*. The latter is tried
-        for one answer of each size.
+        Raises CallFailed if decode() fails, or if it finds an answer before the end of *buffer*.
+        The latter is tried for one answer of each size.
         """
         answer = self._decoded(buffer)
         if answer is MORE:
             return MORE
         if len(buffer) not in self._sizes and self._decoded(buffer[:-1]) is not MORE:
-            raise CallFailed("extra", f"{shown_bytes(buffer)}, of which decode() needs only the first bytes")
+            raise CallFailed(
+                "extra", f"{shown_bytes(buffer)}, of which decode() needs only the first bytes"
+            )
         self._sizes.add(len(buffer))
         return answer, buffer
 
@@ -117,10 +130,14 @@ class OwnProtocol:
         try:
             return self._decode(buffer)
         except Exception as error:
-            raise CallFailed("garbled", f"{shown_bytes(buffer)}, for which decode() failed: {_short(error)}") from error
+            raise CallFailed(
+                "garbled", f"{shown_bytes(buffer)}, for which decode() failed: {_short(error)}"
+            ) from error
 
     def fault(self, answer: tuple[Any, bytes], number: int) -> str:
-        """Return what is wrong with an answer that decode() returned for the request *number*; "" if it is right."""
+        """Return what is wrong with an answer that decode() returned for the request *number*; ""
+        if it is right.
+        """
         decoded, buffer = answer
         try:
             verdict: object = self._check(decoded, number)

@@ -1,4 +1,6 @@
-"""Make callers: objects that open or choose a connection for each request of a client, and then keep or close it."""
+"""Make callers: objects that open or choose a connection for each request of a client, and then
+keep or close it.
+"""
 
 from collections.abc import Callable
 from random import Random
@@ -10,16 +12,21 @@ from core.system import Caller, CallerFactory, Channel
 
 
 class _OneConnection:
-    """A policy for connections to one address. It passes the time of each later connect to connect_ns."""
+    """A policy for connections to one address. It passes the time of each later connect to
+    connect_ns.
+    """
 
-    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
+    def __init__(
+        self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]
+    ) -> None:
         self._connect = connect
         self._address = address
         self._connect_ns = connect_ns
 
 
 class PoolCaller:
-    """A policy that keeps a client's connections to all sockets of one service. Each request uses a random connection.
+    """A policy that keeps a client's connections to all sockets of one service. Each request uses a
+    random connection.
 
     addresses: one for each listening socket of the service
     seed: makes the random choice repeatable
@@ -41,11 +48,15 @@ class PoolCaller:
         self._picked = 0
 
     def open(self) -> None:
-        """Open a connection to every socket of the service. Raises CallFailed if one cannot be opened."""
+        """Open a connection to every socket of the service. Raises CallFailed if one cannot be
+        opened.
+        """
         self._channels = [self._connect(address) for address in self._addresses]
 
     def take(self) -> Channel:
-        """Return a connection, chosen at random with equal probability. Raises CallFailed if it cannot be reopened."""
+        """Return a connection, chosen at random with equal probability. Raises CallFailed if it
+        cannot be reopened.
+        """
         self._picked = picked = int(self._random() * self._count)
         return self._channels[picked] or self._reconnect()
 
@@ -53,7 +64,9 @@ class PoolCaller:
         """Keep the connection open for later requests."""
 
     def drop(self, channel: Channel) -> None:
-        """Close the connection. The next request to the same socket of the service opens a new connection."""
+        """Close the connection. The next request to the same socket of the service opens a new
+        connection.
+        """
         channel.close()
         self._channels[self._picked] = None
 
@@ -65,7 +78,9 @@ class PoolCaller:
 
 
 class CachedCaller(_OneConnection):
-    """A policy that keeps a client's connection to one service. It passes the time of each reconnect to connect_ns."""
+    """A policy that keeps a client's connection to one service. It passes the time of each
+    reconnect to connect_ns.
+    """
 
     _channel: Channel | None = None
 
@@ -74,7 +89,9 @@ class CachedCaller(_OneConnection):
         self._channel = self._connect(self._address)
 
     def take(self) -> Channel:
-        """Return the open connection to the service, or a new one if an error closed it. Raises CallFailed."""
+        """Return the open connection to the service, or a new one if an error closed it. Raises
+        CallFailed.
+        """
         if self._channel is None:
             start = perf_counter_ns()
             self.open()
@@ -92,7 +109,9 @@ class CachedCaller(_OneConnection):
 
 
 class FreshCaller(_OneConnection):
-    """A policy that opens a new connection for each request of a client. It passes each connect time to connect_ns."""
+    """A policy that opens a new connection for each request of a client. It passes each connect
+    time to connect_ns.
+    """
 
     def open(self) -> None:
         """Do nothing, because no connection is kept."""
@@ -115,10 +134,11 @@ ConnectNs = Callable[[int], None]
 
 
 def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
-    """Return a function that makes an object for each client, which connects to a service's first socket.
+    """Return a function that makes an object for each client, which connects to a service's first
+    socket.
 
-    The object keeps its connection. Only if a system reads REUSE_CLIENT and it is false, each request opens a new one.
-    channel: opens a connection
+    The object keeps its connection. Only if a system reads REUSE_CLIENT and it is false, each
+    request opens a new one. channel: opens a connection
     """
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
@@ -132,14 +152,18 @@ http_caller, framed_caller = cached_caller(HttpChannel), cached_caller(FramedCha
 
 
 def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return the policy that opens a connection for each request, for messages in the format of core.wire."""
+    """Return the policy that opens a connection for each request, for messages in the format of
+    core.wire.
+    """
     return FreshCaller(FramedChannel, addresses[0], connect_ns)
 
 
 def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return the policy that keeps a connection to each socket of a service, for messages in the format of core.wire.
+    """Return the policy that keeps a connection to each socket of a service, for messages in the
+    format of core.wire.
 
-    If CLIENT_BINDING is `pinned`, the policy keeps one connection, to the same socket for all requests.
+    If CLIENT_BINDING is `pinned`, the policy keeps one connection, to the same socket for all
+    requests.
     """
     if cell.client_binding == "pinned":
         return CachedCaller(FramedChannel, addresses[client_id % len(addresses)], connect_ns)

@@ -1,4 +1,5 @@
-"""Channels: blocking connections from a client to a service, whose answers are frames, HTTP/1.1 or anything else.
+"""Channels: blocking connections from a client to a service, whose answers are frames, HTTP/1.1 or
+anything else.
 
 Source of the parser of HTTP responses: RFC 9112, sections 6.3 and 9.3.
 """
@@ -14,7 +15,14 @@ from typing import Any
 
 from core.cell import Cell
 from core.child import TIMEOUT
-from core.limits import MAX_ANSWER_BYTES, MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_HEADERS, STATUSES, SWITCHING
+from core.limits import (
+    MAX_ANSWER_BYTES,
+    MAX_BODY_BYTES,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    STATUSES,
+    SWITCHING,
+)
 from core.system import MORE
 from core.wire import HEADER, frame
 from core.work import calc_request
@@ -37,8 +45,8 @@ class BadHead(ValueError):
 def split_head(data: bytes) -> tuple[int, int]:
     """Find the end of the HTTP response head in *data*.
 
-    Return the length of the head, and the offset at which the body starts. The length is 0 if the head is incomplete.
-    A lone LF ends a line, too. Source: RFC 9112, 2.2.
+    Return the length of the head, and the offset at which the body starts. The length is 0 if the
+    head is incomplete. A lone LF ends a line, too. Source: RFC 9112, 2.2.
     """
     end = data.find(b"\n\r\n") + 1
     bare = data.find(b"\n\n", 0, end or None) + 1
@@ -58,7 +66,8 @@ class Head:
     def __init__(self, head: bytes) -> None:
         """Parse *head*: the status line and the header lines, but not the empty line after them.
 
-        Raises BadHead if there is no status, if the head gives two lengths of its body, or if it is too long.
+        Raises BadHead if there is no status, if the head gives two lengths of its body, or if it is
+        too long.
         """
         if len(head) > MAX_HEAD_BYTES:
             raise BadHead
@@ -72,7 +81,9 @@ class Head:
 
     @property
     def is_interim(self) -> bool:
-        """Return whether this is an interim response: 1xx, except 101. A final response follows (RFC 9110, 15.2)."""
+        """Return whether this is an interim response: 1xx, except 101. A final response follows
+        (RFC 9110, 15.2).
+        """
         return self.status < 200 and self.status != SWITCHING
 
 
@@ -86,7 +97,8 @@ def _framing(head: bytes) -> tuple[int | None, bool]:
 
 
 def head_parser() -> Callable[[bytes], Head]:
-    """Return a parser for the heads of one connection. It keeps known heads, because most responses have one of a few.
+    """Return a parser for the heads of one connection. It keeps known heads, because most responses
+    have one of a few.
 
     The parser raises BadHead.
     """
@@ -108,7 +120,8 @@ class CallFailed(Exception):
 
     code: connect, closed, reset, timeout, extra, garbled, encode or tls
     reason: the cause in words, if it is known
-    was_kept: whether the service closed a connection that it had kept, before any byte of the answer
+    was_kept: whether the service closed a connection that it had kept, before any byte of the
+        answer
     """
 
     def __init__(self, code: str, reason: str = "", *, was_kept: bool = False) -> None:
@@ -119,7 +132,9 @@ class CallFailed(Exception):
 
 
 def connect(address: str, deadline_s: float | None = None) -> socket.socket:
-    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed."""
+    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises
+    CallFailed.
+    """
     try:
         if address.startswith("/"):
             return _connect_unix(address, deadline_s)
@@ -145,15 +160,20 @@ def _connect_unix(path: str, deadline_s: float | None) -> socket.socket:
 
 
 class StreamChannel:
-    """A connection whose answers have no common format. A function finds the answer in the bytes that have arrived.
+    """A connection whose answers have no common format. A function finds the answer in the bytes
+    that have arrived.
 
-    decode: returns the answer that the bytes are, or MORE if its last bytes are missing. May raise CallFailed
-    deadline_s: how long to wait for the first bytes of an answer, and then for all others; None for no limit
+    decode: returns the answer that the bytes are, or MORE if its last bytes are missing. May raise
+        CallFailed
+    deadline_s: how long to wait for the first bytes of an answer, and then for all others; None for
+        no limit
     """
 
     __slots__ = ("_deadline_s", "_decode", "sock")
 
-    def __init__(self, address: str, decode: Callable[[bytes], Any], deadline_s: float | None = None) -> None:
+    def __init__(
+        self, address: str, decode: Callable[[bytes], Any], deadline_s: float | None = None
+    ) -> None:
         self.sock = connect(address, deadline_s)
         self._decode = decode
         self._deadline_s = deadline_s
@@ -165,13 +185,17 @@ class StreamChannel:
         except (BrokenPipeError, ConnectionResetError):
             pass  # the service has closed the connection, but its last answer can still be read
         except TimeoutError as error:
-            raise CallFailed(TIMEOUT, f"no answer, and the request was not read in {self._deadline_s:g} s") from error
+            raise CallFailed(
+                TIMEOUT, f"no answer, and the request was not read in {self._deadline_s:g} s"
+            ) from error
         data = self._read()
         answer = self._decode(data)
         return self._rest(data) if answer is MORE else answer
 
     def _rest(self, data: bytes) -> Any:
-        """Read the rest of an answer that begins with *data*, and return the answer. Raises CallFailed."""
+        """Read the rest of an answer that begins with *data*, and return the answer. Raises
+        CallFailed.
+        """
         until_s = monotonic() + (self._deadline_s or 0.0)
         answer: Any = MORE
         while answer is MORE:
@@ -193,7 +217,9 @@ class StreamChannel:
         try:
             data = self.sock.recv(max(READ_BYTES, len(begun)))
         except OSError as error:
-            raise _incomplete(TIMEOUT if isinstance(error, TimeoutError) else "reset", begun) from error
+            raise _incomplete(
+                TIMEOUT if isinstance(error, TimeoutError) else "reset", begun
+            ) from error
         if not data:
             raise _incomplete("closed", begun)
         return data
@@ -208,7 +234,9 @@ def _incomplete(code: str, begun: bytes) -> CallFailed:
 
 
 def frame_body(data: bytes) -> Any:
-    """Return the body of the frame *data* (core.wire), or MORE if its last bytes are missing. Raises CallFailed."""
+    """Return the body of the frame *data* (core.wire), or MORE if its last bytes are missing.
+    Raises CallFailed.
+    """
     if len(data) < HEADER.size:
         return MORE
     (size,) = HEADER.unpack_from(data)
@@ -218,7 +246,8 @@ def frame_body(data: bytes) -> Any:
 
 
 def http_body(parse_head: Callable[[bytes], Head], data: bytes) -> Any:
-    """Return the body of the HTTP response *data*, or MORE if its last bytes are missing. Raises CallFailed.
+    """Return the body of the HTTP response *data*, or MORE if its last bytes are missing. Raises
+    CallFailed.
 
     The response must have a Content-Length.
     """
@@ -234,7 +263,8 @@ def http_body(parse_head: Callable[[bytes], Head], data: bytes) -> Any:
 
 
 def _whole(data: bytes, start: int, size: int) -> Any:
-    """Return the body of an answer: the *size* bytes after *start*. Return MORE if not all of them have arrived.
+    """Return the body of an answer: the *size* bytes after *start*. Return MORE if not all of them
+    have arrived.
 
     Raises CallFailed if there are more bytes.
     """
@@ -276,7 +306,9 @@ def framed_message(cell: Cell, begun: bool = False) -> bytes:
 
 
 def http_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the calculation request that the clients of *cell* send, as HTTP/1.1 POST with its params as the body."""
+    """Return the calculation request that the clients of *cell* send, as HTTP/1.1 POST with its
+    params as the body.
+    """
     request = calc_request(cell.calc_target, cell.payload_bytes, begun)
     body = json.dumps(request["params"]).encode()
     head = (

@@ -1,4 +1,6 @@
-"""The threads of a client process. Each thread sends and times the client's requests, to one service at a time."""
+"""The threads of a client process. Each thread sends and times the client's requests, to one
+service at a time.
+"""
 
 import threading
 from collections import Counter, deque
@@ -26,7 +28,8 @@ PROBE_EVERY = 64  # one of 64 requests asks when its handler began
 
 @dataclass(kw_only=True)
 class Task:
-    """The requests of one client to one service: its connections, the bytes to send, and the counts.
+    """The requests of one client to one service: its connections, the bytes to send, and the
+    counts.
 
     encode: returns the bytes of the request with a number. Raises CallFailed
     asked: how many requests have been sent so far, over all slices
@@ -38,12 +41,16 @@ class Task:
     asked: int = 0
 
 
-def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None) -> None:
-    """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time every answer.
+def call(
+    task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None
+) -> None:
+    """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*.
+    Time every answer.
 
     No request starts after *until_ns*, but each request is awaited.
-    With a schedule, each request is sent when it is due. Its latency counts from the due time, even if it is sent late.
-    After GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not sent.
+    With a schedule, each request is sent when it is due. Its latency counts from the due time, even
+    if it is sent late. After GIVE_UP_AFTER failures in a row, or one timeout, the remaining
+    requests are not sent.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     encode, tally, clock = task.encode, task.tally, perf_counter_ns
@@ -87,10 +94,12 @@ class Sliced(NamedTuple):
 
 
 class WorkerThreads:
-    """Threads that start together and share a list of tasks. A task is the requests of one client to one service.
+    """Threads that start together and share a list of tasks. A task is the requests of one client
+    to one service.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
-    sliced: the slice of time, in whose lead only errors count; None if the requests count from the start
+    sliced: the slice of time, in whose lead only errors count; None if the requests count from the
+        start
     uncounted: number of answers to requests of the lead, for each thread
     done: for each thread, the counts of the tasks that it has done in a slice
     pace: requests per second of all tasks together, with a thread for each task
@@ -124,7 +133,8 @@ class WorkerThreads:
             thread.start()
 
     def run(self, deadline_s: float) -> int:
-        """Let the waiting threads start. Wait until they end, or until no answer has arrived for *deadline_s* seconds.
+        """Let the waiting threads start. Wait until they end, or until no answer has arrived for
+        *deadline_s* seconds.
 
         Return the number of threads that have not ended.
         """
@@ -161,7 +171,8 @@ class WorkerThreads:
         self.run_queue_ns.append(thread_run_queue_ns())
 
     def _take(self, now_ns: int) -> tuple[int, Task] | None:
-        """Return the next task and its number. Return None if no task is left, or no time of the slice for it.
+        """Return the next task and its number. Return None if no task is left, or no time of the
+        slice for it.
 
         A thread that is too late for its own task leaves no time for it to the other threads.
         """
@@ -172,8 +183,12 @@ class WorkerThreads:
         except IndexError:
             return None
 
-    def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
-        """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed, return the due times."""
+    def _call(
+        self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int
+    ) -> Arrivals | None:
+        """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed,
+        return the due times.
+        """
         if task.tally.is_stuck:
             task.tally.errors[TIMEOUT] += 1
             return None
@@ -187,12 +202,15 @@ class WorkerThreads:
         return arrivals
 
     def due(self) -> int:
-        """Return how many requests in total were due at the fixed rate, whether they were sent or not."""
+        """Return how many requests in total were due at the fixed rate, whether they were sent or
+        not.
+        """
         return sum(arrivals.due() for arrivals in self._arrivals)
 
 
 class CallerClient:
-    """A client process, which has a task for the requests to each service, and threads that send the requests.
+    """A client process, which has a task for the requests to each service, and threads that send
+    the requests.
 
     Creating the client opens all connections that are kept. They stay open until the process ends.
     addresses: for every service, the addresses of its sockets
@@ -212,7 +230,9 @@ class CallerClient:
         self._cell = cell
         self._client_id = client_id
         turns = [(client_id + number) % len(addresses) for number in range(len(addresses))]
-        self._tasks = [self._task(system, addresses[turn], turn, shared(len(turns)), limit_s) for turn in turns]
+        self._tasks = [
+            self._task(system, addresses[turn], turn, shared(len(turns)), limit_s) for turn in turns
+        ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
         self._rate = cell.rate
@@ -227,17 +247,21 @@ class CallerClient:
             task.tally.clear()
 
     def run(self, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Send all requests, and return the client's result. Times are on this host's monotonic clock, in ns.
+        """Send all requests, and return the client's result. Times are on this host's monotonic
+        clock, in ns.
 
-        If there is no answer for *deadline_s*, each thread that still waits counts as a `timeout` and is abandoned.
-        After that, and after a warm-up in which it happened, nothing is sent any more.
+        If there is no answer for *deadline_s*, each thread that still waits counts as a `timeout`
+        and is abandoned. After that, and after a warm-up in which it happened, nothing is sent any
+        more.
         """
         for task in self._tasks:
             task.asked = 0  # the first timed request asks when its handler began
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
     def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Send requests for a slice, a short time with a given start. Return its counts, and reset them to zero."""
+        """Send requests for a slice, a short time with a given start. Return its counts, and reset
+        them to zero.
+        """
         running = self._gather(None, part.length_ns / 1e9, part)
         wait_until(part.at_ns)
         result = self._counted(running, part.counts_from_ns, deadline_s)
@@ -253,7 +277,9 @@ class CallerClient:
             with suppress(CallFailed):
                 task.caller.drop(task.caller.take())
 
-    def _task(self, system: System, sockets: list[str], service_id: int, slowest: int, limit_s: float) -> Task:
+    def _task(
+        self, system: System, sockets: list[str], service_id: int, slowest: int, limit_s: float
+    ) -> Task:
         """Return the task for the requests to one service. Connections that are kept are open."""
         cell = self._cell
         if system.decode:
@@ -273,7 +299,9 @@ class CallerClient:
         calling.open()
         return Task(caller=calling, encode=encode, tally=tally)
 
-    def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
+    def _counted(
+        self, running: WorkerThreads, started_ns: int, deadline_s: float
+    ) -> dict[str, Any]:
         stuck = self._stuck = self._stuck or running.run(deadline_s)
         finished_ns = perf_counter_ns()
         total = CallTally()  # of answers in a protocol of the user's own, too
@@ -286,14 +314,19 @@ class CallerClient:
         queued = {"run_queue_ns": sum(running.run_queue_ns)}
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
-    def _gather(self, requests: int | None, seconds: float, part: Slice | None = None) -> WorkerThreads:
+    def _gather(
+        self, requests: int | None, seconds: float, part: Slice | None = None
+    ) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread divides the time among its tasks
         slice_ns = round(seconds / rounds * 1e9)
         sliced = None
         if part:
             clients = self._cell.num_clients
             places = range(0 if self._rate else self._threads)
-            begins_ns = [part.begins_ns(place * clients + self._client_id, clients * self._threads) for place in places]
+            begins_ns = [
+                part.begins_ns(place * clients + self._client_id, clients * self._threads)
+                for place in places
+            ]
             sliced = Sliced(part, begins_ns)
         pace = Pace(self._rate, self._method.poisson)
         return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, sliced)

@@ -1,4 +1,6 @@
-"""Schedules say when a connection sends its next request: at once, after a think time, or when the request is due."""
+"""Schedules say when a connection sends its next request: at once, after a think time, or when the
+request is due.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -20,10 +22,12 @@ class Schedule(Protocol):
     waits: bool
 
     def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
-        """Wait until request *number* may be sent. Return its due time in ns (0 if it has none), or OVER.
+        """Wait until request *number* may be sent. Return its due time in ns (0 if it has none), or
+        OVER.
 
         OVER means that no request is left.
-        until_ns: no request starts after this time, so wait() may return OVER in place of waiting for longer
+        until_ns: no request starts after this time, so wait() may return OVER in place of waiting
+            for longer
         """
 
 
@@ -60,9 +64,11 @@ class ThinkTime:
 
 
 class Arrivals:
-    """The due times of requests at a fixed rate: evenly spaced, or with the random gaps of a Poisson process.
+    """The due times of requests at a fixed rate: evenly spaced, or with the random gaps of a
+    Poisson process.
 
-    first_ns: when the first may be due; until_ns: no request is due from then on; most: how many are due at most
+    first_ns: when the first may be due; until_ns: no request is due from then on; most: how many
+        are due at most
     """
 
     def __init__(self, pace: Pace, first_ns: int, until_ns: int, most: int | None = None) -> None:
@@ -73,7 +79,9 @@ class Arrivals:
         self._lock = threading.Lock()
 
     def take(self) -> int:
-        """Return the due time of the next request, or OVER if no request is left. Any thread may call this method."""
+        """Return the due time of the next request, or OVER if no request is left. Any thread may
+        call this method.
+        """
         with self._lock:
             due_ns = next(self._times, OVER)
             if due_ns == OVER or due_ns >= self._until_ns:
@@ -82,7 +90,9 @@ class Arrivals:
         return due_ns
 
     def due(self) -> int:
-        """Drop all remaining requests, which are then not sent. Return how many requests were due in total."""
+        """Drop all remaining requests, which are then not sent. Return how many requests were due
+        in total.
+        """
         for _ in iter(self.take, OVER):
             pass
         return self._taken
@@ -91,7 +101,8 @@ class Arrivals:
 class AtRate:
     """The schedule of a connection that sends its requests at the due times in *arrivals*.
 
-    record_lag: called with the time from when a request was due until it is sent, if the connection waited for it. That
+    record_lag: called with the time from when a request was due until it is sent, if the connection
+        waited for it. That
     time is the load generator's own.
     """
 

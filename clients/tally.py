@@ -33,7 +33,9 @@ class Slowest:
         self._noted: list[tuple[int, int, int]] = []
 
     def note(self, latency_ns: int, start_ns: int) -> None:
-        """Add a request that took longer than floor_ns. If the list is full, remove the fastest request."""
+        """Add a request that took longer than floor_ns. If the list is full, remove the fastest
+        request.
+        """
         request = (latency_ns, start_ns, self.service_id)
         if len(self._noted) < self._limit:
             heappush(self._noted, request)
@@ -53,17 +55,24 @@ class Slowest:
 
     @property
     def above_ns(self) -> int:
-        """Return the latency above which the list of slow requests is complete. It may lack faster requests."""
+        """Return the latency above which the list of slow requests is complete. It may lack faster
+        requests.
+        """
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the slowest requests for the client's result line, each as [start_ns, latency_ns, service_id]."""
-        requests = [[start_ns, latency_ns, service_id] for latency_ns, start_ns, service_id in self._noted]
+        """Return the slowest requests for the client's result line, each as [start_ns, latency_ns,
+        service_id].
+        """
+        requests = [
+            [start_ns, latency_ns, service_id] for latency_ns, start_ns, service_id in self._noted
+        ]
         return {"above_ns": self.above_ns, "requests": requests} if requests else {}
 
 
 def shared(tallies: int) -> int:
-    """Return how many of the slowest requests a client process keeps for each of its connections or services.
+    """Return how many of the slowest requests a client process keeps for each of its connections or
+    services.
 
     tallies: the number of these connections or services, each with its own tally
     """
@@ -73,10 +82,11 @@ def shared(tallies: int) -> int:
 def time_at_edges(part: Slice, connections: Iterable[Sequence["Tally"]]) -> dict[str, int]:
     """Return three times in ns, each of them added up over all connections of a client.
 
-    own_ns is the part of the counted time in which a connection had no request under way. held_ns is the part in which
-    it still waited for a request that it had sent before the counted time. beyond_ns is how long requests of the
-    counted time went on after its end.
-    connections: for each connection, the tallies of its requests, in the order in which they were sent
+    own_ns is the part of the counted time in which a connection had no request under way. held_ns
+    is the part in which it still waited for a request that it had sent before the counted time.
+    beyond_ns is how long requests of the counted time went on after its end.
+    connections: for each connection, the tallies of its requests, in the order in which they were
+        sent
     """
     own_ns = held_ns = beyond_ns = 0
     for tallies in connections:
@@ -90,9 +100,10 @@ def time_at_edges(part: Slice, connections: Iterable[Sequence["Tally"]]) -> dict
 class Tally:
     """The counts of the requests on one connection, or of one client to one service.
 
-    Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
-    slowest: how many of the slowest requests to keep
-    last_ns:  when the last request was answered; for a slice without a counted request: since when there could be one
+    Threads share nothing in the timed region: each writes to its own tally, and merge() adds them
+    up afterwards. slowest: how many of the slowest requests to keep
+    last_ns:  when the last request was answered; for a slice without a counted request: since when
+              there could be one
     own_ns:   for a slice: the time before each counted request in which no other was under way
     held_ns:  for a slice: how much of the counted time a request of the lead was under way
     first_wrong: the first request that got no right answer, with what it got and what was expected
@@ -137,7 +148,8 @@ class Tally:
     def count(self, start_ns: int, end_ns: int, due_ns: int = 0) -> None:
         """Count the times of one answered request.
 
-        due_ns: when the request was due; its latency counts from then. 0 if it was due when it was sent
+        due_ns: when the request was due; its latency counts from then. 0 if it was due when it was
+            sent
         """
         begun_ns = due_ns or start_ns
         latency_ns = end_ns - begun_ns
@@ -151,10 +163,16 @@ class Tally:
 
     def keep_wrong(self, request: str, got: str, expected: str) -> None:
         """Save what a request got, if it is the first one without a right answer."""
-        self.first_wrong = self.first_wrong or {"request": request, "got": got, "expected": expected}
+        self.first_wrong = self.first_wrong or {
+            "request": request,
+            "got": got,
+            "expected": expected,
+        }
 
     def clear(self) -> None:
-        """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
+        """Set all counts to zero, except the count of connects. The histogram objects stay the
+        same.
+        """
         self.sent = self.answered = self.wrong = 0
         self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
         self.errors.clear()
@@ -165,7 +183,8 @@ class Tally:
         self.slices.clear()
 
     def end_lead(self, from_ns: int, until_ns: int) -> int:
-        """Reset all counts except errors and connects. Return how many answers were counted before the reset.
+        """Reset all counts except errors and connects. Return how many answers were counted before
+        the reset.
 
         from_ns, until_ns: the counted time of the slice, which a request of the lead may reach into
         """
@@ -193,7 +212,8 @@ class Tally:
         self.slices.merge(other.slices)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the counts for a client's result line, with the start and end time on this host's monotonic clock.
+        """Return the counts for a client's result line, with the start and end time on this host's
+        monotonic clock.
 
         connect, lag, slow, slices and first_wrong are missing if they are empty.
         """
@@ -207,7 +227,9 @@ class Tally:
         return {
             "started_ns": started_ns,
             "finished_ns": finished_ns,
-            "completion_ns": max(1, finished_ns - started_ns),  # a slice may end before requests count
+            "completion_ns": max(
+                1, finished_ns - started_ns
+            ),  # a slice may end before requests count
             "requests": self.sent,
             "answered": self.answered,
             "wrong": self.wrong,

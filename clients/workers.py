@@ -1,4 +1,6 @@
-"""Divide a client's requests among workers that have one connection each, and run each worker in a thread."""
+"""Divide a client's requests among workers that have one connection each, and run each worker in a
+thread.
+"""
 
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
@@ -19,7 +21,9 @@ SPARE_THREADS = 2  # in addition to the workers: the thread that starts them, an
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """The number of requests that each worker sends; None for a worker that sends requests for slice_ns."""
+    """The number of requests that each worker sends; None for a worker that sends requests for
+    slice_ns.
+    """
 
     requests: tuple[int | None, ...]
     slice_ns: int = 0
@@ -30,28 +34,40 @@ class Quota:
 
 
 def quotas(cell: Cell, services: int, method: Method) -> tuple[Quota, Quota]:
-    """Return what the workers of a client send in the warm-up (at least one request each) and in the timed window."""
+    """Return what the workers of a client send in the warm-up (at least one request each) and in
+    the timed window.
+    """
     requests, workers = cell.num_requests_per_client * services, cell.num_connections_per_client
     warmup, warmup_s = method.warmup_of(requests)
-    return _quota(max(warmup or 0, workers), warmup_s, workers), _quota(requests, method.duration_s, workers)
+    return _quota(max(warmup or 0, workers), warmup_s, workers), _quota(
+        requests, method.duration_s, workers
+    )
 
 
 def _quota(requests: int, seconds: float, workers: int) -> Quota:
-    """Return how many of *requests* each of *workers* workers sends, or for how long it sends if *seconds* is set."""
+    """Return how many of *requests* each of *workers* workers sends, or for how long it sends if
+    *seconds* is set.
+    """
     if seconds:
         return Quota(requests=(None,) * workers, slice_ns=round(seconds * 1e9))
     whole, more = divmod(requests, workers)
-    return Quota(requests=tuple(whole + (number < more) for number in range(workers)))  # the first send the remainder
+    return Quota(
+        requests=tuple(whole + (number < more) for number in range(workers))
+    )  # the first send the remainder
 
 
 def turns(cell: Cell, client_id: int, services: int) -> list[int]:
-    """Return for each worker the index of the service that it calls. Clients' workers get the services in turn."""
+    """Return for each worker the index of the service that it calls. Clients' workers get the
+    services in turn.
+    """
     first = client_id * cell.num_connections_per_client
     return [(first + number) % services for number in range(cell.num_connections_per_client)]
 
 
 def numbers(requests: int | None, first: int = 0) -> Iterable[int]:
-    """Return the numbers *first*, *first* + 1, ... of a worker's requests. They never end if *requests* is None."""
+    """Return the numbers *first*, *first* + 1, ... of a worker's requests. They never end if
+    *requests* is None.
+    """
     return count(first) if requests is None else range(first, first + requests)
 
 
@@ -59,14 +75,17 @@ WorkerT = TypeVar("WorkerT", bound=Any)
 
 
 class WorkerClient(Generic[WorkerT]):
-    """A client with NUM_CONNECTIONS_PER_CLIENT workers, each on its own thread. It connects when it is created.
+    """A client with NUM_CONNECTIONS_PER_CLIENT workers, each on its own thread. It connects when it
+    is created.
 
     workers: each has a tally, open(), drop() and call(requests, until_ns)
     services: number of services that get the requests
     The threads start inside the timed region, as in seeds 000 and 001.
     """
 
-    def __init__(self, workers: Sequence[WorkerT], cell: Cell, services: int, method: Method) -> None:
+    def __init__(
+        self, workers: Sequence[WorkerT], cell: Cell, services: int, method: Method
+    ) -> None:
         self._workers = workers
         self._warmup, self._timed = quotas(cell, services, method)
         self._open()
@@ -91,7 +110,9 @@ class WorkerClient(Generic[WorkerT]):
         _make_room(len(self._workers) + SPARE_THREADS)
 
     def _race(self, quota: Quota) -> tuple[int, int]:
-        """Run all workers. Return the time at which the workers started and the time at which the last worker ended."""
+        """Run all workers. Return the time at which the workers started and the time at which the
+        last worker ended.
+        """
         started_ns = perf_counter_ns()
         together(self._calls(quota, started_ns))
         return started_ns, perf_counter_ns()
@@ -106,7 +127,9 @@ class WorkerClient(Generic[WorkerT]):
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> None:
-    """Run each call in its own thread, and wait until all have ended. Raises the first exception of a call."""
+    """Run each call in its own thread, and wait until all have ended. Raises the first exception of
+    a call.
+    """
     errors: list[BaseException] = []
     for lock in [_start(call, errors) for call in calls]:
         lock.acquire()
@@ -115,10 +138,12 @@ def together(calls: Sequence[Callable[[], Any]]) -> None:
 
 
 def _start(call: Callable[[], Any], errors: list[BaseException]) -> LockType:
-    """Run *call* in a new thread without waiting for its start. The returned lock is released when *call* ends.
+    """Run *call* in a new thread without waiting for its start. The returned lock is released when
+    *call* ends.
 
-    threading.Thread.start() waits until the new thread runs. If all cores are busy and there is no GIL, the starting
-    thread then queues behind the workers, which takes 3 ms of scheduling for each thread.
+    threading.Thread.start() waits until the new thread runs. If all cores are busy and there is no
+    GIL, the starting thread then queues behind the workers, which takes 3 ms of scheduling for each
+    thread.
     """
     ended = allocate_lock()
     ended.acquire()
@@ -136,11 +161,12 @@ def _start(call: Callable[[], Any], errors: list[BaseException]) -> LockType:
 
 
 def _make_room(threads: int) -> None:
-    """Start *threads* threads before the timed region. CPython then allocates their memory before the timing starts.
+    """Start *threads* threads before the timed region. CPython then allocates their memory before
+    the timing starts.
 
-    If there are more threads than ever before, a free-threaded CPython stops the world to allocate more room. Such a
-    pause waits for every thread whose extension does not detach from the interpreter during I/O.
-    Source: CPython 3.14, Python/qsbr.c.
+    If there are more threads than ever before, a free-threaded CPython stops the world to allocate
+    more room. Such a pause waits for every thread whose extension does not detach from the
+    interpreter during I/O. Source: CPython 3.14, Python/qsbr.c.
     """
     gate = threading.Event()
     waiting = [threading.Thread(target=gate.wait, daemon=True) for _ in range(threads)]

@@ -1,7 +1,8 @@
-"""Find the commands of `python runner.py COMMAND`. The main() of a command's module returns the exit status.
+"""Find the commands of `python runner.py COMMAND`. The main() of a command's module returns the
+exit status.
 
-The modules chosen, estimate, output, project, running and surroundings are no commands. The command run has no word of
-its own.
+The modules chosen, estimate, output, project, running and surroundings are no commands. The command
+run has no word of its own.
 """
 
 import importlib

@@ -22,12 +22,15 @@ DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
     Option(
         "-r/--requirement FILE",
-        "The packages to check, from a requirements file, pyproject.toml, uv.lock, pylock.toml or project "
+        "The packages to check, from a requirements file, pyproject.toml, uv.lock, pylock.toml or "
+        "project "
         "folder (default: the current folder).",
     ),
     Option("--package NAME", "A package to check, such as numpy.", repeated=True),
 )
-RUNTIME = Option("--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t).")
+RUNTIME = Option(
+    "--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t)."
+)
 
 KINDS: Mapping[str, Message] = {
     "gil": message("switches the GIL on"),
@@ -40,7 +43,9 @@ KINDS: Mapping[str, Message] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command audit. Return its exit status: 0, or 3 if a package is not ready for the free-threaded build."""
+    """Run the command audit. Return its exit status: 0, or 3 if a package is not ready for the
+    free-threaded build.
+    """
     from reports.render.markdown import markdown
 
     parser = output.parser("audit", arguments)
@@ -48,7 +53,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_group("what to audit", *PACKAGES, exclusive=True)
     parser.add_group("options", RUNTIME, JSON)
     flags = parser.parse(arguments)
-    interpreter = _interpreter(RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME))
+    interpreter = _interpreter(
+        RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
+    )
     if flags["folder"] and (flags["package"] or flags["requirement"]):
         raise BadInput("Name either a folder, or packages with --requirement or --package.")
     file = Path(flags["folder"] or flags["requirement"] or ".")
@@ -67,16 +74,20 @@ def _interpreter(name: RuntimeName) -> Interpreter:
     """Return the interpreter of the runtime *name*. Raises BadInput if it is not installed."""
     if name.native:
         raise BadInput(
-            "--runtime is {name}, but audit needs a free-threaded build of Python, such as 3.14t.", name=name
+            "--runtime is {name}, but audit needs a free-threaded build of Python, such as 3.14t.",
+            name=name,
         )
     interpreter = next(iter(interpreters.find([name]).values()), None)
     if interpreter is None:
-        raise BadInput(chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES))
+        raise BadInput(
+            chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES)
+        )
     return interpreter
 
 
 def audit_document(findings: Sequence[PackageFinding], runtime: str, version: str) -> "Document":
-    """Return a report on packages that were requested, or that are not ready for the free-threaded build.
+    """Return a report on packages that were requested, or that are not ready for the free-threaded
+    build.
 
     runtime, version: the runtime's name and its Python version
     """
@@ -84,9 +95,12 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
     from reports.document.shapes import col, table
 
     title = plural(
-        "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
-        count=len(findings), runtime=runtime, version=version,
-    )  # fmt: skip
+        "Audit: {count} package under {runtime} ({version})",
+        "Audit: {count} packages under {runtime} ({version})",
+        count=len(findings),
+        runtime=runtime,
+        version=version,
+    )
     reasons = tuple(
         message("{package}: {detail}", package=finding.package, detail=problem.detail)
         for finding in findings
@@ -106,7 +120,12 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
                     col("needed by", lambda finding: ", ".join(finding.needed_by)),
                     col("modules", lambda finding: ", ".join(finding.modules)),
                 ],
-                [(NOTHING, [finding for finding in findings if finding.direct or not finding.passes])],
+                [
+                    (
+                        NOTHING,
+                        [finding for finding in findings if finding.direct or not finding.passes],
+                    )
+                ],
             ),
         ),
         parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
@@ -118,9 +137,11 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
 def summary(findings: Sequence[PackageFinding]) -> Message:
     """Return a sentence on how many packages are not ready for the free-threaded build."""
     return plural(
-        "{count} of {total} packages is not ready for the free-threaded build. A ready package installs from a wheel "
+        "{count} of {total} packages is not ready for the free-threaded build. A ready package "
+        "installs from a wheel "
         "and imports without the GIL and without a warning.",
-        "{count} of {total} packages are not ready for the free-threaded build. A ready package installs from a wheel "
+        "{count} of {total} packages are not ready for the free-threaded build. A ready package "
+        "installs from a wheel "
         "and imports without the GIL and without a warning.",
         count=sum(not finding.passes for finding in findings),
         total=len(findings),

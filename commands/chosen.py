@@ -1,4 +1,6 @@
-"""Choose the runtimes of a run: the requested runtimes that are installed. Print a note for each missing runtime."""
+"""Choose the runtimes of a run: the requested runtimes that are installed. Print a note for each
+missing runtime.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -39,7 +41,8 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
-    """Yield the plan that the flags describe, and the plan's connected hosts, or None if it uses only this machine.
+    """Yield the plan that the flags describe, and the plan's connected hosts, or None if it uses
+    only this machine.
 
     The topology `cores` uses the core count of the services' host. Raises BadInput.
     """
@@ -50,7 +53,9 @@ def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
 
 
 def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
-    """Return the connected hosts of the plan, or None if everything runs on this machine. Raises BadInput."""
+    """Return the connected hosts of the plan, or None if everything runs on this machine. Raises
+    BadInput.
+    """
     return HostCluster(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
@@ -64,9 +69,12 @@ def expect_search(plan: Plan, given: Flags) -> None:
         DURATION: not plan.method.duration_s,
         PROFILE: is_profiled,
     }
-    if plan.objectives and (flags_given := [option.flag for option, is_given in ignored.items() if is_given]):
+    if plan.objectives and (
+        flags_given := [option.flag for option, is_given in ignored.items() if is_given]
+    ):
         raise BadInput(
-            "--slo chooses the rates, durations and number of measurements itself{profile}. Remove {flags}.",
+            "--slo chooses the rates, durations and number of measurements itself{profile}. Remove "
+            "{flags}.",
             profile=message(", and it cannot profile the service") if is_profiled else NOTHING,
             flags=listed(flags_given, AND),
         )
@@ -75,7 +83,8 @@ def expect_search(plan: Plan, given: Flags) -> None:
 def choose_runtimes(
     plan: Plan, flags: Flags, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return three values: *plan* without missing runtimes; all installed runtimes; a message for each missing runtime.
+    """Return three values: *plan* without missing runtimes; all installed runtimes; a message for
+    each missing runtime.
 
     Raises BadInput.
     """
@@ -93,7 +102,8 @@ def choose_runtimes(
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
         raise BadInput(
-            "System {systems} cannot be measured under {runtimes}. Name another runtime, such as 3.14.",
+            "System {systems} cannot be measured under {runtimes}. Name another runtime, such as "
+            "3.14.",
             systems=plan.systems,
             runtimes=arms,
         )
@@ -101,15 +111,18 @@ def choose_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Flags) -> Plan:
-    """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client.
+    """Return *plan*, changed to Python clients if the native client is not built and no flag
+    requests this client.
 
-    Raises BadInput if only the native client can send the plan's requests, and is not built or not chosen.
+    Raises BadInput if only the native client can send the plan's requests, and is not built or not
+    chosen.
     """
     service, client = plan.user_service, plan.method.client_runtime
     needed_for = only_native(service.protocol, service.requests) if service else ""
     if needed_for and client != NATIVE:
         raise BadInput(
-            "{what} needs the native client, but the clients' runtime is {client}. Set --client-runtime native, "
+            "{what} needs the native client, but the clients' runtime is {client}. Set "
+            "--client-runtime native, "
             "which is the default.",
             what=needed_for,
             client=client,
@@ -118,7 +131,8 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
     reasons = list(filter(None, map(programs.missing, dict.fromkeys(wanted))))
     if needed_for and reasons:
         raise BadInput(
-            "{what} needs the native client, which is {reason}. Install cargo (the package of your distribution is "
+            "{what} needs the native client, which is {reason}. Install cargo (the package of your "
+            "distribution is "
             "enough), and run: {program} native loadgen",
             what=needed_for,
             reason=reasons[0],
@@ -139,14 +153,19 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
 
 
 def _python_clients(plan: Plan) -> str:
-    """Return the runtime of Python clients. For a user's service, all arms have the same clients."""
+    """Return the runtime of Python clients. For a user's service, all arms have the
+    same clients.
+    """
     if plan.user_service is None:
         return SAME
-    return plan.runtimes[0] if plan.layout else ORCHESTRATOR  # other hosts do not have the orchestrator's Python
+    return (
+        plan.runtimes[0] if plan.layout else ORCHESTRATOR
+    )  # other hosts do not have the orchestrator's Python
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
-    """Return the plan without the systems and runtimes that this machine cannot measure. Print the reasons.
+    """Return the plan without the systems and runtimes that this machine cannot measure. Print the
+    reasons.
 
     Raises BadInput if nothing is left to measure.
     """
@@ -166,7 +185,9 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 def find_runtimes(
     names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require names it."""
+    """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require
+    names it.
+    """
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
@@ -179,12 +200,17 @@ def find_runtimes(
     for line in dict.fromkeys([*missing.values(), *refused]):
         output.note(line)
     if not runtimes:
-        raise BadInput("None of the runtimes {names} was found. Install one with: uv python install 3.14t", names=names)
+        raise BadInput(
+            "None of the runtimes {names} was found. Install one with: uv python install 3.14t",
+            names=names,
+        )
     return runtimes, missing
 
 
 def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]:
-    """Find the runtimes *names* on this machine. A missing patch release may be installed by uv. Raises BadInput."""
+    """Find the runtimes *names* on this machine. A missing patch release may be installed by uv.
+    Raises BadInput.
+    """
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
@@ -199,15 +225,19 @@ def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]
 
 
 def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raise BadInput if two runtime names mean the same CPython release with the same GIL and JIT state."""
+    """Raise BadInput if two runtime names mean the same CPython release with the same GIL and JIT
+    state.
+    """
     seen: dict[Any, str] = {}
     for name, runtime in runtimes.items():
         if isinstance(runtime, Runtime):
             first = seen.setdefault((runtime.interpreter.label, runtime.name.suffixes), name)
             if first != name:
                 raise BadInput(
-                    "Runtimes {first} and {name} are both CPython {label}. Leave out one of them. To measure one "
-                    "runtime twice, use --aa. To compare two builds of one release, measure each in a run of its own "
+                    "Runtimes {first} and {name} are both CPython {label}. Leave out one of them. "
+                    "To measure one "
+                    "runtime twice, use --aa. To compare two builds of one release, measure each "
+                    "in a run of its own "
                     "and use `compare`.",
                     first=first,
                     name=name,
@@ -219,19 +249,25 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
     """Print which builds do not get a variable of the service, because they do not know it."""
     command = plan.user_service.command if plan.user_service else None
     for variable in command.environment if command else ():
-        without = [name for name in names if unknown_variables([variable], name.minor, name.free_threaded)]
+        without = [
+            name for name in names if unknown_variables([variable], name.minor, name.free_threaded)
+        ]
         if without:
             output.note(
-                "{variable} from --env is not passed to {names}, which ignore it or do not start with it.",
+                "{variable} from --env is not passed to {names}, which ignore it or do not start "
+                "with it.",
                 variable=variable,
                 names=listed(without, AND),
             )
 
 
-def _on_hosts(names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster) -> dict[str, AnyRuntime]:
+def _on_hosts(
+    names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster
+) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
-            "--interpreter names a path on this machine, but the run uses other hosts. Set the key `python` of "
+            "--interpreter names a path on this machine, but the run uses other hosts. Set the key "
+            "`python` of "
             "each host instead."
         )
     return spread.runtimes(names)

@@ -1,4 +1,6 @@
-"""The command compare: show whether saved runs are faster or slower than the first of them, run A."""
+"""The command compare: show whether saved runs are faster or slower than the first of
+them, run A.
+"""
 
 import json
 import os
@@ -18,19 +20,23 @@ if TYPE_CHECKING:
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
-    "Exit with status 3 if any run is slower than run A in a measured setting, or with 1 if this is unclear. SHARE is "
+    "Exit with status 3 if any run is slower than run A in a measured setting, or with 1 if this "
+    "is unclear. SHARE is "
     "the tolerated increase in time, such as 5%.",
     parse_slower,
 )
 ANYWAY = Option("--anyway", "Compare the runs even if their machines or methods differ.")
 PAGE = Option("--out FILE", "Also write the comparison as an HTML page.")
-GITHUB = Option("--github", "In GitHub Actions, print annotations and add the table to the job summary.")
+GITHUB = Option(
+    "--github", "In GitHub Actions, print annotations and add the table to the job summary."
+)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command compare. Return its exit status.
 
-    The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if that is unclear.
+    The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if
+    that is unclear.
     """
     from reports.compare.members import members
     from reports.compare.runs import compare_runs
@@ -38,14 +44,18 @@ def main(arguments: Sequence[str]) -> int:
 
     parser = output.parser("compare", arguments)
     parser.add_names(
-        "run", "The folder of a saved run, or its result.json. The others are compared with the first.", "+"
+        "run",
+        "The folder of a saved run, or its result.json. The others are compared with the first.",
+        "+",
     )
     parser.add_group("how to compare", SLOWER, ANYWAY)
     parser.add_group("the HTML page", PAGE)
     parser.add_group("what to print", JSON, GITHUB, exclusive=True)
     flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(load, map(Path, flags["run"]))]
-    compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
+    compared = compare_runs(
+        members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags)
+    )
     _show(compared, flags)
     return _exit_status(compared)
 
@@ -75,13 +85,18 @@ def _show(compared: "Compared", flags: Flags) -> None:
 
 
 def _exit_status(compared: "Compared") -> int:
-    """Return the exit status for --fail-if-slower. Print a note for each cell (measured setting) without a verdict."""
+    """Return the exit status for --fail-if-slower. Print a note for each cell (measured setting)
+    without a verdict.
+    """
     from reports.compare.ci import sentence
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
         output.note(
-            "No verdict on run {run} in {name}: {reason}", run=one.pair.letter, name=one.name, reason=sentence(one)
+            "No verdict on run {run} in {name}: {reason}",
+            run=one.pair.letter,
+            name=one.name,
+            reason=sentence(one),
         )
     if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED

@@ -43,9 +43,16 @@ def findings_section(findings: Sequence[Finding]) -> "Section":
     from reports.document.model import Section, plain_table, words
 
     title, total = message("The machine"), _summary(findings)
-    lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
+    lines = [
+        (words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value)
+        for one in findings
+    ]
     table = plain_table(title, (NOTHING,) * 3, lines)
-    remedies = [message("{name}: {remedy}", name=one.name, remedy=one.remedy) for one in findings if one.good is False]
+    remedies = [
+        message("{name}: {remedy}", name=one.name, remedy=one.remedy)
+        for one in findings
+        if one.good is False
+    ]
     heading = [message("What to do:")] if remedies else []
     return Section(
         key="doctor", title=title, tables=(table,), sentences=(*remedies, total),
@@ -58,6 +65,7 @@ def _summary(findings: Sequence[Finding]) -> Message:
     if all(one.good is not False for one in findings):
         return message("No check found anything that disturbs a measurement.")
     return message(
-        "Conditions on this machine can distort measurements. To see by how much, measure more blocks, and measure one "
+        "Conditions on this machine can distort measurements. To see by how much, measure more "
+        "blocks, and measure one "
         "runtime twice (--aa)."
     )

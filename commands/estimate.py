@@ -22,10 +22,11 @@ DEFAULT_LIMIT_S = 300.0
 
 
 def with_end(plan: Plan, given: Flags) -> Plan:
-    """Return *plan*. If it is that of --system, and no flag in *given* says when it ends, choose the end.
+    """Return *plan*. If it is that of --system, and no flag in *given* says when it ends, choose
+    the end.
 
-    With a duration, it ends with a verdict on every comparison of throughput, or after DEFAULT_LIMIT_S. With a number
-    of requests, it has as many blocks as these verdicts need.
+    With a duration, it ends with a verdict on every comparison of throughput, or after
+    DEFAULT_LIMIT_S. With a number of requests, it has as many blocks as these verdicts need.
     """
     is_chosen = given["plan"] or given["experiment"] or given["blocks"] or given["until"]
     fewest = 0 if is_chosen or plan.user_service else fewest_blocks_of(plan)
@@ -49,7 +50,9 @@ def run_time(plan: Plan, cores: int) -> Message:
     until = plan.until
     ends = {
         message("when every comparison has a verdict"): until.verdict,
-        message("when every interval is at most {width:.3g} % wide", width=until.width * 100): until.width,
+        message(
+            "when every interval is at most {width:.3g} % wide", width=until.width * 100
+        ): until.width,
         message("after {time}", time=duration(until.seconds)): until.seconds,
         message("after {count} blocks", count=plan.blocks): plan.blocks < MAX_BLOCKS,
     }
@@ -65,7 +68,8 @@ def search_time(plan: Plan) -> Message:
     """Return how long the search of *plan* for the highest rate takes."""
     fast, slow = (duration(search_s(plan, rate)) for rate in (1000, 100))
     return message(
-        "The search for the capacity with {objectives} takes about {fast} if the services reach 1,000 "
+        "The search for the capacity with {objectives} takes about {fast} if the services reach "
+        "1,000 "
         "requests/s, and {slow} if they reach 100 requests/s.",
         objectives=", ".join(one.text for one in plan.objectives),
         fast=fast,
@@ -76,7 +80,8 @@ def search_time(plan: Plan) -> Message:
 def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
     """Return that *plan* measures too few blocks for any verdict, or NOTHING if it measures enough.
 
-    spare: how many times the fewest blocks must fit into a limit of time, because the time of a block is estimated
+    spare: how many times the fewest blocks must fit into a limit of time, because the time of a
+        block is estimated
     """
     fewest, possible = fewest_blocks_of(plan), blocks_possible(plan, cores)
     if possible >= fewest * (spare if plan.until.seconds else 1):
@@ -86,7 +91,8 @@ def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
         minutes = ceil(fewest * spare * block_seconds(plan, cores) / 60)
         remedy = message("Give --until verdict,{minutes}min", minutes=minutes)
     return message(
-        "This plan cannot give a verdict: its comparisons need at least {fewest} blocks, but there will be only "
+        "This plan cannot give a verdict: its comparisons need at least {fewest} blocks, but there "
+        "will be only "
         "{possible}. {remedy}, or compare fewer runtimes or settings.",
         fewest=fewest,
         possible=possible,
@@ -95,11 +101,17 @@ def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
 
 
 def fewest_blocks_of(plan: Plan) -> int:
-    """Return the fewest blocks with which a comparison of throughput can get a verdict; 0 if none is planned."""
+    """Return the fewest blocks with which a comparison of throughput can get a verdict; 0 if none
+    is planned.
+    """
     from analysis.pairs import pairs
     from analysis.significance import SHARES, fewest_blocks, fewest_blocks_anytime
 
-    if plan.objectives or (plan.view and not plan.user_service) or any(cell.rate for cell in plan.cells()):
+    if (
+        plan.objectives
+        or (plan.view and not plan.user_service)
+        or any(cell.rate for cell in plan.cells())
+    ):
         return 0
     run = Run(
         run_id="",
@@ -119,24 +131,32 @@ def fewest_blocks_of(plan: Plan) -> int:
 
 
 def blocks_possible(plan: Plan, cores: int) -> int:
-    """Return the largest number of blocks that a run of *plan* can measure on *cores* cores; it is an estimate."""
+    """Return the largest number of blocks that a run of *plan* can measure on *cores* cores; it is
+    an estimate.
+    """
     if not plan.until.seconds:
         return plan.blocks
     return min(plan.blocks, ceil(plan.until.seconds / block_seconds(plan, cores)))
 
 
 def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
-    """Return the estimated time in seconds to measure *cell*, one setting of *plan*, on *cores* cores.
+    """Return the estimated time in seconds to measure *cell*, one setting of *plan*, on *cores*
+    cores.
 
-    The time is the start and end of the processes, the warm-up, and the duration or else the CPU time of services and
-    clients.
+    The time is the start and end of the processes, the warm-up, and the duration or else the CPU
+    time of services and clients.
     """
     processes = cell.num_api_services + cell.num_clients
     request_us = plan.systems[cell.system].request_cpu_us + cell.calc_target * COUNT_US
     computing_s = cell.requests * request_us * 1e-6 / min(cores, processes)
     timed_s = plan.method.duration_s or max(computing_s, cell.paced_s)
     warmup = plan.method.warmup
-    return timed_s * (1 + warmup.share) + warmup.seconds + CELL_OVERHEAD_S + processes * PROCESS_OVERHEAD_S / cores
+    return (
+        timed_s * (1 + warmup.share)
+        + warmup.seconds
+        + CELL_OVERHEAD_S
+        + processes * PROCESS_OVERHEAD_S / cores
+    )
 
 
 def block_seconds(plan: Plan, cores: int) -> float:

@@ -1,4 +1,6 @@
-"""The command hosts: show whether the hosts can be used for a run, and which runtimes are missing on them."""
+"""The command hosts: show whether the hosts can be used for a run, and which runtimes are missing
+on them.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +23,9 @@ INSTALL = Option("--install", "Install missing runtimes on the hosts with uv.")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all runtimes, else 1."""
+    """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all
+    runtimes, else 1.
+    """
     parser = output.parser("hosts", arguments)
     parser.add_group("several hosts", hosts.HOSTS, hosts.SERVICES_ON)
     parser.add_group("runtimes", RUNTIMES, INSTALL)
@@ -52,7 +56,9 @@ def main(arguments: Sequence[str]) -> int:
 def _layout(given: Flags) -> Layout:
     named: dict[str, Any] = value_of(hosts.HOSTS, given, {})
     if not named:
-        raise BadInput("--hosts is missing. Name the file that describes the hosts (see docs/hosts.md).")
+        raise BadInput(
+            "--hosts is missing. Name the file that describes the hosts (see docs/hosts.md)."
+        )
     first = value_of(hosts.SERVICES_ON, given, next(iter(named)))
     hosts.expect_described(hosts.SERVICES_ON.flag, first, named)
     return Layout(hosts=named, services_on=first, clients_on=tuple(named))
@@ -63,22 +69,31 @@ def _missing(facts: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
 
 
 def _lines(
-    spread: HostCluster, facts: Mapping[str, Any], failures: Mapping[str, Message], wanted: Sequence[str]
+    spread: HostCluster,
+    facts: Mapping[str, Any],
+    failures: Mapping[str, Message],
+    wanted: Sequence[str],
 ) -> Iterator[Message]:
     for name, host in spread.layout.hosts.items():
         place = spread.connected.get(name)
-        yield message("{host}, {address}", host=name, address=place.host.address if place else host.address)
+        yield message(
+            "{host}, {address}", host=name, address=place.host.address if place else host.address
+        )
         if name in failures:
             yield message("  This host cannot be used: {reason}", reason=failures[name])
             continue
         known = facts[name]
         yield message(
-            "  machine   {cpu}, {cores} cores, {kernel}", **{key: known.get(key) for key in ("cpu", "cores", "kernel")}
+            "  machine   {cpu}, {cores} cores, {kernel}",
+            **{key: known.get(key) for key in ("cpu", "cores", "kernel")},
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
-            yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=missing)
+            yield message(
+                "  missing   runtimes {names}. Install these runtimes with --install.",
+                names=missing,
+            )
         for finding in judge_machine(known["quiet"] or {}):
             if finding.good is False:
                 yield message(

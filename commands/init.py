@@ -42,22 +42,39 @@ SECOND_REQUEST = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command init, which writes a plan file for the user's service. Return its exit status: 0."""
+    """Run the command init, which writes a plan file for the user's service. Return its exit
+    status: 0.
+    """
     parser = output.parser("init", arguments)
-    parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
+    parser.add_names(
+        "file",
+        message("The plan file to write (default: {file}).", file=DEFAULT_FILE),
+        "?",
+        DEFAULT_FILE,
+    )
     parser.add_group("the plan", FORCE, RUNTIMES, *STARTED)
     add_service_flags(parser)
     flags = parser.parse(arguments)
     path = Path(flags["file"])
     _expect_new(path, flags)
     given, names = _described(flags, path)
-    plan, runtimes = user_service_plan(given, Path.cwd()), value_of(RUNTIMES, {RUNTIMES.name: names})
+    plan, runtimes = (
+        user_service_plan(given, Path.cwd()),
+        value_of(RUNTIMES, {RUNTIMES.name: names}),
+    )
     assert plan.user_service is not None
     expect_python(plan, flags)
     started = {option: flags[option.name] for option in given_flags(STARTED, flags)}
     for option in started:
         value_of(option, flags)
-    text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language, started)
+    text = plan_text(
+        path.name,
+        _relative_to(path.parent, given),
+        plan.user_service,
+        runtimes,
+        output.language,
+        started,
+    )
     written({path: text})
     if path.is_file() and any(secrets_in(plan.user_service)):
         path.chmod(0o600)
@@ -76,11 +93,13 @@ def _expect_new(path: Path, flags: Flags) -> None:
 
 
 def _described(flags: Flags, path: Path) -> tuple[dict[str, Any], str]:
-    """Read the settings of the service from flags and the project. Return them by YAML key, and the runtimes.
+    """Read the settings of the service from flags and the project. Return them by YAML key, and the
+    runtimes.
 
     Raises BadInput.
 
-    A requirements file that is made from the project's pyproject.toml is written beside the plan *path*.
+    A requirements file that is made from the project's pyproject.toml is written beside the plan
+    *path*.
     """
     known: dict[str, Any] = {"name": path.stem, "runtime": accepted(flags, DEFAULT_RUNTIMES)}
     filled = {**flags, **{name: flags[name] or value for name, value in known.items()}}
@@ -94,14 +113,17 @@ def _described(flags: Flags, path: Path) -> tuple[dict[str, Any], str]:
         requirements.chmod(0o600)  # a line may have a token
         filled["requirements"] = str(requirements)
     given = service_from(filled)
-    return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}, filled["runtime"]
+    return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}, filled[
+        "runtime"
+    ]
 
 
 def _find_application(folder: Path) -> str:
     found = find_application(folder)
     if not found:
         raise BadInput(
-            "No application was found in the usual files of {folder}, such as app.py. Give --app MODULE:NAME, "
+            "No application was found in the usual files of {folder}, such as app.py. Give --app "
+            "MODULE:NAME, "
             "--service-command, or --target.",
             folder=folder.absolute(),
         )
@@ -109,14 +131,18 @@ def _find_application(folder: Path) -> str:
 
 
 def _relative_to(folder: Path, given: Flags) -> Flags:
-    """Return the settings of a service with their file paths made relative to *folder*, the folder of the plan."""
-    files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
+    """Return the settings of a service with their file paths made relative to *folder*, the folder
+    of the plan.
+    """
+    files = {
+        key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)
+    }
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
     return {**given, **{key: os.path.relpath(name, folder) for key, name in files.items()}}
 
 
-# ---- the text of a plan, without file access -------------------------------------------------------------------------
+# ---- the text of a plan, without file access -----------------------------------------------------
 
 
 def plan_text(
@@ -136,7 +162,8 @@ def plan_text(
     """
     head = message(
         "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
-        "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
+        "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md "
+        "all "
         "other keys.",
         file=file,
         program=PROGRAM,
@@ -158,11 +185,15 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if needed, runtimes."""
+    """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if
+    needed, runtimes.
+    """
     question = message("How does the free-threaded build affect {name}?", name=service.name)
     values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if service.targets:
-        question = message("Which of {names} is faster?", names=(target.name for target in service.targets))
+        question = message(
+            "Which of {names} is faster?", names=(target.name for target in service.targets)
+        )
     else:
         values = [(RUNTIMES, json.dumps([*runtimes])), (AA, "true"), *values]
     yield from yaml_lines("description", language.text(question))
@@ -171,13 +202,17 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
 
 
 def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
-    """Yield the lines of each key in *given*, and commented examples of other keys that apply to the service."""
+    """Yield the lines of each key in *given*, and commented examples of other keys that apply to
+    the service.
+    """
     subject = next(subject for key, subject in STARTS.items() if key in given)
     has_topology = service.command and service.command.threaded and service.command.forks
     for key, option in KEYS.items():
         if key in given:
             lines = yaml_lines(key, given[key])
-        elif option.example and subject in option.applies_to and (key != "topology" or has_topology):
+        elif (
+            option.example and subject in option.applies_to and (key != "topology" or has_topology)
+        ):
             lines = [f"# {key}: {option.example}"]
         else:
             continue
@@ -187,7 +222,9 @@ def _service(given: Flags, service: UserService, language: Language) -> Iterator
 
 
 def _sizes(service: UserService) -> list[str]:
-    """Return the names of the parameters that set how many processes, threads and connections there are."""
+    """Return the names of the parameters that set how many processes, threads and connections there
+    are.
+    """
     processes = [WORKERS] if service.command else []
     threads = [THREADS] if service.command and service.command.threaded else []
     return [*processes, *threads, CLIENTS, CONNECTIONS]

@@ -16,7 +16,9 @@ def main(arguments: Sequence[str]) -> int:
     from reports.terminal.listing import print_list, saved_runs
 
     parser = output.parser("list", arguments)
-    parser.add_names("folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?")
+    parser.add_names(
+        "folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?"
+    )
     parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)

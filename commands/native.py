@@ -12,18 +12,23 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command `native`, which builds native programs and extensions. Return its exit status.
+    """Run the command `native`, which builds native programs and extensions. Return its exit
+    status.
 
     The status is 0, or 1 if a build failed although its tools are installed.
     """
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = output.parser("native", arguments)
-    parser.add_names("names", message("What to build: one or more of {known} (default: all).", known=known), "*")
+    parser.add_names(
+        "names", message("What to build: one or more of {known} (default: all).", known=known), "*"
+    )
     names = parser.parse(arguments)["names"] or known
     for name in names:
         if name not in known:
             raise BadInput(
-                "{name!r} is not a native program or extension. Choose from {known}.", name=name, known=known
+                "{name!r} is not a native program or extension. Choose from {known}.",
+                name=name,
+                known=known,
             )
     broken = False
     for what, why_not in _built(names):

@@ -46,7 +46,9 @@ class Output:
         return masked_arguments(arguments, self.redactor)
 
     def use_language(self, arguments: Sequence[str]) -> None:
-        """Print in the language that the last --lang names. Raises BadInput for an unknown language."""
+        """Print in the language that the last --lang names. Raises BadInput for an unknown
+        language.
+        """
         names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
         names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
         self.language = ENGLISH  # also for the error about an unknown language
@@ -83,11 +85,17 @@ output = Output()  # of this process
 
 def short(path: Path) -> Path:
     """Return *path*. If it is inside the current folder, return the relative path."""
-    return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path
+    return (
+        path.resolve().relative_to(Path.cwd())
+        if path.resolve().is_relative_to(Path.cwd())
+        else path
+    )
 
 
 def no_run_in(folder: str) -> Message:
     """Return the message that *folder* holds no run yet, with the command that makes one."""
     return message(
-        "There is no run in {folder} yet. Start one with: {program} --experiment quick", folder=folder, program=PROGRAM
+        "There is no run in {folder} yet. Start one with: {program} --experiment quick",
+        folder=folder,
+        program=PROGRAM,
     )

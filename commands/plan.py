@@ -43,11 +43,15 @@ def _print(plan: Plan) -> None:
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
     time = search_time(plan) if plan.objectives else run_time(plan, cores)
-    console.print(f"\n{output.text(chained([time, no_verdict(plan, cores)], SENTENCES))}", highlight=False)
+    console.print(
+        f"\n{output.text(chained([time, no_verdict(plan, cores)], SENTENCES))}", highlight=False
+    )
 
 
 def cell_table(plan: Plan, cores: int) -> "Table":
-    """Return a table of the cells (settings to measure) of *plan*: varying parameters, requests and estimated time."""
+    """Return a table of the cells (settings to measure) of *plan*: varying parameters, requests and
+    estimated time.
+    """
     from analysis.settings import parameter_values, varying
     from reports.document.shapes import Col, col, table
 

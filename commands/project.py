@@ -1,4 +1,6 @@
-"""Fill in missing flags of a user's service from its project, and print each choice with its reason."""
+"""Fill in missing flags of a user's service from its project, and print each choice with its
+reason.
+"""
 
 import itertools
 import os
@@ -32,15 +34,17 @@ from lab.run.runtimes import Runtime, present
 
 PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
 UNTIL_DECIDED = "verdict,3min"
-SPARE = 1.5  # of the blocks, for a third runtime: services that start slowly need more time than is estimated
+# of the blocks, for a third runtime: services that start slowly need more time than is estimated
+SPARE = 1.5
 Note = Callable[..., None]
 
 
 def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
-    """Fill in missing flags from the user's project: packages, runtimes, server, and when the run ends.
+    """Fill in missing flags from the user's project: packages, runtimes, server, and when the run
+    ends.
 
-    Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
-    note: prints a message, given as its text and arguments
+    Only flags with --app or --service-command are completed, because a plan is complete. Raises
+    BadInput. note: prints a message, given as its text and arguments
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
@@ -59,7 +63,10 @@ def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
         note("Request: GET / (change it with --request)")
     if _ends_by_default(flags):
         filled[UNTIL.name] = UNTIL_DECIDED
-        note("End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)")
+        note(
+            "End: the run ends with a verdict, or after at most 3 minutes (change this with "
+            "--blocks or --until)"
+        )
     return filled
 
 
@@ -69,19 +76,24 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
 
 def _ends_by_default(flags: Flags) -> bool:
     """Return whether *flags* are for a run, and none of them says when the run ends."""
-    return BLOCKS.name in flags and not any(flags[option.name] for option in (BLOCKS, UNTIL, EXPERIMENT, SLO))
+    return BLOCKS.name in flags and not any(
+        flags[option.name] for option in (BLOCKS, UNTIL, EXPERIMENT, SLO)
+    )
 
 
 def _draft(flags: Flags) -> Plan:
     """Return the plan for a project that has only the application. Raises BadInput.
 
-    Therefore, flags that are wrong for every project are refused before any package or runtime is installed.
+    Therefore, flags that are wrong for every project are refused before any package or runtime is
+    installed.
     """
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
         if flags["server"] in SERVERS:
-            usual["interface"] = SERVERS[flags["server"]].interfaces[-1]  # WSGI if possible: it allows all topologies
+            usual["interface"] = SERVERS[flags["server"]].interfaces[
+                -1
+            ]  # WSGI if possible: it allows all topologies
     if _ends_by_default(flags):
         usual[UNTIL.name] = UNTIL_DECIDED
     plan = plan_from({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
@@ -91,10 +103,16 @@ def _draft(flags: Flags) -> Plan:
 
 
 def expect_python(plan: Plan, flags: Flags) -> None:
-    """Raise BadInput if --runtime names no runtime under which the user's service can be measured."""
-    if flags["runtime"] is not None and not replace(plan, runtimes=value_of(RUNTIMES, flags)).cells():
+    """Raise BadInput if --runtime names no runtime under which the user's service can
+    be measured.
+    """
+    if (
+        flags["runtime"] is not None
+        and not replace(plan, runtimes=value_of(RUNTIMES, flags)).cells()
+    ):
         raise BadInput(
-            "--runtime is {names}, but your own service needs a Python runtime. Name one, such as 3.14t.",
+            "--runtime is {names}, but your own service needs a Python runtime. Name one, such as "
+            "3.14t.",
             names=flags["runtime"],
         )
 
@@ -107,7 +125,9 @@ def _bound(flags: Flags) -> packages.PythonBound:
 
 
 def accepted(flags: Flags, names: Sequence[RuntimeName]) -> str:
-    """Return the runtimes of *names* that the project accepts, separated by commas; all of them if it accepts none."""
+    """Return the runtimes of *names* that the project accepts, separated by commas; all of them if
+    it accepts none.
+    """
     bound = _bound(flags)
     return ",".join([name for name in names if bound.accepts(name)] or names)
 
@@ -116,7 +136,8 @@ def _expect_accepted(names: Sequence[RuntimeName], bound: packages.PythonBound) 
     """Raise BadInput if the project does not accept the Python version of a runtime."""
     if excluded := [name for name in names if not bound.accepts(name)]:
         raise BadInput(
-            "{file} accepts only Python {bound}, so the project cannot be measured under {names}. Choose other "
+            "{file} accepts only Python {bound}, so the project cannot be measured under {names}. "
+            "Choose other "
             "runtimes with --runtime, or measure it anyway with {flag}.",
             file=str(bound.file),
             bound=bound.text,
@@ -130,7 +151,8 @@ def _folder(flags: Flags) -> Path:
 
 
 def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str | None:
-    """Return the project's requirements file. Return None if the project declares no packages or is gilscope itself.
+    """Return the project's requirements file. Return None if the project declares no packages or is
+    gilscope itself.
 
     names: the runtimes for which the packages are
     """
@@ -138,11 +160,18 @@ def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str
     if ROOT.is_relative_to(folder):
         return None
     oldest = min((name.minor for name in names if not name.native), default=OLDEST_MINOR)
-    needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name], f"3.{oldest}", note)
+    needed = packages.read_dependencies(
+        folder, flags[EXTRA.name], flags[GROUP.name], f"3.{oldest}", note
+    )
     if needed is None:
-        note("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=folder)
+        note(
+            "Packages: none, because {folder} has no pyproject.toml or requirements.txt",
+            folder=folder,
+        )
         return None
-    project = message("Packages: the project and its dependencies, from {source}", source=needed.source)
+    project = message(
+        "Packages: the project and its dependencies, from {source}", source=needed.source
+    )
     note(project if needed.installs else message("Packages: from {source}", source=needed.source))
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
@@ -152,8 +181,9 @@ def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str
 def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note) -> str:
     """Return the names of the builds of one Python version to compare. Install missing builds.
 
-    The builds are the default and the free-threaded build, and between them the free-threaded build with its GIL on if
-    the run has enough blocks (repetitions) for a verdict on three runtimes. The project accepts their version.
+    The builds are the default and the free-threaded build, and between them the free-threaded build
+    with its GIL on if the run has enough blocks (repetitions) for a verdict on three runtimes. The
+    project accepts their version.
     """
     pairs = [pair for pair in PAIRS if bound.accepts(pair[0])] or PAIRS
     pair, missing = pairs[0], list[RuntimeName]()
@@ -168,10 +198,15 @@ def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note
     if BLOCKS.name in flags:
         names.insert(1, RuntimeName(f"{pair[1]}+{GIL}"))
         if against := _against_three(replace(draft, runtimes=tuple(names))):
-            said.append(message("{name} is left out, because {reason}", name=names.pop(1), reason=against))
+            said.append(
+                message("{name} is left out, because {reason}", name=names.pop(1), reason=against)
+            )
     if missing:
         said.append(message("uv installs {missing}", missing=listed(missing, last=AND)))
-    note("Runtimes: {names} (change them with --runtime)", names=chained([listed(names, last=AND), *said]))
+    note(
+        "Runtimes: {names} (change them with --runtime)",
+        names=chained([listed(names, last=AND), *said]),
+    )
     return ",".join(names)
 
 
@@ -184,31 +219,56 @@ def _against_three(plan: Plan) -> Message:
 
 
 def _choose_server(flags: Flags, note: Note) -> Flags:
-    """Return the application, its server and its interface. The name of an application factory gets a final ()."""
+    """Return the application, its server and its interface. The name of an application factory gets
+    a final ().
+    """
     python = _python(flags, note)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
-    nowhere = dict.fromkeys(PLACES, "1")  # the application is only imported here, and connects later
-    variables = {key: text for one in value_of(WITH, flags, ()) for key, text in one.variables(nowhere).items()}
-    switches = {switch.variable for switch in SWITCHES.values()}  # some builds do not start with them
-    variables |= {name: revealed(text) for name, text in environment.items() if name not in switches}
+    nowhere = dict.fromkeys(
+        PLACES, "1"
+    )  # the application is only imported here, and connects later
+    variables = {
+        key: text
+        for one in value_of(WITH, flags, ())
+        for key, text in one.variables(nowhere).items()
+    }
+    switches = {
+        switch.variable for switch in SWITCHES.values()
+    }  # some builds do not start with them
+    variables |= {
+        name: revealed(text) for name, text in environment.items() if name not in switches
+    }
     seen = inspect_application(flags["app"], python, _folder(flags), variables)
     interface = flags["interface"] or seen.interface
     if not interface:
         raise BadInput(
             "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
-            "--service-command '{{python}} -m ... {{port}}'. Or name its interface with --interface.",
+            "--service-command '{{python}} -m ... {{port}}'. Or name its interface with "
+            "--interface.",
             app=flags["app"],
             kind=seen.kind,
         )
     app = flags["app"]
     if seen.factory and not app.endswith("()"):
         app += "()"
-    note("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind)
+    note(
+        "Application: {app} is {interface} ({kind})",
+        app=app,
+        interface=interface.upper(),
+        kind=seen.kind,
+    )
     server = flags["server"]
     if not server:
         installed = installed_packages(python)
-        own = [name for name, one in SERVERS.items() if name in installed and interface in one.interfaces]
-        server, why = USUAL[interface], message("the default server for {interface}", interface=interface.upper())
+        own = [
+            name
+            for name, one in SERVERS.items()
+            if name in installed and interface in one.interfaces
+        ]
+        server, why = (
+            USUAL[interface],
+            message("the default server for {interface}", interface=interface.upper()),
+        )
         if own:
             server, why = own[0], message("found among your project's packages")
         note("Server: {server}, {why} (change it with --server)", server=server, why=why)
@@ -216,16 +276,21 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
 
 
 def _python(flags: Flags, note: Note) -> Path:
-    """Return the interpreter of the first runtime for which the project's packages can be installed.
+    """Return the interpreter of the first runtime for which the project's packages can be
+    installed.
 
     Raises EnvironmentFailed, BadInput.
     """
     names = [name for name in map(RuntimeName, str(flags["runtime"]).split(",")) if name != NATIVE]
-    runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})), note)
+    runtimes: dict[str, Runtime] = present(
+        names, interpreters.find(names, value_of(INTERPRETER, flags, {})), note
+    )
     failure: EnvironmentFailed | None = None
     for runtime in runtimes.values():
         try:
-            return runtime.python(str(Path(flags["requirements"]).absolute()) if flags["requirements"] else "")
+            return runtime.python(
+                str(Path(flags["requirements"]).absolute()) if flags["requirements"] else ""
+            )
         except EnvironmentFailed as failed:
             failure = failure or failed
     raise failure or BadInput(interpreters.missing(names[0]))

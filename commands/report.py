@@ -33,7 +33,8 @@ class Written:
 
 
 def write(folder: Path, run: Run) -> Written:
-    """Write all files of a run's report, and store the comparisons of its runtimes or services in *run*.
+    """Write all files of a run's report, and store the comparisons of its runtimes or services in
+    *run*.
 
     A file that cannot be made is named on standard error. The other files are written.
     """
@@ -68,7 +69,9 @@ def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
 
 
 def _print(written: Written) -> None:
-    """Print the report's sections to the terminal. The verdict and the path of the page come last."""
+    """Print the report's sections to the terminal. The verdict and the path of the
+    page come last.
+    """
     from rich.cells import cell_len
 
     from reports.document.model import Section
@@ -91,7 +94,9 @@ def _print(written: Written) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command report. Return its exit status: 0, or 1 if a part of the report could not be made."""
+    """Run the command report. Return its exit status: 0, or 1 if a part of the report could not be
+    made.
+    """
     parser = output.parser("report", arguments)
     parser.add_names("run", "The folder of a run (default: the newest run).", "?")
     parser.add_group("what to print", JSON, QUIET, exclusive=True)

@@ -25,16 +25,23 @@ def main(arguments: Sequence[str]) -> int:
     flags.add_host_flags(parser)
     parser.add_group("the run", *options.OF_A_RUN)
     given = parser.parse(arguments)
-    from commands.running import begin, resume  # after --help, which needs nothing of what a run needs
+    from commands.running import (
+        begin,
+        resume,
+    )  # after --help, which needs nothing of what a run needs
 
     if given["resume"] is not None:
         return resume(given, parser)
     if given["accept_changes"]:
-        raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
+        raise BadInput(
+            "--accept-changes works only with --resume. Leave it out when you start a new run."
+        )
     return begin(given, arguments)
 
 
 def _epilog() -> str:
     """Return the last part of the --help text: one line per command."""
-    lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
+    lines = [
+        f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()
+    ]
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])

@@ -59,7 +59,9 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
         plan, runtimes, missing = choose_runtimes(wanted, asked, spread)
         plan = with_end(choose_arm_order(without_absent(plan, runtimes)), given)
         if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
-            output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
+            output.note(
+                "Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason
+            )
         _expect_end(plan)
         if not (given["quiet"] or plan.objectives):
             _announce(plan)
@@ -76,7 +78,9 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
 
 
 def _announce(plan: Plan) -> None:
-    """Print how long a run takes, whether that is too short for a verdict, and how values of a sweep are measured."""
+    """Print how long a run takes, whether that is too short for a verdict, and how values of a
+    sweep are measured.
+    """
     cores = cores_usable()
     times = [] if plan.user_service else [run_time(plan, cores), no_verdict(plan, cores)]
     if said := chained([*times, values_apart(plan)], SENTENCES):
@@ -87,12 +91,16 @@ def resume(given: Flags, parser: flags.Parser) -> int:
     """Continue the run that --resume names, and report it. Return the exit status."""
     _expect_saved_plan(given, parser)
     folder = Path(given["resume"])
-    saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+    saved = load_to_resume(
+        folder
+    )  # raises an error if the run is from another machine, before anything is written
     require_limits(saved.plan.method)
     with run_lock(folder) as sandbox:
         run = load_to_resume(folder)
         own = service_flags.restore_secrets(
-            run.plan.own or {}, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
+            run.plan.own or {},
+            service_flags.secrets_in_flags(given),
+            _secrets_of_command(run, given["plan"], parser),
         )
         plan = extended(Plan.from_saved(replace(run.plan, own=own)), run, given["blocks"])
         expect_search(plan, given)
@@ -100,12 +108,16 @@ def resume(given: Flags, parser: flags.Parser) -> int:
             plan, runtimes, _ = choose_runtimes(plan, given, spread)
             profiles = _profiles(given, spread)
             plan = without_absent(plan, runtimes)
-            order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+            order = Order(
+                plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread
+            )
             if not given["accept_changes"]:
                 check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)
             preflight(plan)
-            changed = {name: getattr(plan, name) for name in ("until", "blocks", "extended", "first_look")}
+            changed = {
+                name: getattr(plan, name) for name in ("until", "blocks", "extended", "first_look")
+            }
             run.plan = replace(run.plan, **changed)
             return _measured(order, run, sandbox, given)
 
@@ -120,7 +132,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     measured = {cell.runtime for cell in run.cells}
     absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
     if absent:
-        output.note("Named with --runtime, but not measured: {names}. The notes above say why.", names=absent)
+        output.note(
+            "Named with --runtime, but not measured: {names}. The notes above say why.",
+            names=absent,
+        )
     missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(
@@ -132,13 +147,19 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
     failed = bool(run.failed_cells)
-    if order.plan.objectives:  # then requests may fail because of the rate, but each arm must have a capacity
-        failed = bool(written.view.failed_cells) or not all(one.crossing for one in written.view.capacities)
+    if (
+        order.plan.objectives
+    ):  # then requests may fail because of the rate, but each arm must have a capacity
+        failed = bool(written.view.failed_cells) or not all(
+            one.crossing for one in written.view.capacities
+        )
     return slower or (1 if failed or missing or absent or not written.is_complete else 0)
 
 
 def _report_slower(written: Written, share: float) -> int:
-    """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
+    """Print where the plan's last runtime is or may be slower than its first runtime. Return the
+    exit status.
+    """
     from analysis.decisions import from_first_to_last, regressions
     from analysis.formats import whole_percent
     from reports.parts.headline import headline
@@ -160,7 +181,8 @@ def _report_slower(written: Written, share: float) -> int:
             )
         else:
             output.note(
-                "{setting}: {numerator} may be slower than {denominator} by more than {share}: {why}.",
+                "{setting}: {numerator} may be slower than {denominator} by more than {share}: "
+                "{why}.",
                 why=one.why,
                 **pair,
             )
@@ -170,7 +192,9 @@ def _report_slower(written: Written, share: float) -> int:
 
 
 def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
-    """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
+    """Return the requested profiles that the services' machine supports. Print a note for each
+    unsupported profile.
+    """
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     supported = []
     for kind in wanted:
@@ -186,7 +210,8 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     """Raise BadInput for flags that would change the saved plan that --resume continues."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
-            "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use --blocks +{added}",
+            "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use "
+            "--blocks +{added}",
             added=given["blocks"],
         )
     changing = [
@@ -197,7 +222,8 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
-            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=changing
+            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.",
+            flags=changing,
         )
 
 
@@ -213,20 +239,32 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets in the flags of a saved command and in its plan file. If given, *plan* replaces that file."""
+    """Return the secrets in the flags of a saved command and in its plan file. If given, *plan*
+    replaces that file.
+    """
     if not any(secrets_in(from_file(run.plan.own or {}))):
         return []
     said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
     if plan is None and said["plan"] and Path(said["plan"]).is_file():
         plan = str(said["plan"])
     service = load_plan(Path(plan)).user_service if plan else None
-    return [*service_flags.secrets_in_flags(said), *(service_flags.secrets_in_service(service) if service else ())]
+    return [
+        *service_flags.secrets_in_flags(said),
+        *(service_flags.secrets_in_service(service) if service else ()),
+    ]
 
 
 def _expect_end(plan: Plan) -> None:
-    """Raise BadInput if only the result of a comparison can end the run, but the plan has nothing to compare."""
+    """Raise BadInput if only the result of a comparison can end the run, but the plan has nothing
+    to compare.
+    """
     until = plan.until
-    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and len(plan.compared) < 2:
+    if (
+        until.looks
+        and not until.seconds
+        and plan.blocks == options.MAX_BLOCKS
+        and len(plan.compared) < 2
+    ):
         raise BadInput(
             "--until needs a comparison, but only one runtime or service takes part. Name two, "
             "or end the run with --blocks N or a time such as --until 10min."
@@ -262,8 +300,10 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
     except KeyboardInterrupt:
         output.note(
             plural(
-                "The run was stopped. {count} measurement is saved. Continue with: {program} --resume {folder}",
-                "The run was stopped. {count} measurements are saved. Continue with: {program} --resume {folder}",
+                "The run was stopped. {count} measurement is saved. Continue with: {program} "
+                "--resume {folder}",
+                "The run was stopped. {count} measurements are saved. Continue with: {program} "
+                "--resume {folder}",
                 count=len(run.cells),
                 program=PROGRAM,
                 folder=order.folder,

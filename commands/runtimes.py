@@ -23,7 +23,11 @@ def main(arguments: Sequence[str]) -> int:
     flags = parser.parse(arguments)
     runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags)
     if flags["json"]:
-        print(json.dumps({name: plain(runtime.facts()) for name, runtime in runtimes.items()}, indent=2))
+        print(
+            json.dumps(
+                {name: plain(runtime.facts()) for name, runtime in runtimes.items()}, indent=2
+            )
+        )
         return 0
     lines = [line for name, one in runtimes.items() for line in _lines(name, one.facts())]
     for line in (*lines, *_others(runtimes)):
@@ -38,19 +42,29 @@ def _lines(name: str, facts: RuntimeFacts) -> Iterator[str | Message]:
     yield message("  build     {build}", build=facts.build)
     yield message("  flags     {flags}", flags=build_flags(facts.flags) or "-")
     if facts.source:
-        yield message("  path      {path} (found by {source})", path=facts.executable, source=facts.source)
+        yield message(
+            "  path      {path} (found by {source})", path=facts.executable, source=facts.source
+        )
     else:
         yield message("  path      {path}", path=facts.executable)
     if installed:
-        yield message("  packages  {names}", names=(f"{name} {installed[name]}" for name in sorted(installed)))
+        yield message(
+            "  packages  {names}", names=(f"{name} {installed[name]}" for name in sorted(installed))
+        )
 
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
     """Yield lines about the installed interpreters that none of the chosen *runtimes* uses."""
-    used = {runtime.interpreter.executable for runtime in runtimes.values() if isinstance(runtime, Runtime)}
+    used = {
+        runtime.interpreter.executable
+        for runtime in runtimes.values()
+        if isinstance(runtime, Runtime)
+    }
     others = [other for other in interpreters.all_found() if other.executable not in used]
     if others:
-        yield message("\nAlso installed (choose one with --runtime NAME, or with --interpreter NAME=PATH):")
+        yield message(
+            "\nAlso installed (choose one with --runtime NAME, or with --interpreter NAME=PATH):"
+        )
     for other in others:
         yield message(
             "  {name} at {path}: {version}, {flags}",

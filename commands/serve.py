@@ -1,4 +1,6 @@
-"""The command serve: start the services of one measurement, so that profilers or other clients can use them."""
+"""The command serve: start the services of one measurement, so that profilers or other clients can
+use them.
+"""
 
 import os
 import sys
@@ -25,10 +27,13 @@ def main(arguments: Sequence[str]) -> int:
     expect_no_hosts(plan, "serve")
     names = plan.runtimes[:1] if given["runtime"] is None else plan.runtimes
     runtimes, _ = find_runtimes(names, given)
-    entries = replace(plan, runtimes=tuple(name for name in names if name in runtimes), aa=False).entries()
+    entries = replace(
+        plan, runtimes=tuple(name for name in names if name in runtimes), aa=False
+    ).entries()
     if len(entries) != 1:
         raise BadInput(
-            "serve starts the services of one setting under one runtime, but the flags describe {count} combinations. "
+            "serve starts the services of one setting under one runtime, but the flags describe "
+            "{count} combinations. "
             "Give each flag one value, such as: --system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
@@ -36,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
         Sandbox() as sandbox,
         standing(plan, runtimes) as beside,
         CellRun(
-            entries[0], 0, Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method, inside={}, beside=beside)
+            entries[0],
+            0,
+            Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method, inside={}, beside=beside),
         ) as run,
     ):
         for addresses in run.serve():

@@ -1,4 +1,6 @@
-"""The command setup: install Python runtimes and the packages of systems. `make setup` calls this command."""
+"""The command setup: install Python runtimes and the packages of systems. `make setup` calls this
+command.
+"""
 
 from collections.abc import Sequence
 
@@ -17,7 +19,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("setup", arguments)
     parser.add_names(
         "runtimes",
-        message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=SETUP_RUNTIMES),
+        message(
+            "Runtimes to find or install, such as 3.14.6t (default: {names}).", names=SETUP_RUNTIMES
+        ),
         "*",
     )
     names = tuple(map(RuntimeName, parser.parse(arguments)["runtimes"])) or SETUP_RUNTIMES

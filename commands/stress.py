@@ -1,4 +1,6 @@
-"""The command stress: check a service without the GIL for wrong answers, while its threads switch very often."""
+"""The command stress: check a service without the GIL for wrong answers, while its threads switch
+very often.
+"""
 
 import json
 import sys
@@ -31,7 +33,11 @@ from lab.run.runs import run_folder, run_lock
 from reports.exports import STRESS, STRESS_PAGE, STRESS_TEXT, written
 
 SECONDS = 60.0
-DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKERS_PER_API_SERVICE": (16,)}
+DEFAULTS = {
+    "NUM_CLIENTS": (2,),
+    "NUM_CONNECTIONS_PER_CLIENT": (16,),
+    "NUM_WORKERS_PER_API_SERVICE": (16,),
+}
 
 
 LENGTH = Option(
@@ -58,10 +64,17 @@ def main(arguments: Sequence[str]) -> int:
     plan, runtimes, _ = choose_runtimes(asked, given)
     plan = with_two_arms(without_absent(plan, runtimes))
     preflight(plan)
-    folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
+    folder = (
+        Path(given["out"])
+        if given["out"]
+        else run_folder(replace(plan, name=f"{plan.name}-stress"))
+    )
     with run_lock(folder) as sandbox:
         if (folder / STRESS).exists():
-            raise BadInput("{folder} already contains a stress report. Name another folder with --out.", folder=folder)
+            raise BadInput(
+                "{folder} already contains a stress report. Name another folder with --out.",
+                folder=folder,
+            )
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
         stress, text, status = run_stress(plan, seconds, bench, folder, quiet=given["quiet"])
     if given["json"]:
@@ -75,7 +88,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return default parameter values of a stress test. Omit parameters that a topology sets or a system ignores."""
+    """Return default parameter values of a stress test. Omit parameters that a topology sets or a
+    system ignores.
+    """
     free = {*DEFAULTS}
     for row in plan.rows:
         free &= {*row.system.parameters} - {*row.fixed}
@@ -83,7 +98,8 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
 
 
 def with_two_arms(plan: Plan) -> Plan:
-    """Return *plan* with only two runtimes: one without the GIL and one with the GIL. Raises BadInput.
+    """Return *plan* with only two runtimes: one without the GIL and one with the GIL. Raises
+    BadInput.
 
     Python clients call a user's service, because only they send in bursts.
     """
@@ -92,10 +108,14 @@ def with_two_arms(plan: Plan) -> Plan:
         raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
     service = plan.user_service
     if service and service.targets:
-        raise BadInput("stress must start the service itself, under each runtime. Give --service-command or --app.")
+        raise BadInput(
+            "stress must start the service itself, under each runtime. Give --service-command or "
+            "--app."
+        )
     if service and (what := only_native(service.protocol, service.requests)):
         raise BadInput(
-            "stress calls the service from Python clients, which have no sessions, placeholders or HTTP/2. Remove "
+            "stress calls the service from Python clients, which have no sessions, placeholders or "
+            "HTTP/2. Remove "
             "{what}.",
             what=what,
         )
@@ -104,7 +124,8 @@ def with_two_arms(plan: Plan) -> Plan:
 
 
 def arms(names: Sequence[str]) -> tuple[RuntimeName, ...]:
-    """Return the runtimes of a stress run: one without a GIL, and one of the same version with a GIL. Raises BadInput.
+    """Return the runtimes of a stress run: one without a GIL, and one of the same version with a
+    GIL. Raises BadInput.
 
     If *names* has no runtime with a GIL, the second is the same binary with its GIL on.
     """
@@ -112,15 +133,19 @@ def arms(names: Sequence[str]) -> tuple[RuntimeName, ...]:
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
     if without is None:
         raise BadInput(
-            "stress needs a runtime without a GIL, but none is named. Add one, such as --runtime 3.14,3.14t."
+            "stress needs a runtime without a GIL, but none is named. Add one, such as --runtime "
+            "3.14,3.14t."
         )
     beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
     same_binary = [name for name in beside if name.gil_forced]
     return without, (same_binary or beside or [without.having(suffixes=(GIL,))])[0]
 
 
-def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet: bool) -> tuple[Stress, str, int]:
-    """Stress the plan's service for *seconds*. Write *folder*/stress.json after every round, and finally the report.
+def run_stress(
+    plan: Plan, seconds: float, bench: Bench, folder: Path, *, quiet: bool
+) -> tuple[Stress, str, int]:
+    """Stress the plan's service for *seconds*. Write *folder*/stress.json after every round, and
+    finally the report.
 
     Return the results, the report as text, and the exit status: 1 if a problem was found, else 0.
     """

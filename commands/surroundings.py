@@ -1,4 +1,6 @@
-"""Check that arguments are valid, and that the current folder and new threads can be used. Explain system errors."""
+"""Check that arguments are valid, and that the current folder and new threads can be used. Explain
+system errors.
+"""
 
 import errno
 import os
@@ -27,15 +29,21 @@ _REMEDIES = {
 
 
 def check(arguments: Sequence[str]) -> None:
-    """Raise BadInput if an argument, the current folder or a process limit would make every command fail."""
+    """Raise BadInput if an argument, the current folder or a process limit would make every command
+    fail.
+    """
     for word in arguments:
         if word.encode(errors="ignore").decode() != word:
-            raise BadInput("The argument {word} is not valid UTF-8. Use UTF-8 in all arguments.", word=ascii(word))
+            raise BadInput(
+                "The argument {word} is not valid UTF-8. Use UTF-8 in all arguments.",
+                word=ascii(word),
+            )
     try:
         os.getcwd()
     except OSError as error:
         raise BadInput(
-            "The current folder cannot be used: {reason}. Change to another folder with cd.", reason=error.strerror
+            "The current folder cannot be used: {reason}. Change to another folder with cd.",
+            reason=error.strerror,
         ) from error
     _expect_threads()
 
@@ -44,12 +52,18 @@ def cause(error: Exception) -> Message | None:
     """Return a message if the machine or the installation caused *error*, else None."""
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return _no_process()
-    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and _NO_ROOM in str(error)):
+    if isinstance(error, MemoryError) or (
+        isinstance(error, ImportError) and _NO_ROOM in str(error)
+    ):
         return message(
-            "There is not enough memory. Stop other programs, raise the limit (ulimit -v), or use a smaller plan."
+            "There is not enough memory. Stop other programs, raise the limit (ulimit -v), or use "
+            "a smaller plan."
         )
     if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":
-        return message("The name {name} is not valid UTF-8. Use a name in UTF-8.", name=ascii(error.object)[:200])
+        return message(
+            "The name {name} is not valid UTF-8. Use a name in UTF-8.",
+            name=ascii(error.object)[:200],
+        )
     if isinstance(error, ImportError) and error.name:
         return message(
             "The installation is incomplete: {module} cannot be imported ({reason}). Install "
@@ -74,13 +88,16 @@ def cause(error: Exception) -> Message | None:
 
 def _no_process() -> Message:
     return message(
-        "No process or thread can be started: {error}. End some processes, or raise the limit (ulimit -u).",
+        "No process or thread can be started: {error}. End some processes, or raise the limit "
+        "(ulimit -u).",
         error=os.strerror(errno.EAGAIN),
     )
 
 
 def _expect_threads() -> None:
-    """Raise BadInput if the process limit allows no more threads. Libraries would fail later with unclear errors."""
+    """Raise BadInput if the process limit allows no more threads. Libraries would fail later with
+    unclear errors.
+    """
     limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:
         return

@@ -1,4 +1,6 @@
-"""Parse --with, --prepare and the plan key `beside`: programs, such as a database, that run beside the service."""
+"""Parse --with, --prepare and the plan key `beside`: programs, such as a database, that run beside
+the service.
+"""
 
 import re
 import shlex
@@ -14,8 +16,14 @@ from core.secret import USERINFO
 URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
 POSTGRES = Beside(
     name="PostgreSQL",
-    first=("initdb -D {data} -U postgres --pwfile={config} -A scram-sha-256 -E UTF8 --no-locale --no-sync",),
-    command="postgres -D {data} -h {host} -p {port} -k '' -c max_connections=400 -c dynamic_shared_memory_type=mmap",
+    first=(
+        (
+            "initdb -D {data} -U postgres --pwfile={config} -A scram-sha-256 -E UTF8 --no-locale "
+            "--no-sync"
+        ),
+    ),
+    command="postgres -D {data} -h {host} -p {port} -k '' -c max_connections=400 -c "
+    "dynamic_shared_memory_type=mmap",
     ready="pg_isready -h {host} -p {port}",
     environment={
         "DATABASE_URL": URL,
@@ -37,14 +45,19 @@ KNOWN = {
             name=name.title(),
             command=f"{name}-server {{config}}",
             environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0"},
-            config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave ""\nappendonly no\n',
+            config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave '
+            '""\nappendonly no\n',
             users=(name, "nobody"),
         )
         for name in ("valkey", "redis")
     },
     **{
         f"postgres+{driver}": replace(
-            POSTGRES, environment={**POSTGRES.environment, "DATABASE_URL": URL.replace(":", f"+{driver}:", 1)}
+            POSTGRES,
+            environment={
+                **POSTGRES.environment,
+                "DATABASE_URL": URL.replace(":", f"+{driver}:", 1),
+            },
         )
         for driver in DRIVERS
     },
@@ -54,11 +67,14 @@ _NO_SECRET = re.compile(r"[^:]*(:\{password\})?")
 
 
 def _text(given: Given) -> str:
-    """Return the given text. Raises BadInput if it contains a secret, because result.json keeps the text."""
+    """Return the given text. Raises BadInput if it contains a secret, because result.json keeps the
+    text.
+    """
     text = given.text()
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
         raise replace(given, value="...").wrong(
-            "a text without secrets such as passwords, because it is saved in result.json. For a password that each "
+            "a text without secrets such as passwords, because it is saved in result.json. For a "
+            "password that each "
             "run generates, write {place}",
             place="{password}",
         )
@@ -66,7 +82,9 @@ def _text(given: Given) -> str:
 
 
 def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
-    """Return the given command. Raises BadInput if it contains {password}: other local users can see a command line."""
+    """Return the given command. Raises BadInput if it contains {password}: other local users can
+    see a command line.
+    """
     text = _text(given)
     try:
         is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
@@ -74,7 +92,9 @@ def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
         is_command = False
     if not is_command:
         known = listed(f"{{{place}}}" for place in places)
-        raise given.wrong("a command with balanced quotes and no placeholders other than {places}", places=known)
+        raise given.wrong(
+            "a command with balanced quotes and no placeholders other than {places}", places=known
+        )
     return text
 
 
@@ -83,7 +103,8 @@ def _environment(given: Given) -> Mapping[str, str]:
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
-            "environment variables whose values contain the started program's address, such as {example}. Set "
+            "environment variables whose values contain the started program's address, such as "
+            "{example}. Set "
             "other variables with --env",
             example=example,
         )
@@ -96,16 +117,20 @@ ENTRY = (
         "The name of the program to start for the run: postgres, valkey, redis, or any other name.",
         _text,
     ),
-    Option("command", "The command that starts the program. It contains {port} or {socket}.", _words),
+    Option(
+        "command", "The command that starts the program. It contains {port} or {socket}.", _words
+    ),
     Option(
         "ready",
-        "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
+        "How to check that the program is ready: port (default) or socket (it must accept "
+        "connections), or a "
         "command (it must exit with 0).",
         _words,
     ),
     Option(
         "environment",
-        "Environment variables that give the started program's address to the service and the --prepare commands.",
+        "Environment variables that give the started program's address to the service and the "
+        "--prepare commands.",
         _environment,
     ),
     Option(
@@ -124,7 +149,9 @@ ENTRY = (
 
 
 def _beside(given: Given) -> tuple[Beside, ...]:
-    """Parse programs: names separated by commas, or a list of names and mappings. Raises BadInput."""
+    """Parse programs: names separated by commas, or a list of names and mappings.
+    Raises BadInput.
+    """
     entries = given.value.split(",") if isinstance(given.value, str) else given.values
     found = {}
     for entry in entries:
@@ -136,7 +163,8 @@ def _beside(given: Given) -> tuple[Beside, ...]:
             values = {**vars(known), **values, "name": known.name, "environment": variables}
         if not {"name", "command"} <= values.keys():
             raise replace(given, value=values.get("name")).wrong(
-                "one of {names}. For any other program, give a name and a command in a plan", names=KNOWN
+                "one of {names}. For any other program, give a name and a command in a plan",
+                names=KNOWN,
             )
         found[values["name"]] = Beside(**values)
     return tuple(found.values())
@@ -154,7 +182,8 @@ WITH = Option(
 )
 PREPARE = Option(
     "--prepare COMMAND",
-    "Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} seed.py'.",
+    "Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} "
+    "seed.py'.",
     _prepare,
     repeated=True,
 )

@@ -1,4 +1,6 @@
-"""Parse the command line, show its help in the user's language, and make the plan that the flags describe."""
+"""Parse the command line, show its help in the user's language, and make the plan that the flags
+describe.
+"""
 
 import argparse
 import re
@@ -26,14 +28,26 @@ from systems import built_in
 HELP = message("Show this help and exit.")
 ALL = "all"
 VERSION_HELP = message("Show the version and exit.")
-# The options that --help shows for commands with parameters. --help all shows the rare options, too.
+# The options that --help shows for commands with parameters. --help all shows the rare options,
+# too.
 MOST_USED = (
     *("app", "service_command", "target", "request", "experiment", "plan", "system"),
     *("runtime", "until", "blocks", "duration", "slo", "aa", "fail_if_slower"),
     *("out", "resume", "profile", "json", "quiet"),
 )
 RARE = {
-    *(one.name for one in (*OPTIONS, *CHOICE, *INTERPRETERS, *MEASURING, *OUTPUT, *OF_A_RUN, *hosts.OPTIONS)),
+    *(
+        one.name
+        for one in (
+            *OPTIONS,
+            *CHOICE,
+            *INTERPRETERS,
+            *MEASURING,
+            *OUTPUT,
+            *OF_A_RUN,
+            *hosts.OPTIONS,
+        )
+    ),
     *(parameter.field for parameter in PARAMETERS.values()),
 } - {*MOST_USED}
 # Errors of argparse, declared here so that they are collected for translation
@@ -49,7 +63,9 @@ REQUIRED = "the following arguments are required: "
 class _Help(argparse.Action):
     """The argparse action of the options --help and --help all."""
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
         if values is not None:
             Given(value=values, name="--help").choice((ALL,))
         print(parser.format_help(every=values == ALL), end="")
@@ -62,7 +78,9 @@ class Parser(argparse.ArgumentParser):
     command: the word after runner.py; "" for a run
     """
 
-    def __init__(self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = "") -> None:
+    def __init__(
+        self, command: str, summary: Message, language: Language = ENGLISH, epilog: str = ""
+    ) -> None:
         super().__init__(
             prog=f"{SCRIPT} {command}".strip(),
             description=language.text(summary),
@@ -79,12 +97,22 @@ class Parser(argparse.ArgumentParser):
         self._names = ""
         self._rare: set[str] = set()
         self._common = common = self.add_argument_group(self._text(message("help and language")))
-        common.add_argument("-h", "--help", action=_Help, nargs="?", metavar=ALL, help=self._text(HELP))
-        common.add_argument("--version", action="version", version=f"gilscope {VERSION}", help=self._text(VERSION_HELP))
+        common.add_argument(
+            "-h", "--help", action=_Help, nargs="?", metavar=ALL, help=self._text(HELP)
+        )
+        common.add_argument(
+            "--version",
+            action="version",
+            version=f"gilscope {VERSION}",
+            help=self._text(VERSION_HELP),
+        )
         self._add(common, LANG)
 
-    def add_group(self, heading: str, *options: Option, note: str | Message = "", exclusive: bool = False) -> None:
-        """Add a group of options under a heading, or add options to the group that has this heading.
+    def add_group(
+        self, heading: str, *options: Option, note: str | Message = "", exclusive: bool = False
+    ) -> None:
+        """Add a group of options under a heading, or add options to the group that has this
+        heading.
 
         exclusive: only one of the options may be given
         """
@@ -95,15 +123,23 @@ class Parser(argparse.ArgumentParser):
             self._add(group, option)
         self._exclusive = options if exclusive else self._exclusive
 
-    def add_names(self, name: str, text: str | Message, count: Any = None, default: str = "") -> None:
+    def add_names(
+        self, name: str, text: str | Message, count: Any = None, default: str = ""
+    ) -> None:
         """Add positional arguments, such as a run, a folder or names.
 
         count: argparse's nargs
         """
-        self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]", "+": " {0} [{0} ...]"}[count].format(name.upper())
+        self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]", "+": " {0} [{0} ...]"}[
+            count
+        ].format(name.upper())
         group = self.add_argument_group(self._text(message("arguments")))
         group.add_argument(
-            name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(as_message(text))
+            name,
+            metavar=name.upper(),
+            nargs=count,
+            default=default or None,
+            help=self._text(as_message(text)),
         )
 
     def format_help(self, *, every: bool = False) -> str:
@@ -112,46 +148,69 @@ class Parser(argparse.ArgumentParser):
         The usage line names no option, because the groups below list the options.
         """
         formatter = self._get_formatter()
-        usage = message("usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names)
+        usage = message(
+            "usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names
+        )
         formatter.add_text(f"{self._text(usage)}\n\n{self.description}")
         is_short = bool(self._rare) and not every
         for group in sorted(self._action_groups, key=lambda group: group is self._common):
-            shown = [_in_short(action) for action in group._group_actions if action.dest not in self._rare]
+            shown = [
+                _in_short(action)
+                for action in group._group_actions
+                if action.dest not in self._rare
+            ]
             formatter.start_section(group.title)
             formatter.add_text(None if is_short else group.description)
             formatter.add_arguments(shown if is_short else group._group_actions)
             formatter.end_section()
         if is_short:
-            more = message("To show all options and systems, run: {program} --help all", program=self.prog)
+            more = message(
+                "To show all options and systems, run: {program} --help all", program=self.prog
+            )
             formatter.add_text(self._text(more))
         formatter.add_text(self.epilog)
         if self._rare and every:
             width = max(len(system.key) for system in built_in())
-            systems = (f"  {system.key:<{width}}  {self._text(system.title)}" for system in built_in())
+            systems = (
+                f"  {system.key:<{width}}  {self._text(system.title)}" for system in built_in()
+            )
             formatter.add_text("\n".join([self._text(message("systems:")), *systems]))
         return formatter.format_help()
 
     def add_parameters(self) -> None:
-        """Add a flag for every parameter of a measurement. From then on, --help shows only the most used flags."""
-        note = message("Give one value per parameter, or several values separated by commas. Each value is measured.")
+        """Add a flag for every parameter of a measurement. From then on, --help shows only the most
+        used flags.
+        """
+        note = message(
+            "Give one value per parameter, or several values separated by commas. Each value is "
+            "measured."
+        )
         self.add_group("parameters", *map(_of_parameter, PARAMETERS.values()), note=note)
         self._rare = RARE
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of all flags by name. The value of a missing flag is None. Raises BadInput."""
+        """Return the values of all flags by name. The value of a missing flag is None. Raises
+        BadInput.
+        """
         try:
             flags, unknown = self.parse_known_args(arguments)
         except argparse.ArgumentError as error:
             problem = Message(msgid=error.message)
             if error.argument_name:
-                problem = message("{option}: {problem}", option=error.argument_name, problem=problem)
+                problem = message(
+                    "{option}: {problem}", option=error.argument_name, problem=problem
+                )
             raise self.wrong(problem) from None
         if unknown:
             flag = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
-            raise self.wrong(message("Unknown arguments: {words}", words=" ".join(unknown)), self._near(flag))
+            raise self.wrong(
+                message("Unknown arguments: {words}", words=" ".join(unknown)), self._near(flag)
+            )
         given = [option.flag for option in given_flags(self._exclusive, vars(flags))]
         if given[1:]:
-            raise self.wrong(message("Only one of {flags} can be given", flags=listed(given, last=AND)))
+            raise self.wrong(
+                message("Only one of {flags} can be given", flags=listed(given, last=AND))
+            )
         return vars(flags)
 
     def _near(self, flag: str) -> Message:
@@ -179,7 +238,9 @@ class Parser(argparse.ArgumentParser):
         )
 
     def _add(self, group: Any, option: Option) -> None:
-        text = self._text(message("{help} May be repeated.", help=option.help) if option.repeated else option.help)
+        text = self._text(
+            message("{help} May be repeated.", help=option.help) if option.repeated else option.help
+        )
         details: dict[str, Any] = {"help": text.replace("%", "%%")}
         if not option.metavar:
             details["action"] = "store_true"
@@ -205,11 +266,16 @@ def _in_short(action: argparse.Action) -> argparse.Action:
 
 
 def _of_parameter(parameter: Parameter) -> Option:
-    default: Message = verbatim(NONE if parameter.default is None else str(parameter.default).lower())
+    default: Message = verbatim(
+        NONE if parameter.default is None else str(parameter.default).lower()
+    )
     if parameter.same_as:
         default = message("the value of {name}", name=parameter.same_as)
     help_text = message(
-        "{help}: {accepted} (default: {default})", help=parameter.help, accepted=parameter.accepted, default=default
+        "{help}: {accepted} (default: {default})",
+        help=parameter.help,
+        accepted=parameter.accepted,
+        default=default,
     )
     return Option(f"{parameter.flag} V", help_text)
 
@@ -253,7 +319,9 @@ def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     else:
         experiment = load_experiment(flags["experiment"], cores)
         method = replace(experiment.method, client_runtime=service.method.client_runtime)
-        plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="", method=method)
+        plan = replace(
+            experiment, rows=service.rows, user_service=service.user_service, view="", method=method
+        )
     values = parsed_flags((*INTERPRETERS, *MEASURING, *OUTPUT, *OF_A_RUN, *hosts.OPTIONS), flags)
     return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
@@ -265,22 +333,30 @@ def parameter_values(flags: Flags) -> Values:
 
 
 def value_of(option: Option, flags: Flags, default: Any = None) -> Any:
-    """Return the parsed value of one flag, or *default* if the flag was not given. Raises BadInput."""
+    """Return the parsed value of one flag, or *default* if the flag was not given.
+    Raises BadInput.
+    """
     values = parsed_flags((option,), flags)
     return values.get(option.field, default)
 
 
 def _chosen(flags: Flags, cores: int | None) -> Plan:
-    """Return the named plan with only the rows for --system. The default plan gets one row per system instead."""
+    """Return the named plan with only the rows for --system. The default plan gets one row per
+    system instead.
+    """
     file, experiment, names = flags["plan"], flags["experiment"], flags.get("system")
     if file is not None and experiment is not None:
         raise BadInput(
-            "--plan is {file} and --experiment is {name}. Give only one of them.", file=file, name=experiment
+            "--plan is {file} and --experiment is {name}. Give only one of them.",
+            file=file,
+            name=experiment,
         )
     is_default = file is None and experiment is None
     plan = load_plan(Path(file), cores) if file is not None else load_experiment(experiment, cores)
     if is_default and (flags.get("num_requests_per_client") or flags.get("scale")):
-        plan = replace(plan, method=Method())  # the number of requests ends a measurement, not a duration
+        plan = replace(
+            plan, method=Method()
+        )  # the number of requests ends a measurement, not a duration
     if names is None or (names == "all" and not is_default):
         return plan
     systems = {system.key: system for system in find_systems(names)}
@@ -289,7 +365,8 @@ def _chosen(flags: Flags, cores: int | None) -> Plan:
         rows = tuple(PlanRow(system=system, values={}) for system in systems.values())
     if not rows:
         raise BadInput(
-            "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system {there}.",
+            "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system "
+            "{there}.",
             names=names,
             plan=plan.name,
             there=sorted(plan.systems),

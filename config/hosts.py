@@ -1,4 +1,6 @@
-"""Read the hosts that run a plan's services and clients. Refuse plans that cannot run across hosts."""
+"""Read the hosts that run a plan's services and clients. Refuse plans that cannot run
+across hosts.
+"""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +9,18 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, fields_of, matching, parsed
+from config.options import (
+    PYTHON,
+    Flags,
+    Given,
+    Option,
+    applying,
+    by_key,
+    expect_keys,
+    fields_of,
+    matching,
+    parsed,
+)
 from config.plan import Plan, Values, values_used_by
 from config.text_yaml import read_yaml
 from core.errors import BadInput
@@ -19,7 +32,8 @@ from core.user_service import only_native
 MOST_HOSTS = 64
 ANY = Preset("", ())  # a command of the user's own, whose words have all names
 CARRIER_KEYS = sorted(
-    {key for preset in PRESETS.values() for key in preset.keys} & vars(Host(name="", address="")).keys()
+    {key for preset in PRESETS.values() for key in preset.keys}
+    & vars(Host(name="", address="")).keys()
 )
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
 _ssh = matching(
@@ -40,7 +54,10 @@ def _address(given: Given) -> str:
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
-    if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in given.values):
+    if not all(
+        isinstance(path, str) and path.startswith("/") and path.isprintable()
+        for path in given.values
+    ):
         raise given.wrong("absolute paths of interpreters on the host")
     return tuple(given.values)
 
@@ -53,7 +70,9 @@ def _via(given: Given) -> str | tuple[str, ...]:
     if isinstance(given.value, list) and given.value:
         return tuple(_word(replace(given, value=word)) for word in given.value)
     if given.value not in tuple(PRESETS):
-        raise given.wrong("one of {names}, or a list with the words of a command", names=tuple(PRESETS))
+        raise given.wrong(
+            "one of {names}, or a list with the words of a command", names=tuple(PRESETS)
+        )
     return str(given.value)
 
 
@@ -73,21 +92,30 @@ def _name_of_carrier(given: Given) -> str:
 HOST_KEYS = (
     Option("ssh", "How to reach the host: user@host:port, or a name from ~/.ssh/config.", _ssh),
     Option(
-        "address", "The host's IPv4 address for the measured traffic (default: that of its default route).", _address
+        "address",
+        "The host's IPv4 address for the measured traffic (default: that of its default route).",
+        _address,
     ),
     Option(
         "via",
-        "How gilscope connects to the host: ssh (default), kubectl, docker, podman, srun, here if the host is this "
+        "How gilscope connects to the host: ssh (default), kubectl, docker, podman, srun, here if "
+        "the host is this "
         "machine, or a list with the words of a command.",
         _via,
     ),
     Option("pod", "The pod, for kubectl.", _name_of_carrier),
     Option("namespace", "The namespace of the pod (default: that of kubectl).", _name_of_carrier),
     Option(
-        "container", "The container, for docker and podman, and for a pod with several containers.", _name_of_carrier
+        "container",
+        "The container, for docker and podman, and for a pod with several containers.",
+        _name_of_carrier,
     ),
     Option("node", "The node, for srun.", _name_of_carrier),
-    Option("job", "The Slurm job that has the node (default: the job in which gilscope runs).", _name_of_carrier),
+    Option(
+        "job",
+        "The Slurm job that has the node (default: the job in which gilscope runs).",
+        _name_of_carrier,
+    ),
     Option(
         "identity_file",
         "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
@@ -111,14 +139,18 @@ def _host(name: str, content: Any, folder: Path) -> Host:
     what = message("host {name}", name=name)
     if not re.fullmatch(_NAME, name):
         raise BadInput(
-            "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
+            "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.",
+            name=name,
         )
     expect_keys(what, content, by_key(HOST_KEYS))
     host = Host(name=name, **parsed(HOST_KEYS, content, folder))
     preset = PRESETS.get(host.via, ANY) if isinstance(host.via, str) else ANY
     if preset.needs and not vars(host)[preset.needs]:
         raise BadInput(
-            "{host} has no {key}, which via: {via} needs. Add this key.", host=what, key=preset.needs, via=host.via
+            "{host} has no {key}, which via: {via} needs. Add this key.",
+            host=what,
+            key=preset.needs,
+            via=host.via,
         )
     useless = [key for key in CARRIER_KEYS if vars(host)[key] and key not in preset.keys]
     if useless:
@@ -131,7 +163,9 @@ def _host(name: str, content: Any, folder: Path) -> Host:
 
 
 def parse_hosts(given: Given) -> dict[str, Host]:
-    """Return the hosts by name, from a mapping in a plan or from the file that *given* names. Raises BadInput."""
+    """Return the hosts by name, from a mapping in a plan or from the file that *given* names.
+    Raises BadInput.
+    """
     content, folder = given.value, given.folder
     if isinstance(content, str):
         path = folder / content
@@ -147,7 +181,9 @@ def _names(given: Given) -> tuple[str, ...]:
     return given.items(_name, "names of hosts, such as b,c")
 
 
-HOSTS = Option("--hosts FILE", "A YAML file that describes the hosts (see docs/hosts.md).", parse_hosts)
+HOSTS = Option(
+    "--hosts FILE", "A YAML file that describes the hosts (see docs/hosts.md).", parse_hosts
+)
 SERVICES_ON = Option("--services-on NAME", "The host that runs the services.", _name)
 CLIENTS_ON = Option(
     "--clients-on NAMES",
@@ -169,10 +205,14 @@ def layout_with(layout: Layout | None, values: Flags) -> Layout | None:
 
 
 def adapt_to_hosts(plan: Plan) -> Plan:
-    """Return the plan with TCP as transport if it has several hosts. Raises BadInput if it cannot run across hosts."""
+    """Return the plan with TCP as transport if it has several hosts. Raises BadInput if it cannot
+    run across hosts.
+    """
     layout = plan.layout
     if plan.method.is_limited and plan.user_service and plan.user_service.targets:
-        raise BadInput("--cpus and --memory cannot limit a service that already runs. Leave them out.")
+        raise BadInput(
+            "--cpus and --memory cannot limit a service that already runs. Leave them out."
+        )
     if layout is None:
         plan.method.expect_cpus()
         return plan
@@ -181,15 +221,20 @@ def adapt_to_hosts(plan: Plan) -> Plan:
         if applies:
             raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
     tcp: Values = {"TRANSPORT": ("tcp",)}
-    rows = tuple(replace(row, values={**row.values, **values_used_by(row.system, tcp)}) for row in plan.rows)
+    rows = tuple(
+        replace(row, values={**row.values, **values_used_by(row.system, tcp)}) for row in plan.rows
+    )
     return replace(plan, rows=rows)
 
 
 def expect_no_hosts(plan: Plan, what: str) -> None:
-    """Raise BadInput if the plan has hosts, because the command *what* does not work across hosts."""
+    """Raise BadInput if the plan has hosts, because the command *what* does not work
+    across hosts.
+    """
     if plan.layout:
         raise BadInput(
-            "{what} does not work across hosts (see docs/hosts.md). Remove the hosts from the plan and the flags.",
+            "{what} does not work across hosts (see docs/hosts.md). Remove the hosts from the plan "
+            "and the flags.",
             what=what,
         )
 
@@ -198,7 +243,8 @@ def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
     """Raise BadInput if *flag* names a host that is not one of *hosts*."""
     if name not in hosts:
         raise BadInput(
-            "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
+            "{flag} names the host {name!r}, which is not described. The described hosts are "
+            "{hosts}.",
             flag=flag,
             name=name,
             hosts=sorted(hosts),
@@ -208,7 +254,8 @@ def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
 def _check_names(layout: Layout) -> None:
     if not layout.hosts:
         raise BadInput(
-            "--services-on and --clients-on name hosts, but no hosts are described. Describe them with --hosts FILE."
+            "--services-on and --clients-on name hosts, but no hosts are described. Describe them "
+            "with --hosts FILE."
         )
     for option, names in ((SERVICES_ON, (layout.services_on,)), (CLIENTS_ON, layout.clients_on)):
         if not any(names):
@@ -222,7 +269,9 @@ def _check_names(layout: Layout) -> None:
 
 
 def _host_obstacles(plan: Plan) -> dict[Message, bool]:
-    """Return every possible reason why a plan cannot run across hosts, as {reason: whether it applies to *plan*}."""
+    """Return every possible reason why a plan cannot run across hosts, as {reason: whether it
+    applies to *plan*}.
+    """
     method, service = plan.method, plan.user_service
     local_only = [
         key
@@ -231,24 +280,35 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {
-        message("Clients of a service that already runs (--target) must run on this machine."): bool(
-            service and service.targets
-        ),
         message(
-            "The command must contain {places}, because the service must listen on the host's address.",
+            "Clients of a service that already runs (--target) must run on this machine."
+        ): bool(service and service.targets),
+        message(
+            "The command must contain {places}, because the service must listen on the host's "
+            "address.",
             places="{host} {port}",
         ): not ("{host}" in command and "{port}" in command),
-        message("System {systems} listens only on this machine.", systems=local_only): bool(local_only),
+        message("System {systems} listens only on this machine.", systems=local_only): bool(
+            local_only
+        ),
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
         message("--with can start programs only on this machine."): bool(plan.beside),
-        message("The limits --cpus and --memory apply only on this machine, not on other hosts."): method.is_limited,
         message(
-            "Only the native client has sessions, placeholders and HTTP/2, but it cannot send a body_file from another "
+            "The limits --cpus and --memory apply only on this machine, not on other hosts."
+        ): method.is_limited,
+        message(
+            "Only the native client has sessions, placeholders and HTTP/2, but it cannot send a "
+            "body_file from another "
             "host. Write the text into body."
-        ): bool(service and service.requests.has_files and only_native(service.protocol, service.requests)),
+        ): bool(
+            service
+            and service.requests.has_files
+            and only_native(service.protocol, service.requests)
+        ),
         message(
-            "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
+            "Clients must stop after a time, not after a number of requests. Give a duration, such "
+            "as --duration 2."
         ): not method.duration_s,
     }

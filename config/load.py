@@ -1,4 +1,6 @@
-"""Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are parsed alike."""
+"""Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are
+parsed alike.
+"""
 
 import re
 from dataclasses import replace
@@ -31,22 +33,29 @@ CONNECTIONS_OF_A_SEARCH: Values = {"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLI
 
 def experiments() -> dict[str, Path]:
     """Return the files of the plans that come with gilscope, by name."""
-    return {path.stem: path for path in sorted((*FOLDER.glob("*.yaml"), *plans()), key=attrgetter("stem"))}
+    return {
+        path.stem: path
+        for path in sorted((*FOLDER.glob("*.yaml"), *plans()), key=attrgetter("stem"))
+    }
 
 
 def load_experiment(name: str | None, cores: int | None = None) -> Plan:
-    """Return the plan *name* that comes with gilscope. Raises BadInput, which lists all names, if it does not exist.
+    """Return the plan *name* that comes with gilscope. Raises BadInput, which lists all names, if
+    it does not exist.
 
     cores: see load_plan()
     """
     paths, name = experiments(), "default" if name is None else name
     if name not in paths:
-        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=paths)
+        raise BadInput(
+            "There is no experiment {name!r}. Choose one of {names}.", name=name, names=paths
+        )
     return load_plan(paths[name], cores)
 
 
 def load_plan(path: Path, cores: int | None = None) -> Plan:
-    """Return the plan in a YAML file. Raises BadInput that names the file, the key, its value and what is accepted.
+    """Return the plan in a YAML file. Raises BadInput that names the file, the key, its value and
+    what is accepted.
 
     cores: number of cores that a topology uses; None for the number of this machine
     """
@@ -62,7 +71,9 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 
 
 def plan_with(plan: Plan, values: Flags) -> Plan:
-    """Return *plan* with the given option *values*. If `until` is given without `blocks`, allow MAX_BLOCKS blocks."""
+    """Return *plan* with the given option *values*. If `until` is given without `blocks`, allow
+    MAX_BLOCKS blocks.
+    """
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
@@ -76,7 +87,9 @@ def plan_with(plan: Plan, values: Flags) -> Plan:
 
 
 def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
-    """Return the plan and option values for a search of the highest rate: random arrivals and enough connections."""
+    """Return the plan and option values for a search of the highest rate: random arrivals and
+    enough connections.
+    """
     if plan.user_service and plan.user_service.targets:
         raise BadInput(
             "--slo starts the service again for each rate, so it cannot be used "
@@ -88,21 +101,32 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
     rows = plan.rows
     if plan.user_service:
         rows = tuple(replace(row, values={**row.values, **CONNECTIONS_OF_A_SEARCH}) for row in rows)
-    plan = replace(plan, rows=rows, method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S))
+    plan = replace(
+        plan,
+        rows=rows,
+        method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S),
+    )
     picks = len(rows) > 1 and all(row.fixed for row in rows)
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
 def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
-    """Return a plan with the rows or the user's service that *content* describes. Other fields have their defaults."""
+    """Return a plan with the rows or the user's service that *content* describes. Other fields have
+    their defaults.
+    """
     rows = content.get("rows")
     if "service" in content:
         for key in ("rows", "view"):
             if key in content:
-                raise BadInput("The plan has both {key} and service. Remove one of the two keys.", key=key)
+                raise BadInput(
+                    "The plan has both {key} and service. Remove one of the two keys.", key=key
+                )
         return user_service_plan(content["service"], path.parent, defaults)
     if not isinstance(rows, list) or not rows:
-        raise BadInput("The list rows is missing or empty. It must have at least one row, such as `- system: 4`.")
+        raise BadInput(
+            "The list rows is missing or empty. It must have at least one row, such as `- system: "
+            "4`."
+        )
     return Plan(
         name=path.stem,
         rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
@@ -113,11 +137,15 @@ def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
 
 def _parameters(given: Any, cores: int) -> Values:
     expect_keys(message("parameters"), given, tuple(PARAMETERS))
-    return {name: parse_values(name, _with_core_counts(value, cores)) for name, value in given.items()}
+    return {
+        name: parse_values(name, _with_core_counts(value, cores)) for name, value in given.items()
+    }
 
 
 def _with_core_counts(given: Any, cores: int) -> Any:
-    """Return a parameter's value. Replace `cores` by the number of cores, and `2 x cores` by twice that number."""
+    """Return a parameter's value. Replace `cores` by the number of cores, and `2 x cores` by twice
+    that number.
+    """
     if isinstance(given, list):
         return [_with_core_counts(value, cores) for value in given]
     match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))
@@ -128,8 +156,13 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
     expect_keys(message("an entry in the plan's list `rows`"), given, (*by_key(ROW), *PARAMETERS))
     names = given.get("system", [])
     if names == []:
-        raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
-    values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
+        raise BadInput(
+            "The entry {row} of rows has no system. Add a system, such as `system: 4`.",
+            row=repr(given),
+        )
+    values = _parameters(
+        {name: value for name, value in given.items() if name in PARAMETERS}, cores
+    )
     names = names if isinstance(names, list) else [names]
     systems = [find_system(str(name), folder) for name in names]
     about = parsed(ROW, given, folder)
@@ -157,7 +190,8 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
 
 
 def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
-    """Return the parameters of each combination of services and workers that `topology: cores` compares.
+    """Return the parameters of each combination of services and workers that `topology: cores`
+    compares.
 
     Without a topology, the only combination sets nothing.
     """
@@ -166,16 +200,22 @@ def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
     for name in TOPOLOGY:
         if name in given:
             raise BadInput(
-                "An entry in the plan's list `rows` has the key topology, which already sets {name}. "
+                "An entry in the plan's list `rows` has the key topology, which already sets "
+                "{name}. "
                 "Remove {name} from this entry.",
                 name=name,
             )
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
-    return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]
+    return [
+        {WORKERS: (services,), THREADS: (workers,), **clients}
+        for services, workers in core_topologies(cores)
+    ]
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (services, workers per service) pairs: from (cores, 1) to (1, cores), and finally (1, 25)."""
+    """Return (services, workers per service) pairs: from (cores, 1) to (1, cores), and finally (1,
+    25).
+    """
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)

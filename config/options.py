@@ -1,4 +1,6 @@
-"""Declare each option once. Its flag, YAML key, help, checks and docs tables use the declaration."""
+"""Declare each option once. Its flag, YAML key, help, checks and docs tables use the
+declaration.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,7 +16,9 @@ from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """A kind of service that a run can measure, such as an ASGI application. The name of this kind is its value."""
+    """A kind of service that a run can measure, such as an ASGI application. The name of this kind
+    is its value.
+    """
 
     SYSTEMS = message("gilscope's own systems")
     COMMAND = message("a service started by a command")
@@ -61,7 +65,9 @@ class Given:
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
     def wrong(self, accepted: str | Message, /, **args: Value) -> BadInput:
-        """Return an error that shows the value and says what is accepted: a message, or its text and arguments."""
+        """Return an error that shows the value and says what is accepted: a message, or its text
+        and arguments.
+        """
         return BadInput(
             "{name} is {value}; it must be {accepted}.",
             name=self.name,
@@ -87,20 +93,30 @@ class Given:
         """Return the items of a list, or a list of the only value."""
         return self.value if isinstance(self.value, list) else [self.value]
 
-    def items(self, parse: Callable[["Given"], Kind], accepted: str | Message, /, **args: Value) -> tuple[Kind, ...]:
-        """Parse each item of a list, or of a text that is separated by commas. Omit duplicates. Raises BadInput."""
+    def items(
+        self, parse: Callable[["Given"], Kind], accepted: str | Message, /, **args: Value
+    ) -> tuple[Kind, ...]:
+        """Parse each item of a list, or of a text that is separated by commas. Omit duplicates.
+        Raises BadInput.
+        """
         items = self.value.split(",") if isinstance(self.value, str) else self.value
         if not isinstance(items, list) or not items:
             raise self.wrong(accepted, **args)
         return tuple(dict.fromkeys(parse(replace(self, value=str(item).strip())) for item in items))
 
     def amount(self, units: Mapping[str, float]) -> float:
-        """Parse a number with one of *units*, such as 5%. Return it multiplied by the unit, or -1 for another text."""
-        match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,9}})?) *({'|'.join(units)})", str(self.value).strip())
+        """Parse a number with one of *units*, such as 5%. Return it multiplied by the unit, or -1
+        for another text.
+        """
+        match = re.fullmatch(
+            rf"([0-9]{{1,12}}(?:\.[0-9]{{1,9}})?) *({'|'.join(units)})", str(self.value).strip()
+        )
         return float(match[1]) * units[match[2]] if match else -1.0
 
     def percent(self, limit: float, accepted: str | Message, /, **args: Value) -> float:
-        """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05). Raises BadInput."""
+        """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05).
+        Raises BadInput.
+        """
         percent = self.amount({"%": 1})
         if not 0 < percent <= limit:
             raise self.wrong(accepted, **args)
@@ -108,25 +124,36 @@ class Given:
 
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
-        if not re.fullmatch(r"[0-9]{1,18}", str(self.value)) or not low <= int(str(self.value)) <= high:
+        if (
+            not re.fullmatch(r"[0-9]{1,18}", str(self.value))
+            or not low <= int(str(self.value)) <= high
+        ):
             raise self.wrong("a whole number from {low} to {high}", low=low, high=high)
         return int(str(self.value))
 
     def choice(self, names: Iterable[str]) -> str:
         """Return the value, which must be one of *names*. Raises BadInput."""
         if self.value not in (names := tuple(names)):
-            raise self.wrong(message("one of {names}", names=names) if names[1:] else verbatim(*names))
+            raise self.wrong(
+                message("one of {names}", names=names) if names[1:] else verbatim(*names)
+            )
         return str(self.value)
 
     def truth(self) -> bool:
-        """Return whether a flag without a value is given, or the value is `true`. Raises BadInput."""
+        """Return whether a flag without a value is given, or the value is `true`.
+        Raises BadInput.
+        """
         return self.value is True or self.choice(("true", "false")) == "true"
 
     def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Return a time in seconds, parsed from a number and one of *units*, or no unit. Raises BadInput."""
+        """Return a time in seconds, parsed from a number and one of *units*, or no unit. Raises
+        BadInput.
+        """
         time_s = self.amount({"": 1.0, **units})
         if not 0 <= time_s <= high:
-            raise self.wrong("a time such as {example}, at most {high:g} s", example=example, high=high)
+            raise self.wrong(
+                "a time such as {example}, at most {high:g} s", example=example, high=high
+            )
         return time_s
 
     def file(self) -> str:
@@ -159,13 +186,15 @@ class Option:
     parse: returns the value; None if the option is read together with others
     applies_to: the subjects that a run with this option may measure
     key: the YAML key; AS_FLAG for the name, "" if there is only a flag
-    field: the field that the option sets in the plan, its method, the service or the request; "" if it is the key
+    field: the field that the option sets in the plan, its method, the service or the request; "" if
+        it is the key
     repeated: the flag may be given several times
     several: the flag takes several words at once
     choices: the accepted values, if there is no *parse*
     beside_resume: the option can be used with --resume, because it does not change the saved plan
     mask: returns the text that is saved and shown instead of a value that may contain secrets
-    example: a YAML value that `init` shows in the plan of a service without this key; "" for a key that few need
+    example: a YAML value that `init` shows in the plan of a service without this key; "" for a key
+        that few need
     """
 
     usage: str
@@ -206,17 +235,22 @@ class Option:
 
     @property
     def metavar(self) -> str:
-        """Return the name that the help shows for the flag's value; "" for a flag without a value."""
+        """Return the name that the help shows for the flag's value; "" for a flag
+        without a value.
+        """
         return self.usage.partition(" ")[2]
 
     @property
     def name(self) -> str:
-        """Return argparse's name of the flag, client_runtime for --client-runtime; if there is only a key, the key."""
+        """Return argparse's name of the flag, client_runtime for --client-runtime; if there is only
+        a key, the key.
+        """
         return (self.flag or self.usage).strip("-").replace("-", "_")
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return copies of *options* that are only accepted in runs that measure a service of one of the kinds *subjects*.
+    """Return copies of *options* that are only accepted in runs that measure a service of one of
+    the kinds *subjects*.
 
     subjects: the kinds of service, such as an ASGI application
     """
@@ -261,7 +295,11 @@ def by_key(options: Iterable[Option]) -> dict[str, Option]:
 
 def given_flags(options: Iterable[Option], flags: Flags) -> list[Option]:
     """Return the options whose flag was given on the command line."""
-    return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
+    return [
+        option
+        for option in options
+        if option.flag and flags.get(option.name) not in (None, False, [])
+    ]
 
 
 def parsed(
@@ -272,7 +310,8 @@ def parsed(
     *,
     flagged: bool = False,
 ) -> dict[str, Any]:
-    """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises BadInput.
+    """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises
+    BadInput.
 
     flagged: whether the values come from flags, so that errors name the flags
     """
@@ -281,7 +320,9 @@ def parsed(
         if key in known and (parse := known[key].parse):
             option = known[key]
             name = option.flag if flagged and option.flag else key
-            values[option.field] = parse(Given(value=value, name=name, folder=folder, public=public, mask=option.mask))
+            values[option.field] = parse(
+                Given(value=value, name=name, folder=folder, public=public, mask=option.mask)
+            )
     return values
 
 
@@ -310,16 +351,28 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
                 "--service-command, --app, --target or --arm.",
                 option=name,
             )
-        raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
+        raise BadInput(
+            "{option} does not apply to {subject}. Leave it out.",
+            option=name,
+            subject=subject.value,
+        )
 
 
 def expect_keys(what: Message, given: Any, keys: Collection[str]) -> None:
     """Raise BadInput unless *given* is a mapping whose keys are all in *keys*."""
     if not isinstance(given, dict):
         accepted = message("a mapping whose keys are among {keys}", keys=keys)
-        raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
+        raise BadInput(
+            "{name} is {value}; it must be {accepted}.",
+            name=what,
+            value=repr(given),
+            accepted=accepted,
+        )
     for key in given:
         if key not in keys:
             raise BadInput(
-                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=keys
+                "{what} has the unknown key {key!r}. Accepted keys are {keys}.",
+                what=what,
+                key=key,
+                keys=keys,
             )

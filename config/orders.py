@@ -1,22 +1,28 @@
-"""Choose a random order of the cells in each block, balanced for carry-over effects from the previous cell.
+"""Choose a random order of the cells in each block, balanced for carry-over effects from the
+previous cell.
 
-Source: Williams (1949), Experimental designs balanced for the estimation of residual effects of treatments.
+Source: Williams (1949), Experimental designs balanced for the estimation of residual effects of
+    treatments.
 """
 
 from random import Random
 
 
 def block_order(count: int, block: int, seed: int) -> list[int]:
-    """Return the order of *count* measurements (cells) in round number *block* (from 1), as a list of their indexes.
+    """Return the order of *count* measurements (cells) in round number *block* (from 1), as a list
+    of their indexes.
 
-    Blocks use the rows of a Williams square. Each row is followed by the same row backwards, then by another row.
-    Over all rows, each cell follows every other cell equally often. The reversed rows cancel linear drift, and the
-    first cell of a reversed row follows itself. After all rows have been used, cells are assigned to the labels of
-    the square again at random. Only the cell at the boundary keeps its place.
+    Blocks use the rows of a Williams square. Each row is followed by the same row backwards, then
+    by another row. Over all rows, each cell follows every other cell equally often. The reversed
+    rows cancel linear drift, and the first cell of a reversed row follows itself. After all rows
+    have been used, cells are assigned to the labels of the square again at random. Only the cell at
+    the boundary keeps its place.
     """
     if count < 2:
         return list(range(count))
-    rows = count // 2 if count % 2 == 0 else count  # if count is even, the square contains the reverse of each row
+    rows = (
+        count // 2 if count % 2 == 0 else count
+    )  # if count is even, the square contains the reverse of each row
     turn, place = divmod(block - 1, 2 * rows)
     chance = Random(f"{seed} {turn}")
     order = chance.sample(range(rows), rows)
@@ -31,15 +37,20 @@ def _zigzag(count: int) -> list[int]:
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
-    """Return the index of the measurement that each number in the table of orders (Williams square) stands for.
+    """Return the index of the measurement that each number in the table of orders (Williams square)
+    stands for.
 
     ends: the first and the last number (label) of the block
     """
-    heads = Random(seed).sample(range(count), count)  # each turn begins with the last cell of the previous turn
+    heads = Random(seed).sample(
+        range(count), count
+    )  # each turn begins with the last cell of the previous turn
     fixed = {ends[0]: heads[0]}
     if ends[0] != ends[1]:
         fixed = {ends[0]: heads[turn % count], ends[1]: heads[(turn + 1) % count]}
-    others = chance.sample([cell for cell in range(count) if cell not in fixed.values()], count - len(fixed))
+    others = chance.sample(
+        [cell for cell in range(count) if cell not in fixed.values()], count - len(fixed)
+    )
     free = [label for label in range(count) if label not in fixed]
     cells = fixed | dict(zip(free, others, strict=True))
     return [cells[label] for label in range(count)]

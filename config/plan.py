@@ -27,7 +27,8 @@ THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 
 
 def find_system(name: str, folder: Path = Path()) -> System:
-    """Return the system *name*: a number, a name, or a .py file in *folder* that declares the system.
+    """Return the system *name*: a number, a name, or a .py file in *folder* that declares the
+    system.
 
     Raises BadInput.
     """
@@ -40,7 +41,8 @@ def find_system(name: str, folder: Path = Path()) -> System:
     for other in built_in():
         for taken in sorted({other.key, other.name} & {system.key, system.name}):
             raise BadInput(
-                "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Change "
+                "{path} declares the system {name!r}, but gilscope has a system of that name: "
+                "{title!r}. Change "
                 "the number or the name of SYSTEM in that file.",
                 path=path,
                 name=taken,
@@ -50,7 +52,9 @@ def find_system(name: str, folder: Path = Path()) -> System:
 
 
 def find_systems(names: str) -> list[System]:
-    """Return the systems of a comma-separated list. "all" means the systems with a number. Raises BadInput."""
+    """Return the systems of a comma-separated list. "all" means the systems with a number. Raises
+    BadInput.
+    """
     systems: dict[str, System] = {}
     for name in names.split(","):
         numbered = [system for system in built_in() if system.group == "systems"]
@@ -64,7 +68,8 @@ class PlanRow:
     """A system and the values of its parameters. Several values of one parameter are a sweep.
 
     title: the title of the row in reports
-    fixed: names of the parameters that a topology has set together; flags cannot change these parameters
+    fixed: names of the parameters that a topology has set together; flags cannot change these
+        parameters
     runtimes: the runtimes that the row is measured under; None for all runtimes of the plan
     """
 
@@ -75,7 +80,9 @@ class PlanRow:
     runtimes: tuple[RuntimeName, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
-        """Yield every combination of parameter values, as {name: value}. *scale* multiplies NUM_REQUESTS_PER_CLIENT."""
+        """Yield every combination of parameter values, as {name: value}. *scale* multiplies
+        NUM_REQUESTS_PER_CLIENT.
+        """
         for values in itertools.product(*self.values.values()):
             chosen = dict(zip(self.values, values, strict=True))
             if scale != 1:
@@ -96,7 +103,8 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(PlanFields):
-    """A plan: the systems, parameter values and runtimes that a run measures, and how it measures and judges them.
+    """A plan: the systems, parameter values and runtimes that a run measures, and how it measures
+    and judges them.
 
     blocks: number of times that every cell runs; fewer if `until` ends the run earlier
     user_service: the user's service; its systems are the systems of the rows
@@ -112,14 +120,18 @@ class Plan(PlanFields):
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:  # --blocks +N adds to the blocks of a saved run
             raise BadInput(
-                "blocks is {value}; it must be a whole number from 1 to {most}.", value=self.blocks, most=MAX_BLOCKS
+                "blocks is {value}; it must be a whole number from 1 to {most}.",
+                value=self.blocks,
+                most=MAX_BLOCKS,
             )
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         for row in self.rows:
             _check_rate(row)
         if self.beside and self.user_service and self.user_service.targets:
-            raise BadInput("--with does not apply to a service that already runs; start its database yourself.")
+            raise BadInput(
+                "--with does not apply to a service that already runs; start its database yourself."
+            )
         if self.user_service:
             service.check_runtimes(self.user_service, self.runtimes)
             for row in self.rows:
@@ -131,7 +143,9 @@ class Plan(PlanFields):
         return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
-        """Return all measurements of the plan without duplicates, in the order of the plan's systems."""
+        """Return all measurements of the plan without duplicates, in the order of the plan's
+        systems.
+        """
         cells = (
             _cell(row.system, runtime, values)
             for row in self.rows
@@ -143,7 +157,9 @@ class Plan(PlanFields):
 
     @property
     def swept(self) -> dict[str, set[str]]:
-        """Return the names of the swept parameters by system, if the values are to be compared with each other."""
+        """Return the names of the swept parameters by system, if the values are to be compared with
+        each other.
+        """
         if self.view or self.judged_steps or self.objectives:
             return {}
         fixed = {name for row in self.rows for name in row.fixed}
@@ -154,7 +170,9 @@ class Plan(PlanFields):
         return {system: swept_names(some, fixed) for system, some in settings.items()}
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return all (system, runtime) pairs that can be measured, even if the runtime is not installed."""
+        """Return all (system, runtime) pairs that can be measured, even if the runtime is not
+        installed.
+        """
         return [
             (key, runtime)
             for key, system in self.systems.items()
@@ -164,14 +182,20 @@ class Plan(PlanFields):
 
     @property
     def compared(self) -> list[str]:
-        """Return the names of what the plan compares: services that already run or, if none, Python runtimes."""
+        """Return the names of what the plan compares: services that already run or, if none, Python
+        runtimes.
+        """
         targets = self.user_service.targets if self.user_service else ()
-        return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
+        return [target.name for target in targets] or [
+            name for name in self.runtimes if name != NATIVE
+        ]
 
     def entries(self) -> list[Entry]:
-        """Return every cell (measurement of a block) of the plan, with the name of its runtime or its service.
+        """Return every cell (measurement of a block) of the plan, with the name of its runtime or
+        its service.
 
-        With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
+        With A/A, the cells of the last runtime, or of the first service that already runs, come a
+        second time.
         """
         cells, systems = self.cells(), self.systems
         arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
@@ -179,11 +203,14 @@ class Plan(PlanFields):
             is_target = bool(self.user_service and self.user_service.targets)
             field_name, place = ("system", 0) if is_target else ("runtime", -1)
             again = self.compared[place]
-            arms += [(f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again]
+            arms += [
+                (f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again
+            ]
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:
-        """Return all measurements of the plan in their order in one round. The order depends on the seed and the round.
+        """Return all measurements of the plan in their order in one round. The order depends on the
+        seed and the round.
 
         number: the number of the round (block), from 1
         """
@@ -191,21 +218,26 @@ class Plan(PlanFields):
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
     def with_values(self, given: Values) -> "Plan":
-        """Return the plan with the parameter values *given*. Each is set for all systems that use the parameter.
+        """Return the plan with the parameter values *given*. Each is set for all systems that use
+        the parameter.
 
         Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
         """
         for name in given:
             flag = parameter(name).flag
-            if any(name in row.fixed for row in self.rows):  # other values would contradict the topology
+            if any(
+                name in row.fixed for row in self.rows
+            ):  # other values would contradict the topology
                 raise BadInput(
-                    "{flag} cannot be used with a topology, because the topology sets {name}. Leave out {flag}.",
+                    "{flag} cannot be used with a topology, because the topology sets {name}. "
+                    "Leave out {flag}.",
                     flag=flag,
                     name=name,
                 )
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
-                    "{flag} sets {name}, but system {systems} does not use {name}. Systems that use it: {readers}. "
+                    "{flag} sets {name}, but system {systems} does not use {name}. Systems that "
+                    "use it: {readers}. "
                     "Leave out {flag}, or choose another system.",
                     flag=flag,
                     name=name,
@@ -214,11 +246,16 @@ class Plan(PlanFields):
                 )
         return replace(
             self,
-            rows=tuple(replace(row, values={**row.values, **values_used_by(row.system, given)}) for row in self.rows),
+            rows=tuple(
+                replace(row, values={**row.values, **values_used_by(row.system, given)})
+                for row in self.rows
+            ),
         )
 
     def saved(self) -> SavedPlan:
-        """Return the plan as result.json stores it. `rows` has one entry per combination of parameter values."""
+        """Return the plan as result.json stores it. `rows` has one entry per combination of
+        parameter values.
+        """
         outside = {  # systems outside systems/, which reports and resumed runs need
             key: OutsideSystem(title=str(system.title), file=file_of(system))
             for key, system in self.systems.items()
@@ -237,7 +274,9 @@ class Plan(PlanFields):
         )
 
     def _combinations(self) -> tuple[SavedRow, ...]:
-        """Return each combination of a system and parameter values once, with its runtimes and its title, if any."""
+        """Return each combination of a system and parameter values once, with its runtimes and its
+        title, if any.
+        """
         combinations: dict[str, SavedRow] = {}
         for row in self.rows:
             names = tuple(name for name in self.runtimes if self._is_measured(row, name))
@@ -257,13 +296,18 @@ class Plan(PlanFields):
     def _is_measured(self, row: PlanRow, runtime: RuntimeName) -> bool:
         """Return whether the plan measures *row* under *runtime*."""
         is_chosen = row.runtimes is None or runtime in row.runtimes
-        return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
+        return (
+            is_chosen
+            and row.system.runs_under(runtime)
+            and (row.system.key, runtime) not in self.absent
+        )
 
     @classmethod
     def from_saved(cls, saved: SavedPlan) -> "Plan":
         """Return the plan that saved() returned.
 
-        The scale is 1 because saved() applied it. absent is empty because a resumed run checks it again.
+        The scale is 1 because saved() applied it. absent is empty because a resumed run checks it
+        again.
         """
         systems = _restore_systems(saved)
         rows = []
@@ -282,8 +326,14 @@ class Plan(PlanFields):
 
 
 def _restore_systems(saved: SavedPlan) -> dict[str, System]:
-    """Return the systems of a saved plan. Raises BadInput if a file no longer declares the system that was saved."""
-    systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
+    """Return the systems of a saved plan. Raises BadInput if a file no longer declares the system
+    that was saved.
+    """
+    systems = (
+        {system.key: system for system in service.systems(saved.user_service)}
+        if saved.user_service
+        else {}
+    )
     for name, outside in saved.outside.items():
         if outside.file:
             systems[name] = system = find_system(outside.file)
@@ -299,11 +349,14 @@ def _restore_systems(saved: SavedPlan) -> dict[str, System]:
 
 
 def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
-    """Raise BadInput if a block has too many cells (measurements). Count the cells without building them."""
+    """Raise BadInput if a block has too many cells (measurements). Count the cells without building
+    them.
+    """
     count = sum(math.prod(map(len, row.values.values())) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
         raise BadInput(
-            "The plan has {count} measurements per block; it must have at most {most}. Give fewer values of a "
+            "The plan has {count} measurements per block; it must have at most {most}. Give fewer "
+            "values of a "
             "parameter.",
             count=count,
             most=MOST_CELLS,
@@ -317,7 +370,8 @@ def _check_rate(row: PlanRow) -> None:
     threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
     if threads < services:
         raise BadInput(
-            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a rate, each "
+            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a "
+            "rate, each "
             "client needs one thread per service. Set {threads_name} to at least {services}.",
             rate=max(_numbers(row, "RATE")),
             threads_name=THREADS,
@@ -332,13 +386,16 @@ def _numbers(row: PlanRow, name: str) -> list[int]:
 
 
 def _check_names(systems: Iterable[System]) -> None:
-    """Raise BadInput if two files declare systems of the same name, because their results could not be told apart."""
+    """Raise BadInput if two files declare systems of the same name, because their results could not
+    be told apart.
+    """
     files: dict[str, str] = {}
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):
             key, file, other = system.key, files[system.key], file_of(system)
             raise BadInput(
-                "{file} and {other} both declare the system {key!r}. Rename one of the two systems.",
+                "{file} and {other} both declare the system {key!r}. Rename one of the two "
+                "systems.",
                 file=file,
                 other=other,
                 key=key,
@@ -355,9 +412,13 @@ def values_used_by(system: System, values: Values) -> Values:
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:
-    """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises BadInput."""
+    """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises
+    BadInput.
+    """
     declared = parameter(name)
     items = given.split(",") if isinstance(given, str) else given
     if items == []:
-        raise BadInput("{name} is an empty list; it must be {accepted}.", name=name, accepted=declared.accepted)
+        raise BadInput(
+            "{name} is an empty list; it must be {accepted}.", name=name, accepted=declared.accepted
+        )
     return tuple(dict.fromkeys(map(declared.parse, items if isinstance(items, list) else [items])))

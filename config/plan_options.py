@@ -1,4 +1,6 @@
-"""Declare the options of a plan and of a run: what is measured, how, under which runtimes, and what is printed."""
+"""Declare the options of a plan and of a run: what is measured, how, under which runtimes, and what
+is printed.
+"""
 
 import os
 from collections.abc import Callable
@@ -33,12 +35,16 @@ ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     """Parse runtime names from a list, or a text with commas. Raises BadInput."""
     return given.items(
-        lambda item: RuntimeName(item.value), "a list of runtimes, such as {examples}", examples=DEFAULT_RUNTIMES
+        lambda item: RuntimeName(item.value),
+        "a list of runtimes, such as {examples}",
+        examples=DEFAULT_RUNTIMES,
     )
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
-    """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas. Raises BadInput."""
+    """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas.
+    Raises BadInput.
+    """
     return given.items(
         lambda item: item.choice(STEPS),
         "a list of one or more of these comparisons of two runtimes: {names}",
@@ -47,14 +53,19 @@ def parse_steps(given: Given) -> tuple[str, ...]:
 
 
 def parse_until(given: Given) -> Until:
-    """Parse when a run stops: 'verdict', '3%', '600s', '10min', or several with commas. Raises BadInput."""
+    """Parse when a run stops: 'verdict', '3%', '600s', '10min', or several with commas. Raises
+    BadInput.
+    """
     limits: dict[str, Any] = {}
     for part in map(str.strip, str(given.value).split(",")):
         kind = part if part == "verdict" else "width" if part.endswith("%") else "seconds"
-        amount = 1.0 if part == "verdict" else replace(given, value=part).amount({"%": 1, **TIMES_S})
+        amount = (
+            1.0 if part == "verdict" else replace(given, value=part).amount({"%": 1, **TIMES_S})
+        )
         if kind in limits or amount <= 0:
             raise given.wrong(
-                "the word verdict, a target width of the confidence intervals such as 3%, a time limit such as "
+                "the word verdict, a target width of the confidence intervals such as 3%, a time "
+                "limit such as "
                 "10min, or several of these separated by commas"
             )
         limits[kind] = {"verdict": True, "width": amount / 100, "seconds": amount}[kind]
@@ -64,12 +75,16 @@ def parse_until(given: Given) -> Until:
 def parse_margin(given: Given) -> float:
     """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
     return given.percent(
-        MOST_MARGIN * 100, "a percentage above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN
+        MOST_MARGIN * 100,
+        "a percentage above 0 % and at most {most:.0%}, such as 3%",
+        most=MOST_MARGIN,
     )
 
 
 def parse_slower(given: Given) -> float:
-    """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05). Raises BadInput."""
+    """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05).
+    Raises BadInput.
+    """
     return given.percent(
         MOST_SLOWER,
         "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%",
@@ -78,20 +93,28 @@ def parse_slower(given: Given) -> float:
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
-    """Parse a mapping or several SIDE=CPUS for --pin. Return {"services": CPUs, "clients": CPUs}. Raises BadInput."""
+    """Parse a mapping or several SIDE=CPUS for --pin. Return {"services": CPUs, "clients": CPUs}.
+    Raises BadInput.
+    """
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
         parts = [str(text).partition("=") for text in given.value]
         pairs = {side: cpus for side, _, cpus in parts}
     if not pairs or not pairs.keys() <= {"services", "clients"}:
         raise given.wrong("CPUs for services, clients or both, such as services=0 clients=1")
-    return {side: Given(value=cpus, name=f"{given.name} {side}").cpus() for side, cpus in pairs.items()}
+    return {
+        side: Given(value=cpus, name=f"{given.name} {side}").cpus() for side, cpus in pairs.items()
+    }
 
 
 def parse_names(given: Given) -> tuple[str, ...]:
     """Parse the name of a process, or a list of names. Raises BadInput."""
-    if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in given.values):
-        raise given.wrong("the name of a process as in /proc/PID/comm, such as postgres, or a list of them")
+    if not all(
+        isinstance(name, str) and name.strip() and name.isprintable() for name in given.values
+    ):
+        raise given.wrong(
+            "the name of a process as in /proc/PID/comm, such as postgres, or a list of them"
+        )
     return tuple(dict.fromkeys(given.values))
 
 
@@ -101,10 +124,14 @@ def parse_slo(given: Given) -> tuple[Objective, ...]:
 
 
 def parse_limit_cpus(given: Given) -> float:
-    """Parse a number of cores, such as 2 or 0.5, up to the number of cores of this machine. Raises BadInput."""
+    """Parse a number of cores, such as 2 or 0.5, up to the number of cores of this machine. Raises
+    BadInput.
+    """
     cores, most = given.amount({"": 1}), os.cpu_count() or 1
     if not LEAST_CPUS <= cores <= most:
-        raise given.wrong("a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most)
+        raise given.wrong(
+            "a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most
+        )
     return cores
 
 
@@ -122,7 +149,9 @@ def _paths(given: Given) -> dict[RuntimeName, Path]:
     for text in given.value:
         name, _, path = text.partition("=")
         if not path:
-            raise Given(value=text, name=given.name).wrong("NAME=PATH, such as 3.14+jit=/opt/jit/bin/python3.14")
+            raise Given(value=text, name=given.name).wrong(
+                "NAME=PATH, such as 3.14+jit=/opt/jit/bin/python3.14"
+            )
         paths[RuntimeName(name).binary] = Path(path)
     return paths
 
@@ -149,23 +178,35 @@ def _profiles(given: Given) -> tuple[str, ...]:
 
 EXPERIMENT = Option(
     "--experiment NAME",
-    "A plan that comes with gilscope. For your own service, only the plan's runtimes and method are used.",
+    "A plan that comes with gilscope. For your own service, only the plan's runtimes and method "
+    "are used.",
     applies_to=PYTHON,
 )
-CHOICE = (EXPERIMENT, *applying(
-    SYSTEMS,
-    Option("--plan FILE", "Your own plan, a YAML file.", beside_resume=True),
-    Option("--system N", "Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
-                                 "commas. With a plan, gilscope measures only these systems of the plan."),
-))  # fmt: skip
+CHOICE = (
+    EXPERIMENT,
+    *applying(
+        SYSTEMS,
+        Option("--plan FILE", "Your own plan, a YAML file.", beside_resume=True),
+        Option(
+            "--system N",
+            "Systems to measure: 1 to 4, a name, FILE.py or all. Separate several "
+            "systems with "
+            "commas. With a plan, gilscope measures only these systems of the "
+            "plan.",
+        ),
+    ),
+)
 RUNTIMES = Option(
     "--runtime NAMES",
-    "Runtimes to compare, such as 3.14,3.14t. The first one that is installed is the base of all ratios.",
+    "Runtimes to compare, such as 3.14,3.14t. The first one that is installed is the base of all "
+    "ratios.",
     parse_runtimes,
     PYTHON,
     "runtimes",
 )
-REQUIRE = Option("--require NAMES", "Stop with an error if one of these runtimes is missing.", parse_runtimes)
+REQUIRE = Option(
+    "--require NAMES", "Stop with an error if one of these runtimes is missing.", parse_runtimes
+)
 INTERPRETER = Option(
     "--interpreter NAME=PATH",
     "The interpreter for a runtime, such as 3.14+jit=/opt/jit/bin/python3.14.",
@@ -175,57 +216,69 @@ INTERPRETER = Option(
 )
 BLOCKS = Option(
     "--blocks N",
-    "The number of blocks (default: 12; your own service: 8). A block measures every runtime at every setting once.",
+    "The number of blocks (default: 12; your own service: 8). A block measures every runtime at "
+    "every setting once.",
     whole(1, MAX_BLOCKS),
     beside_resume=True,
 )
 UNTIL = Option(
     "--until W",
-    "When to stop: verdict, 3%, 10min, or several separated by commas. verdict: every comparison has a verdict. "
-    "3%: no confidence interval is wider than 3%. 10min: after 10 minutes at most. The default is verdict,5min, "
+    "When to stop: verdict, 3%, 10min, or several separated by commas. verdict: every comparison "
+    "has a verdict. "
+    "3%: no confidence interval is wider than 3%. 10min: after 10 minutes at most. The default is "
+    "verdict,5min, "
     "or verdict,3min for your own service; a plan file has no default.",
     parse_until,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
-    "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, such as 5%. The "
+    "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, "
+    "such as 5%. The "
     "exit status is then 3, or 1 if the result is unclear.",
     parse_slower,
     PYTHON,
 )
 WARMUP = Option(
     "--warmup W",
-    "Warm-up per measurement, such as 10% (of requests), 0.5s or 0 (default: 0.2s; your own service: 10%; plan "
+    "Warm-up per measurement, such as 10% (of requests), 0.5s or 0 (default: 0.2s; your own "
+    "service: 10%; plan "
     "file: 0).",
     _named(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    "Seconds per measurement (default: 1; your own service: 2; plan file: 0). 0 means a fixed number of requests.",
+    "Seconds per measurement (default: 1; your own service: 2; plan file: 0). 0 means a fixed "
+    "number of requests.",
     _named(parse_duration),
     field="duration_s",
 )
 AA = Option(
     "--aa",
-    "Measure the last runtime twice to show the noise. If the services already run, measure the first service twice.",
+    "Measure the last runtime twice to show the noise. If the services already run, measure the "
+    "first service twice.",
     Given.truth,
 )
 CLIENTS = Option(
     "--client-runtime NAME",
-    "The runtime of all clients, such as native (default: the service's runtime; for your own service, native "
+    "The runtime of all clients, such as native (default: the service's runtime; for your own "
+    "service, native "
     "if it is built, otherwise gilscope's Python).",
     _client_runtime,
 )
 SEED = Option(
     "--seed N",
-    "The seed of the random order of the measurements. The same seed gives the same order (default: a random seed).",
+    "The seed of the random order of the measurements. The same seed gives the same order "
+    "(default: a random seed).",
     whole(0, MOST_SEED),
 )
-OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
+OUT = Option(
+    "--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER)
+)
 RESUME = Option("--resume DIR", "Continue the run that is saved in DIR.", beside_resume=True)
 SLO = Option(
     "--slo OBJECTIVES",
-    "Find the highest rate that meets these objectives. Examples are p99<50ms and p99<50ms,errors<0.1%.",
+    "Find the highest rate that meets these objectives. Examples are p99<50ms and "
+    "p99<50ms,errors<0.1%.",
     parse_slo,
     field="objectives",
 )
@@ -255,8 +308,10 @@ METHOD = (
     ),
     Option(
         "--judged-steps NAMES",
-        "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole (lock: "
-        "effect of the GIL; whole: last runtime compared with the first). Other comparisons are shown without a "
+        "Give a verdict only on these comparisons of two runtimes (default: all). Example: "
+        "lock,whole (lock: "
+        "effect of the GIL; whole: last runtime compared with the first). Other comparisons are "
+        "shown without a "
         "verdict.",
         parse_steps,
         PYTHON,
@@ -274,7 +329,8 @@ METHOD = (
     SLO,
     Option(
         "--arrivals KIND",
-        "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo.",
+        "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or "
+        "poisson with --slo.",
         field="arrivals",
         choices=ARRIVALS,
     ),
@@ -288,7 +344,8 @@ METHOD = (
     ),
     Option(
         "--neighbour NAME",
-        "A process that the service uses, such as postgres. Its CPU time is shown separately and does not count as "
+        "A process that the service uses, such as postgres. Its CPU time is shown separately and "
+        "does not count as "
         "noise.",
         parse_names,
         field="neighbours",
@@ -296,13 +353,15 @@ METHOD = (
     ),
     Option(
         "--cpus N",
-        "Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 (Linux only).",
+        "Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 "
+        "(Linux only).",
         parse_limit_cpus,
         field="limit_cpus",
     ),
     Option(
         "--memory SIZE",
-        "Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only).",
+        "Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux "
+        "only).",
         parse_limit_memory,
         field="limit_memory_bytes",
     ),
@@ -310,7 +369,11 @@ METHOD = (
     PREPARE,
 )
 MEASURING = (
-    Option("--scale X", "Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1).", _scale),
+    Option(
+        "--scale X",
+        "Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1).",
+        _scale,
+    ),
     *METHOD,
 )
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
@@ -319,7 +382,8 @@ OF_A_RUN = (
     RESUME,
     Option(
         "--accept-changes",
-        "Resume although code, packages or interpreters changed. No verdict combines cells from before and "
+        "Resume although code, packages or interpreters changed. No verdict combines cells from "
+        "before and "
         "after the change.",
         beside_resume=True,
     ),
@@ -329,22 +393,30 @@ OF_A_RUN = (
 )
 PLAN_OPTIONS = (
     Option("rows", "What to measure: a list of systems with their parameter values."),
-    Option("service", "Your own service. It is measured instead of the systems in the list `rows`."),
+    Option(
+        "service", "Your own service. It is measured instead of the systems in the list `rows`."
+    ),
     RUNTIMES,
     *METHOD,
     Option(
         "parameters",
-        "Parameter values for all systems in the list `rows`. A system ignores parameters that it does not use.",
+        "Parameter values for all systems in the list `rows`. A system ignores parameters that it "
+        "does not use.",
     ),
     Option("description", "The question that the plan answers, in one line."),
     Option(
         "view",
-        message("A special report: one of {views} (default: the report that compares runtimes).", views=VIEWS),
+        message(
+            "A special report: one of {views} (default: the report that compares runtimes).",
+            views=VIEWS,
+        ),
         choices=VIEWS,
     ),
 )
 ROW = (
-    Option("system", "The system: a number, a name, a FILE.py next to the plan, or a list of these."),
+    Option(
+        "system", "The system: a number, a name, a FILE.py next to the plan, or a list of these."
+    ),
     Option("title", "The title that reports show for these systems and parameter values."),
     Option(
         "runtimes",
@@ -353,7 +425,8 @@ ROW = (
     ),
     Option(
         "topology",
-        "cores: compare one process per core, one process with one thread per core, and combinations between these "
+        "cores: compare one process per core, one process with one thread per core, and "
+        "combinations between these "
         "two.",
         choices=("cores",),
     ),

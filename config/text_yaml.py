@@ -25,16 +25,22 @@ class _TextLoader(_Loader):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str) or key in seen:
-                raise yaml.MarkedYAMLError(problem=f"key {key!r} is given twice", problem_mark=key_node.start_mark)
+                raise yaml.MarkedYAMLError(
+                    problem=f"key {key!r} is given twice", problem_mark=key_node.start_mark
+                )
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
 
 def _expect_plain(text: str) -> None:
-    """Raise YAMLError, before any object is built, if *text* is nested too deep, or has aliases, which could expand."""
+    """Raise YAMLError, before any object is built, if *text* is nested too deep, or has aliases,
+    which could expand.
+    """
     level = 0
     for event in yaml.parse(text, Loader=_Loader):
-        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         if level > MOST_LEVELS:
             raise yaml.YAMLError(f"it is nested deeper than {MOST_LEVELS} levels")
         if isinstance(event, yaml.AliasEvent):
@@ -43,23 +49,31 @@ def _expect_plain(text: str) -> None:
 
 
 def read_yaml(path: Path, flag: str) -> Any:
-    """Return the content of the file that *flag* names. Raises BadInput if it is unreadable, too long or not YAML."""
+    """Return the content of the file that *flag* names. Raises BadInput if it is unreadable, too
+    long or not YAML.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise _unreadable(path, flag, message("the file is longer than {most} bytes", most=MOST_BYTES))
+            raise _unreadable(
+                path, flag, message("the file is longer than {most} bytes", most=MOST_BYTES)
+            )
         text = data.decode()
         _expect_plain(text)
         return yaml.load(text, Loader=_TextLoader)
     except OSError as error:
         raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is not valid YAML: {error}.", path=path, error=_cause(error)) from None
+        raise BadInput(
+            "{path} is not valid YAML: {error}.", path=path, error=_cause(error)
+        ) from None
 
 
 def _cause(error: Exception) -> str:
-    """Return the problem and position of a YAML error, but not the lines, because they may contain secrets."""
+    """Return the problem and position of a YAML error, but not the lines, because they may contain
+    secrets.
+    """
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
     texts = []
@@ -71,7 +85,10 @@ def _cause(error: Exception) -> str:
 
 def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
     return BadInput(
-        "{path} cannot be read: {reason}. Name a YAML file with {flag}.", path=path, reason=reason, flag=flag
+        "{path} cannot be read: {reason}. Name a YAML file with {flag}.",
+        path=path,
+        reason=reason,
+        flag=flag,
     )
 
 

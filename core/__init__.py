@@ -1,1 +1,3 @@
-"""Modules that all packages share. Most need only the standard library, and run under every measured runtime."""
+"""Modules that all packages share. Most need only the standard library, and run under every
+measured runtime.
+"""

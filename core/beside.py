@@ -12,17 +12,20 @@ PLACE = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A program that gilscope starts once for a run. Its command and config may contain placeholders such as {port}.
+    """A program that gilscope starts once for a run. Its command and config may contain
+    placeholders such as {port}.
 
     name: the name in reports
-    command: starts the program. first: commands that run before it, such as the one that makes its data folder
-    ready: `port` or `socket` if the program is ready when that accepts a connection. Otherwise a command that exits
-        with 0 when the program is ready
+    command: starts the program. first: commands that run before it, such as the one that makes its
+        data folder
+    ready: `port` or `socket` if the program is ready when that accepts a connection. Otherwise a
+        command that exits with 0 when the program is ready
     environment: variables that tell the services its address. config: the text of the file {config}
     pin: the CPUs on which it runs; empty for all
     start_deadline_s: the time within which it must be ready
     stop: the name of the signal that ends it
-    users: if gilscope runs as root, the program runs as the first of these users that exists. Empty: as root
+    users: if gilscope runs as root, the program runs as the first of these users that exists.
+        Empty: as root
     """
 
     name: str

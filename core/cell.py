@@ -1,4 +1,6 @@
-"""Declare the parameters of a cell, the smallest measured unit. Flags, YAML keys and labels are made from them."""
+"""Declare the parameters of a cell, the smallest measured unit. Flags, YAML keys and labels are
+made from them.
+"""
 
 import json
 import re
@@ -41,7 +43,9 @@ class Parameter:
 
     @property
     def field(self) -> str:
-        """Return the name of the attribute of class Cell that has the parameter's value, such as num_clients."""
+        """Return the name of the attribute of class Cell that has the parameter's value, such as
+        num_clients.
+        """
         return self.name.lower()
 
     @property
@@ -60,7 +64,9 @@ class Parameter:
         return message("{accepted}, or none", accepted=accepted) if self.optional else accepted
 
     def parse(self, given: Any) -> Value:
-        """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises BadInput."""
+        """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises
+        BadInput.
+        """
         given = given.strip() if isinstance(given, str) else given
         if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
             return None
@@ -68,12 +74,17 @@ class Parameter:
         if not self.accepts(value):
             shown = given if isinstance(given, str) else json.dumps(given, default=str)
             raise BadInput(
-                "{name} is {value}; it must be {accepted}.", name=self.name, value=shown, accepted=self.accepted
+                "{name} is {value}; it must be {accepted}.",
+                name=self.name,
+                value=shown,
+                accepted=self.accepted,
             )
         return value
 
     def accepts(self, value: Any) -> bool:
-        """Return whether the parameter accepts *value*, which must already have the parameter's type."""
+        """Return whether the parameter accepts *value*, which must already have the parameter's
+        type.
+        """
         if type(value) is not self.kind:
             return False
         if self.choices:
@@ -89,7 +100,13 @@ def _from_text(text: str) -> Value:
 
 
 def _declared(kind: type, default: Value, meaning: str, *choices: str, **more: Any) -> Any:
-    declared = {"kind": kind, "default": default, "help": Message(msgid=meaning), "choices": choices, **more}
+    declared = {
+        "kind": kind,
+        "default": default,
+        "help": Message(msgid=meaning),
+        "choices": choices,
+        **more,
+    }
     return field(default=default, metadata=declared)
 
 
@@ -100,7 +117,8 @@ _whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str)
 class Cell:
     """A system, a runtime, and a value for every parameter: the smallest unit that is measured.
 
-    reads: names of the parameters that the system reads. All other parameters keep their defaults and are not part
+    reads: names of the parameters that the system reads. All other parameters keep their defaults
+        and are not part
     of the cell's identity.
     """
 
@@ -116,14 +134,20 @@ class Cell:
         high=1000,
         same_as="NUM_API_SERVICES",
     )
-    num_requests_per_client: int = _whole(1000, "requests that each client sends to each service", low=1, high=10**8)
+    num_requests_per_client: int = _whole(
+        1000, "requests that each client sends to each service", low=1, high=10**8
+    )
     num_threads_per_client: int = _whole(25, "threads per client", low=1, high=1000)
     calc_target: int = _whole(
         1000, "CPU work of one request: the service counts from 0 to this number", low=0, high=10**9
     )
     num_multi_socket: int = _whole(10, "listening sockets per service", low=1, high=1000)
     num_max_conns: int | None = _whole(
-        None, "limit of open connections per service; none = no limit", low=1, high=10**6, optional=True
+        None,
+        "limit of open connections per service; none = no limit",
+        low=1,
+        high=10**6,
+        optional=True,
     )
     reuse_client: bool = _claim(True, "reuse a connection (true) or open one per request (false)")
     select_mode: str = _choice(
@@ -145,7 +169,8 @@ class Cell:
     )
     dispatch: str = _choice(
         "any",
-        "how workers wait: all on one selector (any), one worker at a time (leader), each on its own connections "
+        "how workers wait: all on one selector (any), one worker at a time (leader), each on its "
+        "own connections "
         "(owned), or auto: leader if the GIL is on, any if it is off",
         "any",
         "leader",
@@ -153,15 +178,22 @@ class Cell:
         "auto",
     )
     transport: str = _choice("unix", "Unix sockets or TCP on loopback", "unix", "tcp")
-    payload_bytes: int = _whole(0, "filler text in each request", low=0, high=16 * 2**20 - 4096, unit="bytes")
+    payload_bytes: int = _whole(
+        0, "filler text in each request", low=0, high=16 * 2**20 - 4096, unit="bytes"
+    )
     num_connections_per_client: int = _whole(
         1, "connections of each client; its requests are divided among them", low=1, high=100_000
     )
     num_server_threads: int = _whole(1, "event-loop threads of a server", low=1, high=1000)
-    message_bytes: int = _whole(1000, "size of each echoed message", low=1, high=16 * 2**20, unit="bytes")
-    keep_alive: bool = _claim(True, "keep a connection for many requests (true) or open one per request (false)")
+    message_bytes: int = _whole(
+        1000, "size of each echoed message", low=1, high=16 * 2**20, unit="bytes"
+    )
+    keep_alive: bool = _claim(
+        True, "keep a connection for many requests (true) or open one per request (false)"
+    )
     nodelay: bool = _claim(
-        True, "set TCP_NODELAY on both sides, so that small messages do not wait for an acknowledgement"
+        True,
+        "set TCP_NODELAY on both sides, so that small messages do not wait for an acknowledgement",
     )
     buffer_bytes: int = _whole(
         0,
@@ -172,14 +204,19 @@ class Cell:
     )
     rate: int = _whole(
         0,
-        "requests per second that each client sends, at fixed times; 0 = closed loop: send after each answer",
+        "requests per second that each client sends, at fixed times; 0 = closed loop: send after "
+        "each answer",
         low=0,
         high=10**8,
         unit="1/s",
     )
-    delay_us: int = _whole(0, "time that a server waits before it sends an answer", low=0, high=10**8, unit="us")
+    delay_us: int = _whole(
+        0, "time that a server waits before it sends an answer", low=0, high=10**8, unit="us"
+    )
     keep_awake: bool = _claim(
-        False, "keep idle cores from sleeping; with few connections, wake-up latency would dominate the result"
+        False,
+        "keep idle cores from sleeping; with few connections, wake-up latency would dominate the "
+        "result",
     )
 
     def __post_init__(self) -> None:
@@ -195,18 +232,27 @@ class Cell:
         Raises BadInput for an unknown name or a value outside its bounds.
         """
         known = {name: parameter(name).parse(given) for name, given in values.items()}
-        reads = (*reads, *(name for name in MACHINE_PARAMETERS if name in known and name not in reads))
-        read: dict[str, Any] = {PARAMETERS[name].field: value for name, value in known.items() if name in reads}
+        reads = (
+            *reads,
+            *(name for name in MACHINE_PARAMETERS if name in known and name not in reads),
+        )
+        read: dict[str, Any] = {
+            PARAMETERS[name].field: value for name, value in known.items() if name in reads
+        }
         return cls(system=system, runtime=RuntimeName(runtime), reads=reads, **read)
 
     @property
     def params(self) -> dict[str, Value]:
-        """Return the value of every parameter that the system reads, by name, in the order of declaration."""
+        """Return the value of every parameter that the system reads, by name, in the order of
+        declaration.
+        """
         return {name: getattr(self, name.lower()) for name in PARAMETERS if name in self.reads}
 
     @property
     def cell_id(self) -> str:
-        """Return a stable name for what is measured: system, runtime and a digest of the parameters."""
+        """Return a stable name for what is measured: system, runtime and a digest of the
+        parameters.
+        """
         import hashlib  # imported here because measured children never need it
 
         text = json.dumps(self.params, sort_keys=True)
@@ -219,11 +265,17 @@ class Cell:
 
     @property
     def paced_s(self) -> float:
-        """Return the seconds until a client's last request is due if clients send at a RATE; otherwise 0."""
-        return self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
+        """Return the seconds until a client's last request is due if clients send at a RATE;
+        otherwise 0.
+        """
+        return (
+            self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
+        )
 
     def to_json(self) -> Json:
-        """Return the JSON that tells a child process what to measure. The child reads it from standard input."""
+        """Return the JSON that tells a child process what to measure. The child reads it from
+        standard input.
+        """
         return {
             "cell_id": self.cell_id,
             "system": self.system,
@@ -235,7 +287,9 @@ class Cell:
     def from_json(cls, stored: Json) -> "Cell":
         """Decode a cell (a system, a runtime and parameters) that to_json() encoded."""
         params = stored["params"]
-        return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)
+        return cls.build(
+            system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params
+        )
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -246,7 +300,11 @@ PARAMETERS: dict[str, Parameter] = {
 
 
 def parameter(name: str) -> Parameter:
-    """Return the parameter called *name*. Raises BadInput, which lists all parameters, if there is none."""
+    """Return the parameter called *name*. Raises BadInput, which lists all parameters, if there is
+    none.
+    """
     if name not in PARAMETERS:
-        raise BadInput("{name} is not a parameter. Use one of: {names}.", name=name, names=PARAMETERS)
+        raise BadInput(
+            "{name} is not a parameter. Use one of: {names}.", name=name, names=PARAMETERS
+        )
     return PARAMETERS[name]

@@ -1,7 +1,8 @@
-"""Implement the child's side of the protocol between orchestrator and measured processes (docs/child-contract.md).
+"""Implement the child's side of the protocol between orchestrator and measured processes
+(docs/child-contract.md).
 
-The first line of stdin is the cell. The first line of stdout is `ready`, and the last line is the result. The child
-stops at the end of file on stdin.
+The first line of stdin is the cell. The first line of stdout is `ready`, and the last line is the
+result. The child stops at the end of file on stdin.
 """
 
 import json
@@ -16,12 +17,20 @@ from time import perf_counter_ns, sleep
 from typing import NoReturn
 
 from core.messages import Json
-from core.processtree import peak_memory_bytes, proportional_memory_bytes, ran_and_waited_ns, run_queue_ns
+from core.processtree import (
+    peak_memory_bytes,
+    proportional_memory_bytes,
+    ran_and_waited_ns,
+    run_queue_ns,
+)
 from core.runtime import facts
 
 STOPPED_EARLY = 3
 TIMEOUT = "timeout"  # the code of a request without an answer in time, in a client's `errors`
-_GOLDEN, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64  # multiples of the golden ratio, modulo 1, are evenly spread
+_GOLDEN, _WHOLE = (
+    0x9E3779B97F4A7C15,
+    1 << 64,
+)  # multiples of the golden ratio, modulo 1, are evenly spread
 
 
 def read_cell() -> Json:
@@ -31,12 +40,16 @@ def read_cell() -> Json:
 
 
 def print_ready(addresses: list[str], runtime: Json | None = None) -> None:
-    """Print the first line of stdout: the addresses at which this child listens, and the facts of its runtime.
+    """Print the first line of stdout: the addresses at which this child listens, and the facts of
+    its runtime.
 
     addresses: empty for a client
-    runtime:   given if this child stands for another program; the default is the facts of this interpreter
+    runtime:   given if this child stands for another program; the default is the facts of this
+               interpreter
     """
-    _print_line({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": runtime or facts()})
+    _print_line(
+        {"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": runtime or facts()}
+    )
 
 
 def print_result(result: Json) -> None:
@@ -51,7 +64,9 @@ def exit_at_once(status: int = 0) -> NoReturn:
 
 
 def next_command() -> str:
-    """Read the next line of stdin: `warm`, `reset`, `go` or `slice`. Return "" at the end of file."""
+    """Read the next line of stdin: `warm`, `reset`, `go` or `slice`. Return "" at the
+    end of file.
+    """
     return sys.stdin.readline().strip()
 
 
@@ -62,7 +77,8 @@ def print_done(word: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """A slice of time in which a client sends requests. A request counts if it starts after the first lead_ns.
+    """A slice of time in which a client sends requests. A request counts if it starts after the
+    first lead_ns.
 
     at_ns:      when the slice begins, on this host's monotonic clock
     lead_ns:    time before counting starts
@@ -88,8 +104,9 @@ class Slice:
     def begins_ns(self, place: int, of: int) -> int:
         """Return when connection *place* (0, 1, ...) of *of* connections sends its first request.
 
-        The connections are evenly spread over stagger_ns, from another beginning in each slice. So the number of
-        requests that start in length_ns is right on average, even if all requests take equally long.
+        The connections are evenly spread over stagger_ns, from another beginning in each slice. So
+        the number of requests that start in length_ns is right on average, even if all requests
+        take equally long.
         """
         phase = self.at_ns * _GOLDEN % _WHOLE
         return self.at_ns + self.stagger_ns * (place * _WHOLE + phase) // (of * _WHOLE)
@@ -101,8 +118,8 @@ class Slice:
 def parse_release(word: str) -> int | Slice | None:
     """Parse a command that starts a client's requests.
 
-    Return the time for `go` (this host's monotonic clock; 0 means now), a Slice for `slice`, None for another command.
-    Raises ValueError if an argument of the command is not a number.
+    Return the time for `go` (this host's monotonic clock; 0 means now), a Slice for `slice`, None
+    for another command. Raises ValueError if an argument of the command is not a number.
     """
     name, *numbers = word.split(" ")
     if name == "slice":
@@ -118,15 +135,19 @@ def wait_until(at_ns: int) -> None:
 
 
 def pin_to_cpus(cpus: Sequence[int]) -> None:
-    """Restrict this process to *cpus*. If *cpus* is empty, the kernel chooses. Raises OSError for a missing CPU."""
+    """Restrict this process to *cpus*. If *cpus* is empty, the kernel chooses. Raises OSError for a
+    missing CPU.
+    """
     if cpus:
         os.sched_setaffinity(0, cpus)
 
 
 class ParentWatch:
-    """A thread that reads stdin and ends this process at the end of file, whatever other threads do.
+    """A thread that reads stdin and ends this process at the end of file, whatever other threads
+    do.
 
-    The exit status is 0 after a printed result, otherwise STOPPED_EARLY. next_command() returns the lines read.
+    The exit status is 0 after a printed result, otherwise STOPPED_EARLY. next_command() returns the
+    lines read.
     """
 
     def __init__(self) -> None:
@@ -135,7 +156,9 @@ class ParentWatch:
         threading.Thread(target=self._watch, name="parent watch", daemon=True).start()
 
     def print_result(self, result: Json) -> None:
-        """Print the result of a measurement. This process keeps its connections and memory until its next command."""
+        """Print the result of a measurement. This process keeps its connections and memory until
+        its next command.
+        """
         self._said = True
         print_result(result)
 
@@ -157,7 +180,8 @@ def _print_line(message: Json) -> None:
 
 
 class ProcessTimes:
-    """A snapshot of this process's CPU times and context switches. Later readings are counted from this snapshot.
+    """A snapshot of this process's CPU times and context switches. Later readings are counted from
+    this snapshot.
 
     of: resource.RUSAGE_CHILDREN for ended child processes in place of this process
     """
@@ -185,13 +209,17 @@ class Usage(ProcessTimes):
         self._run_queue_ns = run_queue_ns()
 
     def to_json(self) -> dict[str, int]:
-        """Return CPU times, run-queue time (ns) and context switches since the snapshot, and memory in bytes.
+        """Return CPU times, run-queue time (ns) and context switches since the snapshot, and memory
+        in bytes.
 
-        max_rss_bytes is the peak, pss_bytes the present proportional set size. Both are 0 if the system reports none.
+        max_rss_bytes is the peak, pss_bytes the present proportional set size. Both are 0 if the
+        system reports none.
         """
         return {
             **super().to_json(),
-            "run_queue_ns": max(0, run_queue_ns() - self._run_queue_ns),  # threads that have ended are missing
+            "run_queue_ns": max(
+                0, run_queue_ns() - self._run_queue_ns
+            ),  # threads that have ended are missing
             "max_rss_bytes": own_peak_memory_bytes(),
             "pss_bytes": proportional_memory_bytes("self"),
         }
@@ -200,7 +228,8 @@ class Usage(ProcessTimes):
 def own_peak_memory_bytes() -> int:
     """Return the largest resident set size of this process, in bytes.
 
-    /proc is read first, because on Linux ru_maxrss starts at the parent's value: docs/decisions/006-peak-memory.md.
+    /proc is read first, because on Linux ru_maxrss starts at the parent's value:
+    docs/decisions/006-peak-memory.md.
     """
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_memory_bytes("self") or (peak if sys.platform == "darwin" else peak * 1024)

@@ -8,8 +8,8 @@ from core.messages import NOTHING, Message, Value, as_message, message
 class GilscopeError(Exception):
     """Base class of errors that name the problem, the value seen and the fix.
 
-    BadInput("{value} is not a port (1-65535).", value=70000) gives a msgid with its arguments; a message works, too.
-    exit_status: the status with which runner.py exits after this error
+    BadInput("{value} is not a port (1-65535).", value=70000) gives a msgid with its arguments; a
+    message works, too. exit_status: the status with which runner.py exits after this error
     """
 
     exit_status = 1
@@ -26,12 +26,18 @@ class BadInput(GilscopeError):
 
 
 class ChildFailed(GilscopeError):
-    """An error of a service or client: it died, broke the protocol or missed a deadline. Only its measurement fails."""
+    """An error of a service or client: it died, broke the protocol or missed a deadline. Only its
+    measurement fails.
+    """
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> Message:
-    """Return "Did you mean NAME? " with the most similar of *names*, or NOTHING if none is similar."""
-    from difflib import get_close_matches  # imported here because measured children import this module, too
+    """Return "Did you mean NAME? " with the most similar of *names*, or NOTHING if
+    none is similar.
+    """
+    from difflib import (
+        get_close_matches,
+    )  # imported here because measured children import this module, too
 
     nearest = get_close_matches(word, [*names], n=1)
     return message("Did you mean {name}? ", name=nearest[0]) if nearest else NOTHING

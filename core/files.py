@@ -1,15 +1,19 @@
-"""Write files atomically: under a temporary name first, then by rename. Readers never see a partly written file."""
+"""Write files atomically: under a temporary name first, then by rename. Readers never see a partly
+written file.
+"""
 
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
-BESIDE = f".gilscope-{secrets.token_hex(4)}"  # this process's temporary name; lab.run.runs removes what is left of it
+# this process's temporary name; lab.run.runs removes what is left of it
+BESIDE = f".gilscope-{secrets.token_hex(4)}"
 
 
 def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write *content* to a temporary file and rename it to *path*, which replaces a symbolic link. Raises OSError.
+    """Write *content* to a temporary file and rename it to *path*, which replaces a symbolic link.
+    Raises OSError.
 
     durable: flush the file and its name to disk before returning
     """
@@ -29,7 +33,8 @@ def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write *content* as put() does, but write directly to a pipe or device at *path*. Raises OSError.
+    """Write *content* as put() does, but write directly to a pipe or device at *path*. Raises
+    OSError.
 
     A link to a file is replaced, because another user may have put it into a common folder.
     """
@@ -40,7 +45,9 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether *path* exists. Unlike Path.exists(), raise OSError if this cannot be determined."""
+    """Return whether *path* exists. Unlike Path.exists(), raise OSError if this cannot be
+    determined.
+    """
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -53,7 +60,9 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush *folder* to disk, so that a power failure cannot undo a rename in the folder. Source: fsync(2)."""
+    """Flush *folder* to disk, so that a power failure cannot undo a rename in the folder. Source:
+    fsync(2).
+    """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -4,8 +4,9 @@ Run.fingerprints has the form
 
     {"code": {id: {file: digest}}, "environments": {id: {"service": part, "client": part}}}
 
-A part has `interpreter` {executable, version, build, digest}, `packages` {name: version}, `installed` (a digest of the
-packages' files) and `programs` {path: digest}. Each cell names one id of `code` and one of `environments`.
+A part has `interpreter` {executable, version, build, digest}, `packages` {name: version},
+`installed` (a digest of the packages' files) and `programs` {path: digest}. Each cell names one id
+of `code` and one of `environments`.
 """
 
 from collections.abc import Mapping
@@ -18,15 +19,23 @@ NONE_INSTALLED = message("not installed")
 
 
 def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Message]:
-    """Return the files that differ between two states of the code. At most MOST_NAMED files are named."""
+    """Return the files that differ between two states of the code. At most MOST_NAMED files are
+    named.
+    """
     changed = _changed(before, now)
     changes = [_file_change(name, before, now) for name in changed[:MOST_NAMED]]
     more = len(changed) - MOST_NAMED
-    return [*changes, plural("{count} more file", "{count} more files", count=more)] if more > 0 else changes
+    return (
+        [*changes, plural("{count} more file", "{count} more files", count=more)]
+        if more > 0
+        else changes
+    )
 
 
 def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
-    """Return what has changed in the interpreters, packages and programs of services and clients under *runtime*."""
+    """Return what has changed in the interpreters, packages and programs of services and clients
+    under *runtime*.
+    """
     changes: list[Message] = []
     for role in before.keys() | now.keys():
         changes += _part_changes(before.get(role, {}), now.get(role, {}), runtime)
@@ -36,7 +45,11 @@ def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
 def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> Message:
     if name not in before:
         return message("{file} is new", file=name)
-    return message("{file} changed", file=name) if name in now else message("{file} is missing", file=name)
+    return (
+        message("{file} changed", file=name)
+        if name in now
+        else message("{file} is missing", file=name)
+    )
 
 
 def _part_changes(old: Json, new: Json, runtime: str) -> list[Message]:
@@ -53,12 +66,16 @@ def _part_changes(old: Json, new: Json, runtime: str) -> list[Message]:
     ]
     changes += code_changes(old.get("programs", {}), new.get("programs", {}))
     if not changes and old.get("installed") != new.get("installed"):
-        changes.append(message("files of the installed packages for {runtime} changed", runtime=runtime))
+        changes.append(
+            message("files of the installed packages for {runtime} changed", runtime=runtime)
+        )
     return changes
 
 
 def _versions(part: Json, runtime: str) -> dict[str, str]:
-    """Return the versions of a part's packages, and of its interpreter under the name of *runtime*."""
+    """Return the versions of a part's packages, and of its interpreter under the name
+    of *runtime*.
+    """
     return {**part.get("packages", {}), runtime: ", ".join(part.get("interpreter", {}).values())}
 
 

@@ -1,9 +1,11 @@
-"""Latency histogram with log-linear buckets: bounded relative error, and one list access per recorded value.
+"""Latency histogram with log-linear buckets: bounded relative error, and one list access per
+recorded value.
 
-Each value below 2**(SUB_BITS+1) has its own bucket. Above that, every power of two is divided into 2**SUB_BITS
-equal buckets, so the width of a bucket is at most 1/128 = 0.78 % of its lower bound. Quantiles report a bucket's
-midpoint, which is within RELATIVE_ERROR = 0.4 % of the exact nearest-rank value. min, max and mean are exact.
-Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
+Each value below 2**(SUB_BITS+1) has its own bucket. Above that, every power of two is divided into
+2**SUB_BITS equal buckets, so the width of a bucket is at most 1/128 = 0.78 % of its lower bound.
+Quantiles report a bucket's midpoint, which is within RELATIVE_ERROR = 0.4 % of the exact
+nearest-rank value. min, max and mean are exact. Source of the layout: HdrHistogram (G. Tene),
+log-linear buckets.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +20,12 @@ _EXACT_BELOW = 1 << (SUB_BITS + 1)
 _VALUE_BITS = 42
 _EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
-_SHARES = {"p50_ns": (0.50, 1), "p90_ns": (0.90, 10), "p99_ns": (0.99, 100), "p999_ns": (0.999, 10_000)}
+_SHARES = {
+    "p50_ns": (0.50, 1),
+    "p90_ns": (0.90, 10),
+    "p99_ns": (0.99, 100),
+    "p999_ns": (0.999, 10_000),
+}
 
 
 def bucket_of(value_ns: int) -> int:
@@ -39,7 +46,9 @@ def bounds_ns(bucket: int) -> tuple[int, int]:
 
 
 class Histogram:
-    """A histogram of latencies in ns. It has no lock: each thread has its own, and they are merged after the join."""
+    """A histogram of latencies in ns. It has no lock: each thread has its own, and they are merged
+    after the join.
+    """
 
     __slots__ = ("_counts", "max_ns", "min_ns", "total_ns")
 
@@ -50,7 +59,8 @@ class Histogram:
         self.min_ns = _EMPTY
 
     def record(self, value_ns: int) -> None:
-        """Count one latency in ns, which must be below 2**42 (73 minutes). Raises IndexError above that.
+        """Count one latency in ns, which must be below 2**42 (73 minutes). Raises IndexError above
+        that.
 
         The body repeats bucket_of() with its constants, because a call would double the cost.
         """
@@ -74,7 +84,9 @@ class Histogram:
         """Add the latencies of the histogram *other* to this histogram."""
         if other.min_ns == _EMPTY:
             return
-        self._counts = [mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)]
+        self._counts = [
+            mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)
+        ]
         self.total_ns += other.total_ns
         self.max_ns = max(self.max_ns, other.max_ns)
         self.min_ns = min(self.min_ns, other.min_ns)
@@ -86,7 +98,8 @@ class Histogram:
 
     @property
     def tail_ns(self) -> int:
-        """Return the length of the longest requests that matter: longer ones have TAIL_SHARE of all latency at most.
+        """Return the length of the longest requests that matter: longer ones have TAIL_SHARE of all
+        latency at most.
 
         0 if nothing was recorded.
         """
@@ -103,7 +116,8 @@ class Histogram:
         return ((bucket, count) for bucket, count in enumerate(self._counts) if count)
 
     def quantile(self, share: float) -> int:
-        """Return the latency in ns that *share* of the requests did not exceed, within RELATIVE_ERROR.
+        """Return the latency in ns that *share* of the requests did not exceed, within
+        RELATIVE_ERROR.
 
         share: 0..1, not percent
         Raises ValueError if nothing was recorded or share is outside 0..1.
@@ -126,19 +140,33 @@ class Histogram:
         raise AssertionError("the counts sum to less than their count")
 
     def to_json(self) -> Any:
-        """Return count, exact min, mean and max, each percentile for which there are enough values, and all buckets."""
+        """Return count, exact min, mean and max, each percentile for which there are enough values,
+        and all buckets.
+        """
         count = self.count
         summary: dict[str, Any] = {"count": count}
         if count:
-            summary |= {"min_ns": self.min_ns, "mean_ns": self.total_ns // count, "max_ns": self.max_ns}
-        summary |= {name: self.quantile(share) for name, (share, needed) in _SHARES.items() if count >= needed}
-        counts = {intern(str(bucket)): number for bucket, number in self.filled()}  # a run has many histograms
+            summary |= {
+                "min_ns": self.min_ns,
+                "mean_ns": self.total_ns // count,
+                "max_ns": self.max_ns,
+            }
+        summary |= {
+            name: self.quantile(share)
+            for name, (share, needed) in _SHARES.items()
+            if count >= needed
+        }
+        counts = {
+            intern(str(bucket)): number for bucket, number in self.filled()
+        }  # a run has many histograms
         summary["histogram"] = {"sub_bits": SUB_BITS, "total_ns": self.total_ns, "counts": counts}
         return summary
 
     @classmethod
     def from_json(cls, summary: Mapping[str, Any]) -> "Histogram":
-        """Decode a histogram that to_json() encoded. Raises ValueError for another layout or contradictory numbers."""
+        """Decode a histogram that to_json() encoded. Raises ValueError for another layout or
+        contradictory numbers.
+        """
         cls.check(summary)
         stored = summary["histogram"]
         histogram = cls()
@@ -151,28 +179,46 @@ class Histogram:
 
     @staticmethod
     def check(summary: Mapping[str, Any]) -> None:
-        """Raise ValueError, with key and value, if the numbers of a record.child.Summary contradict each other."""
+        """Raise ValueError, with key and value, if the numbers of a record.child.Summary contradict
+        each other.
+        """
         stored = summary.get("histogram", {})
         if stored.get("sub_bits") != SUB_BITS:
-            raise ValueError(f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads {SUB_BITS}")
+            raise ValueError(
+                f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads "
+                f"{SUB_BITS}"
+            )
         counts = stored["counts"]
         for key in counts:
-            if not (key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS):
-                raise ValueError(f"a bucket is {key[:40]!r}; buckets are numbers from 0 to {_BUCKETS - 1}")
+            if not (
+                key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS
+            ):
+                raise ValueError(
+                    f"a bucket is {key[:40]!r}; buckets are numbers from 0 to {_BUCKETS - 1}"
+                )
         held = sum(counts.values())
         if summary.get("count") != held:
             raise ValueError(f"count is {summary.get('count')}; its buckets hold {held}")
         if held:
-            _check_range(summary, [(*bounds_ns(int(key)), number) for key, number in counts.items() if number])
+            _check_range(
+                summary,
+                [(*bounds_ns(int(key)), number) for key, number in counts.items() if number],
+            )
 
 
 def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]]) -> None:
-    """Raise ValueError unless min_ns, max_ns and total_ns of *summary* are possible for the *filled* buckets."""
+    """Raise ValueError unless min_ns, max_ns and total_ns of *summary* are possible for the
+    *filled* buckets.
+    """
     for name, (low, high, _) in (("min_ns", min(filled)), ("max_ns", max(filled))):
         if not low <= summary.get(name, -1) < high:
-            raise ValueError(f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}")
+            raise ValueError(
+                f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}"
+            )
     total_ns = summary["histogram"]["total_ns"]
     least_ns = sum(low * held for low, _, held in filled)
     most_ns = sum((high - 1) * held for _, high, held in filled)
     if not least_ns <= total_ns <= most_ns:
-        raise ValueError(f"total_ns is {total_ns}; its buckets sum up to {least_ns} at least, {most_ns} at most")
+        raise ValueError(
+            f"total_ns is {total_ns}; its buckets sum up to {least_ns} at least, {most_ns} at most"
+        )

@@ -1,4 +1,6 @@
-"""Describe the hosts of a run: how each host is reached, and whether it runs services or clients."""
+"""Describe the hosts of a run: how each host is reached, and whether it runs services
+or clients.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,10 +10,12 @@ from typing import NamedTuple
 
 
 class Preset(NamedTuple):
-    """The command of a carrier, which starts a program on a host and carries its stdin, stdout and stderr.
+    """The command of a carrier, which starts a program on a host and carries its stdin, stdout and
+    stderr.
 
     needs: the key of a host that says which host is meant; "" for this machine
-    words: groups of words, in which {key} is the value of a host's key. A group without its value is left out.
+    words: groups of words, in which {key} is the value of a host's key. A group without its value
+        is left out.
     """
 
     needs: str
@@ -35,20 +39,27 @@ PRESETS: Mapping[str, Preset] = {
         ),
     ),
     "here": Preset("", ()),
-    "kubectl": Preset("pod", ("kubectl exec -i", "-n {namespace}", "{pod}", "-c {container}", "--")),
+    "kubectl": Preset(
+        "pod", ("kubectl exec -i", "-n {namespace}", "{pod}", "-c {container}", "--")
+    ),
     "docker": Preset("container", ("docker exec -i", "{container}")),
     "podman": Preset("container", ("podman exec -i", "{container}")),
-    "srun": Preset("node", ("srun --overlap --unbuffered --nodes=1 --ntasks=1", "--jobid={job}", "--nodelist={node}")),
+    "srun": Preset(
+        "node",
+        ("srun --overlap --unbuffered --nodes=1 --ntasks=1", "--jobid={job}", "--nodelist={node}"),
+    ),
 }
 _SSH = re.compile(r"(?P<user>[^@]*@)?\[?(?P<place>[^]]*?)\]?(:(?P<port>[0-9]+))?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """A machine that runs services or clients of a run: its addresses, its CPUs and how it is reached.
+    """A machine that runs services or clients of a run: its addresses, its CPUs and how it is
+    reached.
 
     address: IP address that measured traffic uses; if empty, that of the host's default route
-    via: the carrier that starts gilscope's agent on the host: the name of a preset, or the words of a command
+    via: the carrier that starts gilscope's agent on the host: the name of a preset, or the words of
+        a command
     pod, namespace, container: of kubectl, docker and podman; job, node: of srun
     ssh: user@host:port, or a host name of ~/.ssh/config
     cpus: numbers of the CPUs that its children may use; if empty, the kernel chooses
@@ -98,7 +109,9 @@ class Layout:
     @property
     def used(self) -> dict[str, Host]:
         """Return the hosts that take part in the run, the services' host first."""
-        return {name: self.hosts[name] for name in dict.fromkeys((self.services_on, *self.clients_on))}
+        return {
+            name: self.hosts[name] for name in dict.fromkeys((self.services_on, *self.clients_on))
+        }
 
     def client_host(self, client_id: int) -> str:
         """Return the name of the host on which client *client_id* runs."""

@@ -1,7 +1,8 @@
 """Translate messages. Msgids are English; each catalog in core/locale adds a language.
 
-Catalogs have gettext's format. `make messages` updates core/locale/*.po from the code, and polib reads them.
-Text from other programs is made safe to print: it must not control a terminal, or a CI system that reads the output.
+Catalogs have gettext's format. `make messages` updates core/locale/*.po from the code, and polib
+reads them. Text from other programs is made safe to print: it must not control a terminal, or a CI
+system that reads the output.
 """
 
 import gettext
@@ -33,7 +34,8 @@ class Language:
     def text(self, value: Arg) -> str:
         """Return a message or a plain value as text.
 
-        The text is English if the catalog lacks the msgid, or if the translation needs an argument that is missing.
+        The text is English if the catalog lacks the msgid, or if the translation needs an argument
+        that is missing.
         """
         if not isinstance(value, Message):
             return str(value)
@@ -49,7 +51,9 @@ class Language:
         """Return the translated template, or None if there is no translation."""
         if value.plural:
             count = value.args.get("count")
-            found = self.catalog.ngettext(value.msgid, value.plural, count if isinstance(count, int) else 0)
+            found = self.catalog.ngettext(
+                value.msgid, value.plural, count if isinstance(count, int) else 0
+            )
         else:
             found = self.catalog.gettext(value.msgid) if value.msgid else ""
         return None if found in (value.msgid, value.plural) else found
@@ -60,18 +64,24 @@ ENGLISH = Language("en", gettext.NullTranslations())
 
 @cache
 def language(name: str) -> Language:
-    """Return the language called *name*. Raises BadInput if its catalog is missing or cannot be read."""
+    """Return the language called *name*. Raises BadInput if its catalog is missing or cannot be
+    read.
+    """
     if name == ENGLISH.name:
         return ENGLISH
     if name not in LANGUAGES:
         raise BadInput(
-            "{name!r} is not a supported language. Use one of: {names}.", name=name, names=", ".join(LANGUAGES)
+            "{name!r} is not a supported language. Use one of: {names}.",
+            name=name,
+            names=", ".join(LANGUAGES),
         )
     path = CATALOGS / f"{name}.po"
     try:
         compiled = polib.pofile(path.read_text("utf-8")).to_binary()
     except OSError as error:
-        raise BadInput("{path} cannot be read: {error}. Reinstall gilscope.", path=path, error=error) from error
+        raise BadInput(
+            "{path} cannot be read: {error}. Reinstall gilscope.", path=path, error=error
+        ) from error
     return Language(name, gettext.GNUTranslations(BytesIO(compiled)))
 
 
@@ -100,7 +110,9 @@ def on_one_line(text: str) -> str:
 
 
 class Printable(Language):
-    """A translator of messages into one language, which also replaces unprintable characters in every text."""
+    """A translator of messages into one language, which also replaces unprintable characters in
+    every text.
+    """
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)
@@ -111,6 +123,8 @@ class Printable(Language):
 
 
 def with_printable_args(message: Message) -> Message:
-    """Return *message* with printable text arguments. Arguments that are messages stay as they are."""
+    """Return *message* with printable text arguments. Arguments that are messages stay
+    as they are.
+    """
     texts = {name: printable(arg) for name, arg in message.args.items() if isinstance(arg, str)}
     return replace(message, args={**message.args, **texts}, text=printable(message.text))

@@ -1,8 +1,11 @@
-"""Messages: texts for people, kept as a template with named arguments until a renderer translates and formats them.
+"""Messages: texts for people, kept as a template with named arguments until a renderer translates
+and formats them.
 
-    message("Service {number} of {total} did not answer within {limit_s:g} s.", number=2, total=4, limit_s=5.0)
+    message("Service {number} of {total} did not answer within {limit_s:g} s.", number=2, total=4,
+    limit_s=5.0)
 
-The msgid is the English text. `make messages` collects all msgids for the translators (docs/architecture.md).
+The msgid is the English text. `make messages` collects all msgids for the translators
+(docs/architecture.md).
 """
 
 import re
@@ -14,7 +17,9 @@ from typing import Any, Union
 
 Arg = Union[str, int, float, bool, None, "Message"]
 Json = Mapping[str, Any]  # an object of JSON
-Value = Union[Arg, "PathLike[str]", Exception, Iterable[Arg]]  # paths and errors become texts, several values a list
+Value = Union[
+    Arg, "PathLike[str]", Exception, Iterable[Arg]
+]  # paths and errors become texts, several values a list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +54,19 @@ class Message:
         return self.plural if self.plural and self.args.get("count") != 1 else self.msgid
 
     def to_json(self) -> Json:
-        """Return the message as JSON for a file such as result.json: its code, msgid, arguments and English text.
+        """Return the message as JSON for a file such as result.json: its code, msgid, arguments and
+        English text.
 
         The English text is for programs that do not translate messages.
         """
         parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
         inner = {name: arg.to_json() for name, arg in self.args.items() if isinstance(arg, Message)}
         args = {**self.args, **inner}
-        return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
+        return {
+            **{name: value for name, value in parts.items() if value},
+            "args": args,
+            "text": str(self),
+        }
 
     @classmethod
     def from_json(cls, stored: Json) -> "Message":
@@ -67,17 +77,23 @@ class Message:
 
 
 def message(msgid: str, /, *, code: str = "", **args: Value) -> Message:
-    """Return a message. *msgid* must be a literal, because `make messages` collects it from the code."""
+    """Return a message. *msgid* must be a literal, because `make messages` collects it from the
+    code.
+    """
     return Message(msgid=msgid, args=_as_args(args), code=code)
 
 
 def as_message(text: str | Message, args: Mapping[str, Value] | None = None) -> Message:
-    """Return *text*: a message as it is, a template from the code as a message with the arguments *args*."""
+    """Return *text*: a message as it is, a template from the code as a message with the arguments
+    *args*.
+    """
     return text if isinstance(text, Message) else Message(msgid=text, args=_as_args(args or {}))
 
 
 def plural(singular: str, several: str, /, *, count: int, **args: Value) -> Message:
-    """Return a message with singular and plural forms: plural("{count} block", "{count} blocks", count=3)."""
+    """Return a message with singular and plural forms: plural("{count} block", "{count} blocks",
+    count=3).
+    """
     return Message(msgid=singular, plural=several, args={"count": count, **_as_args(args)})
 
 
@@ -92,7 +108,9 @@ def _as_arg(value: Value) -> Arg:
 
 
 def verbatim(text: str) -> Message:
-    """Return a message that is never translated: a name, a path, or the output of another program."""
+    """Return a message that is never translated: a name, a path, or the output of
+    another program.
+    """
     return Message(msgid="{text}", args={"text": text}) if text else NOTHING
 
 
@@ -105,7 +123,9 @@ SENTENCES = message("{start} {end}")
 
 
 def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Message:
-    """Join items to one message: listed(names) gives "a, b, c", and listed(names, last=AND) gives "a, b and c"."""
+    """Join items to one message: listed(names) gives "a, b, c", and listed(names, last=AND) gives
+    "a, b and c".
+    """
     row = [*map(_as_message, items)]
     if not row:
         return NOTHING
@@ -121,16 +141,22 @@ def _as_message(item: Arg) -> Message:
 
 
 def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
-    """Join all messages that are not empty to one message, such as "a; b; c". Return NOTHING if there are none."""
+    """Join all messages that are not empty to one message, such as "a; b; c". Return NOTHING if
+    there are none.
+    """
     return listed((part for part in messages if part), joint)
 
 
 _END = re.compile(r"[^\s./][.。]$")  # of a sentence, but not of a path such as ../.
-LONGEST_TEXT = 1 << 16  # characters that arguments may add to a text; a file could repeat one without end
+LONGEST_TEXT = (
+    1 << 16
+)  # characters that arguments may add to a text; a file could repeat one without end
 
 
 class _PlainFields(Formatter):
-    """A formatter of one text. A template from a file can neither read attributes of arguments nor fill the memory."""
+    """A formatter of one text. A template from a file can neither read attributes of arguments nor
+    fill the memory.
+    """
 
     left = LONGEST_TEXT
 
@@ -140,7 +166,9 @@ class _PlainFields(Formatter):
         return kwargs[field_name], field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Format *value*, cut to the room that is left. Raises ValueError for a padding width above 99."""
+        """Format *value*, cut to the room that is left. Raises ValueError for a padding width above
+        99.
+        """
         if any(len(number) > 2 for number in re.findall("[0-9]+", format_spec)):
             raise ValueError(format_spec)
         text = str(super().format_field(value, format_spec))[: self.left]
@@ -148,18 +176,30 @@ class _PlainFields(Formatter):
         return text
 
 
-def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message], str] = str) -> str:
-    """Return *template* filled with *args*. Raises KeyError for a missing argument, ValueError for a bad format.
+def formatted(
+    template: str, args: Mapping[str, Arg], text_of: Callable[[Message], str] = str
+) -> str:
+    """Return *template* filled with *args*. Raises KeyError for a missing argument, ValueError for
+    a bad format.
 
     Arguments of more than LONGEST_TEXT characters together are cut.
     text_of: converts those arguments that are messages to text
     """
     if not args:
         return template
-    texts = {**args, **{name: text_of(value) for name, value in args.items() if isinstance(value, Message)}}
-    if template == "{text}":  # the template of every name and path; this is much faster than the formatter
+    texts = {
+        **args,
+        **{name: text_of(value) for name, value in args.items() if isinstance(value, Message)},
+    }
+    if (
+        template == "{text}"
+    ):  # the template of every name and path; this is much faster than the formatter
         return str(texts["text"])[:LONGEST_TEXT]
     for name, text in texts.items():
-        if isinstance(text, str) and _END.search(text) and re.search(rf"\{{{name}\}}[.。]", template):
+        if (
+            isinstance(text, str)
+            and _END.search(text)
+            and re.search(rf"\{{{name}\}}[.。]", template)
+        ):
             texts[name] = text[:-1]  # the template has the full stop
     return _PlainFields().vformat(template, (), texts)

@@ -20,21 +20,25 @@ SIZES_BYTES = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6}
 
 @dataclass(frozen=True, kw_only=True)
 class Warmup:
-    """The warm-up of a client: a share (0..1) of its requests, or a time in seconds. At most one of them is set."""
+    """The warm-up of a client: a share (0..1) of its requests, or a time in seconds. At most one of
+    them is set.
+    """
 
     share: float = 0.0
     seconds: float = 0.0
 
     @classmethod
     def parse(cls, text: str, name: str = "warmup") -> "Warmup":
-        """Parse a warm-up: '10%' of the requests, a time such as '0.5s', or '0' for none. Raises BadInput.
+        """Parse a warm-up: '10%' of the requests, a time such as '0.5s', or '0' for none. Raises
+        BadInput.
 
         name: of the flag or key, for the error
         """
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
         if match is None or float(match[1]) > {"s": LONGEST_S, "%": 100, None: 0}[match[2]]:
             raise BadInput(
-                "{name} is {value}. It must be a share of the requests such as 10%, a time such as 0.5s, or 0.",
+                "{name} is {value}. It must be a share of the requests such as 10%, a time such as "
+                "0.5s, or 0.",
                 name=name,
                 value=text,
             )
@@ -47,7 +51,8 @@ class Warmup:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """The way in which a run measures: warm-up, duration, the clients' runtime, CPU pinning and limits.
+    """The way in which a run measures: warm-up, duration, the clients' runtime, CPU pinning and
+    limits.
 
     warmup: of each client: `share` (of its requests, or of the duration if one is set) or `seconds`
     duration_s: timed seconds; 0 if NUM_REQUESTS_PER_CLIENT decided
@@ -56,7 +61,8 @@ class Method:
     neighbours: names of processes that belong to the service
     slices: whether arms alternated in slices of time
     arrivals: at a RATE: `uniform` or `poisson`
-    limit_cpus, limit_memory_bytes: cores and memory that the services of a cell may use together; 0 without a limit
+    limit_cpus, limit_memory_bytes: cores and memory that the services of a cell may use together; 0
+        without a limit
     """
 
     warmup: Warmup = Warmup()
@@ -71,11 +77,14 @@ class Method:
     limit_memory_bytes: int = 0
 
     def expect_cpus(self) -> None:
-        """Raise BadInput if this machine does not have the CPUs to which services or clients must be pinned."""
+        """Raise BadInput if this machine does not have the CPUs to which services or clients must
+        be pinned.
+        """
         for side, cpus in (("services", self.pin_services), ("clients", self.pin_clients)):
             if cpus and not hasattr(os, "sched_setaffinity"):
                 raise BadInput(
-                    "pin {side} is {value}, but {platform} does not support CPU affinity. Remove pin.",
+                    "pin {side} is {value}, but {platform} does not support CPU affinity. Remove "
+                    "pin.",
                     side=side,
                     value=cpus,
                     platform=sys.platform,
@@ -90,7 +99,9 @@ class Method:
 
     @property
     def poisson(self) -> bool:
-        """Return whether requests at a fixed rate are due at random times, as in a Poisson process."""
+        """Return whether requests at a fixed rate are due at random times, as in a
+        Poisson process.
+        """
         return self.arrivals == POISSON
 
     @property
@@ -104,26 +115,38 @@ class Method:
         return bool(self.limit_cpus or self.limit_memory_bytes)
 
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
-        """Return the warm-up before *requests* timed requests: (number of requests, 0.0) or (None, seconds)."""
+        """Return the warm-up before *requests* timed requests: (number of requests, 0.0) or (None,
+        seconds).
+        """
         share, seconds = self.warmup.share, self.warmup.seconds
         if self.duration_s:
             seconds = seconds or share * self.duration_s
         return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
 
     def to_json(self) -> Json:
-        """Return the measuring method of a run as JSON, for result.json and for the first line of a child's stdin."""
+        """Return the measuring method of a run as JSON, for result.json and for the first line of a
+        child's stdin.
+        """
         return asdict(self)
 
     @classmethod
     def from_json(cls, stored: Json) -> "Method":
         """Decode the measuring method of a run, which to_json() encoded."""
-        tuples = {name: tuple(stored[name]) for name in ("pin_services", "pin_clients", "neighbours")}
+        tuples = {
+            name: tuple(stored[name]) for name in ("pin_services", "pin_clients", "neighbours")
+        }
         return cls(**{**stored, **tuples, "warmup": Warmup(**stored["warmup"])})
 
 
 def size_text(size_bytes: int) -> str:
-    """Return a size as text in the largest unit that gives a whole number, such as '512 MB'; else rounded, in GB."""
-    whole = (f"{size_bytes // size} {unit}" for unit, size in SIZES_BYTES.items() if not size_bytes % size)
+    """Return a size as text in the largest unit that gives a whole number, such as '512 MB'; else
+    rounded, in GB.
+    """
+    whole = (
+        f"{size_bytes // size} {unit}"
+        for unit, size in SIZES_BYTES.items()
+        if not size_bytes % size
+    )
     return next(whole, f"{size_bytes / 1e9:.3g} GB")
 
 
@@ -135,7 +158,8 @@ def parse_duration(text: str, name: str = "duration") -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
     if match is None or float(match[1]) > LONGEST_S:
         raise BadInput(
-            "{name} is {value}. It must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
+            "{name} is {value}. It must be a number of seconds from 0 to {limit_s}, such as 2 or "
+            "0.5.",
             name=name,
             value=text,
             limit_s=LONGEST_S,
@@ -165,13 +189,20 @@ CLIENTS_SHARE = 4  # one of four cores is for the native client
 
 
 def placement(cores: int) -> Message:
-    """Return advice on --pin for a machine with *cores* cores. The advice leaves several cores to the service."""
+    """Return advice on --pin for a machine with *cores* cores. The advice leaves several cores to
+    the service.
+    """
     if cores < FEWEST_TO_PIN:
         return message(
-            "let the kernel place processes if the machine has fewer than {fewest} cores, because a service that is "
+            "let the kernel place processes if the machine has fewer than {fewest} cores, because "
+            "a service that is "
             "pinned to one core cannot run threads in parallel",
             fewest=FEWEST_TO_PIN,
         )
     first = cores - cores // CLIENTS_SHARE
-    pins = f"--pin services=0-{first - 1} clients={f'{first}-{cores - 1}'.removesuffix(f'-{first}')}"
-    return message("give clients and services separate cores: {pins} --client-runtime native", pins=pins)
+    pins = (
+        f"--pin services=0-{first - 1} clients={f'{first}-{cores - 1}'.removesuffix(f'-{first}')}"
+    )
+    return message(
+        "give clients and services separate cores: {pins} --client-runtime native", pins=pins
+    )

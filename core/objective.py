@@ -20,7 +20,8 @@ _UNIT_NS = {"us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """A service level objective: at most *share* (0 to 1) of the requests may take longer than *latency_ns*, or fail.
+    """A service level objective: at most *share* (0 to 1) of the requests may take longer than
+    *latency_ns*, or fail.
 
     latency_ns: 0 if only failures count. text: the objective as the user wrote it
     """
@@ -39,13 +40,18 @@ class Objective:
         if (match := _LATENCY.fullmatch(short)) and 0 < float(match["percentile"]) < 100:
             latency_ns = round(float(match["limit"]) * _UNIT_NS[match["unit"]])
             if latency_ns:
-                return cls(text=short, share=round(1 - float(match["percentile"]) / 100, 9), latency_ns=latency_ns)
+                return cls(
+                    text=short,
+                    share=round(1 - float(match["percentile"]) / 100, 9),
+                    latency_ns=latency_ns,
+                )
         if (match := _ERRORS.fullmatch(short)) and 0 < float(match["percent"]) < 100:
             return cls(text=short, share=float(match["percent"]) / 100)
         units = ", ".join(_UNIT_NS) if _LATENCY.fullmatch(f"{short}s") else "%"
         lacks_unit = _LATENCY.fullmatch(f"{short}s") or _ERRORS.fullmatch(f"{short}%")
         raise BadInput(
-            "{name} is {value!r}{unit}; it must be a latency percentile such as p99<50ms, or a share of errors such "
+            "{name} is {value!r}{unit}; it must be a latency percentile such as p99<50ms, or a "
+            "share of errors such "
             "as errors<0.1%. Separate several objectives with commas.",
             name=name,
             value=text,
@@ -72,13 +78,17 @@ class Wanted:
 
 
 def relaxation_s(rate: float, closed_rate: float) -> float:
-    """Return the time in s in which a queue at *rate* forgets its past, if it is saturated at *closed_rate*.
+    """Return the time in s in which a queue at *rate* forgets its past, if it is saturated at
+    *closed_rate*.
 
-    Source: the largest eigenvalue of M/M/1 near saturation; J. W. Cohen, The Single Server Queue, II.2.1.
+    Source: the largest eigenvalue of M/M/1 near saturation; J. W. Cohen, The Single Server Queue,
+        II.2.1.
     """
     return 4 * closed_rate / (closed_rate - rate) ** 2
 
 
 def top_rate(closed_rate: float) -> float:
-    """Return the highest rate to probe: above it, a probe of LONGEST_S cannot show whether queues keep growing."""
+    """Return the highest rate to probe: above it, a probe of LONGEST_S cannot show whether queues
+    keep growing.
+    """
     return closed_rate * min(TOP, max(0.5, 1 - sqrt(4 * RELAXATIONS / (closed_rate * LONGEST_S))))

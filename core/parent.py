@@ -1,4 +1,5 @@
-"""End processes with their parent: tie lives, adopt orphaned processes, and remove control groups. Linux only.
+"""End processes with their parent: tie lives, adopt orphaned processes, and remove control groups.
+Linux only.
 
 Sources: prctl(2); docs.kernel.org, cgroup v2 and v1.
 """
@@ -10,11 +11,14 @@ from contextlib import suppress
 from ctypes import CDLL
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here because it is unsafe between fork and exec
+_PRCTL = getattr(
+    CDLL(None), "prctl", None
+)  # looked up here because it is unsafe between fork and exec
 
 
 def die_with_parent(parent_pid: int, number: int) -> None:
-    """Let the kernel send the signal *number* to this process when its parent ends, or now if the parent has ended.
+    """Let the kernel send the signal *number* to this process when its parent ends, or now if the
+    parent has ended.
 
     parent_pid: the parent's os.getpid(), from before this process was forked
     """
@@ -25,7 +29,9 @@ def die_with_parent(parent_pid: int, number: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Make this process the new parent of descendants whose parent ends. Return whether the system supports this."""
+    """Make this process the new parent of descendants whose parent ends. Return whether the system
+    supports this.
+    """
     if _PRCTL:
         _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     return bool(_PRCTL)
@@ -36,11 +42,18 @@ FIRST_PID = 1  # kill(2) takes 0 and negative numbers as groups of processes
 
 
 def remove_group(folder: str) -> None:
-    """Kill every process in the control group *folder* and in the groups below it. Then remove these groups."""
+    """Kill every process in the control group *folder* and in the groups below it. Then remove
+    these groups.
+    """
     for _ in range(TRIES):
         for group, *_rest in os.walk(folder, topdown=False):
-            with suppress(OSError, ValueError), open(f"{group}/cgroup.procs", encoding="ascii") as pids:
-                for pid in filter(FIRST_PID.__lt__, map(int, pids)):  # 0: a process of another pid namespace
+            with (
+                suppress(OSError, ValueError),
+                open(f"{group}/cgroup.procs", encoding="ascii") as pids,
+            ):
+                for pid in filter(
+                    FIRST_PID.__lt__, map(int, pids)
+                ):  # 0: a process of another pid namespace
                     os.kill(pid, signal.SIGKILL)
             with suppress(OSError):
                 os.rmdir(group)

@@ -9,18 +9,27 @@ from collections.abc import Iterable, Mapping
 PROC = "/proc"
 
 
-GROWING = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns")
+GROWING = (
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "run_queue_ns",
+)
 
 
 def usage_of(pids: Iterable[int]) -> dict[str, int]:
-    """Return the total resource usage of the processes *pids*; processes that have ended are skipped.
+    """Return the total resource usage of the processes *pids*; processes that have ended are
+    skipped.
 
     processes: number of processes that run
-    cpu_*_ns: CPU time, in kernel ticks (usually 10 ms), with children that have ended and were waited for
+    cpu_*_ns: CPU time, in kernel ticks (usually 10 ms), with children that have ended and were
+        waited for
     *_switches: context switches of the running threads
     run_queue_ns: how long the running threads were ready without a core
     max_rss_bytes: the sum of the processes' peaks, which may have occurred at different times
-    pss_bytes: proportional set size: a page that n processes share counts as 1/n; 0 if the kernel reports none
+    pss_bytes: proportional set size: a page that n processes share counts as 1/n; 0 if the kernel
+        reports none
     """
     total = dict.fromkeys(("processes", *GROWING, "max_rss_bytes", "pss_bytes"), 0)
     for pid in pids:
@@ -30,7 +39,8 @@ def usage_of(pids: Iterable[int]) -> dict[str, int]:
 
 
 def usage_since(start: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Return the growth of CPU time, switches and run-queue time from *start* to *now*, and the memory of *now*.
+    """Return the growth of CPU time, switches and run-queue time from *start* to *now*, and the
+    memory of *now*.
 
     Differences are never negative, although a process that has ended would lower the sums.
     """
@@ -38,7 +48,8 @@ def usage_since(start: Mapping[str, int], now: Mapping[str, int]) -> dict[str, i
 
 
 def run_queue_ns(process: int | str = "self") -> int:
-    """Return how long the threads of *process* have been ready to run without a core, in ns; 0 if it is not known.
+    """Return how long the threads of *process* have been ready to run without a core, in ns; 0 if
+    it is not known.
 
     process: "self", or the id of another process
     """
@@ -46,7 +57,9 @@ def run_queue_ns(process: int | str = "self") -> int:
 
 
 def peak_memory_bytes(pid: int | str) -> int:
-    """Return the largest resident set size (VmHWM) of *pid* (or "self") in bytes; 0 if /proc has none."""
+    """Return the largest resident set size (VmHWM) of *pid* (or "self") in bytes; 0 if /proc has
+    none.
+    """
     return _numbers(f"{PROC}/{pid}/status").get("VmHWM", 0) * 1024
 
 
@@ -56,10 +69,12 @@ def proportional_memory_bytes(pid: int | str) -> int:
 
 
 def threads_ran_ns(pid: int) -> dict[int, int]:
-    """Return the CPU time in ns of each thread of *pid* and its descendants, by thread id; {} if it is not known.
+    """Return the CPU time in ns of each thread of *pid* and its descendants, by thread id; {} if it
+    is not known.
 
-    This function reads far less of /proc than tree() does. Source: Linux, Documentation/scheduler/sched-stats.rst,
-    /proc/<pid>/schedstat: the first number; proc_pid_task(5), children.
+    This function reads far less of /proc than tree() does. Source: Linux,
+    Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the first number;
+        proc_pid_task(5), children.
     """
     ran: dict[int, int] = {}
     pids = [pid]
@@ -69,9 +84,11 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
 
 
 def tree_ran_ns(pid: int) -> int:
-    """Return the CPU time in ns of *pid* and its descendants, including descendants that have ended.
+    """Return the CPU time in ns of *pid* and its descendants, including descendants that have
+    ended.
 
-    Of threads that run it is exact. What has ended counts in ticks: proc_pid_stat(5), utime to cstime.
+    Of threads that run it is exact. What has ended counts in ticks: proc_pid_stat(5), utime to
+    cstime.
     """
     total_ns = 0
     pids = [pid]
@@ -89,7 +106,9 @@ def _cpu_ns(fields: list[str]) -> list[int]:
 
 
 def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
-    """Return the CPU time in ns of each thread of *pid*, by thread id, and append the children of *pid* to *pids*."""
+    """Return the CPU time in ns of each thread of *pid*, by thread id, and append the children of
+    *pid* to *pids*.
+    """
     ran = {}
     for thread in threads_of(pid):
         ran[int(thread)], _ = ran_and_waited_ns(f"{pid}/task/{thread}")
@@ -98,7 +117,8 @@ def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
 
 
 def ran_and_waited_ns(thread: str) -> tuple[int, int]:
-    """Return how long a thread ran on a CPU core, and how long it was ready without one, in ns; 0 if unknown.
+    """Return how long a thread ran on a CPU core, and how long it was ready without one, in ns; 0
+    if unknown.
 
     thread: a folder of /proc, such as 812/task/813
     Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
@@ -128,14 +148,20 @@ def tree(pid: int) -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/<pid>/stat that follow the process's name; empty if the process has ended."""
+    """Return the fields of /proc/<pid>/stat that follow the process's name; empty if the process
+    has ended.
+    """
     text = _text(f"{PROC}/{pid}/stat")
-    fields = text.rpartition(")")[2].split()  # the process name before ")" may contain spaces and brackets
+    fields = text.rpartition(")")[
+        2
+    ].split()  # the process name before ")" may contain spaces and brackets
     return [] if not fields or fields[0] in "ZX" else fields
 
 
 def _usage(pid: int) -> dict[str, int]:
-    """Return the resource usage of a process, with the names that usage_of() explains; {} if it has ended."""
+    """Return the resource usage of a process, with the names that usage_of() explains; {} if it has
+    ended.
+    """
     fields = _stat(pid)
     if not fields:
         return {}
@@ -146,7 +172,9 @@ def _usage(pid: int) -> dict[str, int]:
         "cpu_user_ns": user_ns + waited_user_ns,
         "cpu_system_ns": system_ns + waited_system_ns,
         "voluntary_switches": sum(thread.get("voluntary_ctxt_switches", 0) for thread in threads),
-        "involuntary_switches": sum(thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads),
+        "involuntary_switches": sum(
+            thread.get("nonvoluntary_ctxt_switches", 0) for thread in threads
+        ),
         "run_queue_ns": run_queue_ns(pid),
         "max_rss_bytes": peak_memory_bytes(pid),
         "pss_bytes": proportional_memory_bytes(pid),

@@ -1,7 +1,8 @@
 """gilscope's version, the command that starts it, and its default folder of runs.
 
-The wheel's metadata reads the version from here. Command and folder differ between a checkout and a wheel. Outside the
-checkout, they have absolute paths, so that users can copy the commands that gilscope prints.
+The wheel's metadata reads the version from here. Command and folder differ between a checkout and a
+wheel. Outside the checkout, they have absolute paths, so that users can copy the commands that
+gilscope prints.
 """
 
 import os
@@ -11,7 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = not (ROOT / "pyproject.toml").is_file()  # a wheel does not contain this file
 SCRIPT = "gilscope" if INSTALLED else "runner.py"
-_PLACE = Path() if os.path.isfile(SCRIPT) and os.path.realpath(SCRIPT) == str(ROOT / SCRIPT) else ROOT
+_PLACE = (
+    Path() if os.path.isfile(SCRIPT) and os.path.realpath(SCRIPT) == str(ROOT / SCRIPT) else ROOT
+)
 PROGRAM = SCRIPT if INSTALLED else f"python {shlex.quote(str(_PLACE / SCRIPT))}"
 RUNS_FOLDER = "gilscope-runs" if INSTALLED else str(_PLACE / "reports" / "out")
 RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER

@@ -1,4 +1,6 @@
-"""The requests that clients send to a user's service, their placeholders such as {{user}}, and the expected answers."""
+"""The requests that clients send to a user's service, their placeholders such as {{user}}, and the
+expected answers.
+"""
 
 import hashlib
 import json
@@ -19,7 +21,8 @@ from core.secret import Secret, Text, as_printed, revealed
 
 COUNTER, USER, UUID, INT = "counter", "user", "random.uuid", "random.int"
 PLACE = re.compile(
-    rb"\{\{ *(?:(random\.int) +(-?[0-9]{1,9}) +(-?[0-9]{1,9})|(counter|user|random\.uuid|[A-Za-z_][A-Za-z0-9_]*)) *\}\}"
+    rb"\{\{ *(?:(random\.int) +(-?[0-9]{1,9}) +(-?[0-9]{1,9})"
+    rb"|(counter|user|random\.uuid|[A-Za-z_][A-Za-z0-9_]*)) *\}\}"
 )
 
 
@@ -35,7 +38,8 @@ class Placeholder(NamedTuple):
 
 
 def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Placeholder]:
-    """Split the text of a request at its placeholders, such as {{user}}. Return the pieces and placeholders in order.
+    """Split the text of a request at its placeholders, such as {{user}}. Return the pieces and
+    placeholders in order.
 
     saved: the names of saved values; if None, any name is a placeholder
     """
@@ -44,20 +48,27 @@ def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Pla
     for match in PLACE.finditer(text):
         name = (match[1] or match[4]).decode()
         if match[1] or saved is None or name in saved or name in (COUNTER, USER, UUID):
-            parts += text[end : match.start()], Placeholder(name, int(match[2] or 0), int(match[3] or 0))
+            parts += (
+                text[end : match.start()],
+                Placeholder(name, int(match[2] or 0), int(match[3] or 0)),
+            )
             end = match.end()
     return [*parts, text[end:]]
 
 
 SHOWN_BYTES = 200
-MOST_UNREADABLE = 10  # one in so many characters of a body that is shown may be no text, and two more
+MOST_UNREADABLE = (
+    10  # one in so many characters of a body that is shown may be no text, and two more
+)
 _CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
 _MASK = (1 << 64) - 1
 CODINGS = ("gzip", "x-gzip", "deflate")
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
-ANY: Any = object()  # marks answers that may have any body; None cannot, because it means JSON's null
+ANY: Any = (
+    object()
+)  # marks answers that may have any body; None cannot, because it means JSON's null
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +87,13 @@ class Request:
     path: path with query; empty for the path of the target itself
     body: text to send
     body_file: a file to send in place of `body`
-    expect_json: the expected value; of an object, only the given keys are compared. ANY if any body is right. For a
-        Secret, the value is JSON text
+    expect_json: the expected value; of an object, only the given keys are compared. ANY if any body
+        is right. For a Secret, the value is JSON text
     expect_sha256: digest of the whole body in hex; "" if any body is right
     title: name of the request in failures; "" for method and path
     first: whether each virtual user sends the request once, before the requests that count
-    save: values of the answer that later requests use as {{name}}: a name to {"json": pointer}, {"header": name} or
-        {"regex": pattern}
+    save: values of the answer that later requests use as {{name}}: a name to {"json": pointer},
+        {"header": name} or {"regex": pattern}
     """
 
     method: str = "GET"
@@ -102,7 +113,9 @@ class Request:
         return self.title or f"{self.method} {self.path or '/'}"
 
     def to_json(self) -> Json:
-        """Return the request as JSON values and Secret objects. Omit expect_json if every body is accepted."""
+        """Return the request as JSON values and Secret objects. Omit expect_json if every body is
+        accepted.
+        """
         stored = {**vars(self)}
         for name in ("first", "save"):
             if not stored[name]:
@@ -125,10 +138,16 @@ class Request:
     @property
     def needs_session(self) -> bool:
         """Return whether what is sent depends on the virtual user or on earlier answers."""
-        texts = [revealed(text).encode(errors="replace") for text in (self.path, *self.headers.values())]
+        texts = [
+            revealed(text).encode(errors="replace") for text in (self.path, *self.headers.values())
+        ]
         with suppress(OSError):
             texts.append(self.body_bytes())
-        return self.first or bool(self.save) or any(len(places(text, frozenset())) > 1 for text in texts)
+        return (
+            self.first
+            or bool(self.save)
+            or any(len(places(text, frozenset())) > 1 for text in texts)
+        )
 
     def body_bytes(self) -> bytes:
         """Return the body as bytes. Raises OSError if body_file cannot be read."""
@@ -158,8 +177,13 @@ class RequestPlan:
         return any(request.body_file for request in self.requests)
 
     def to_json(self) -> Json:
-        """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""
-        return {"requests": [request.to_json() for request in self.requests], "think_time_s": self.think_time_s}
+        """Return the plan as JSON values and Secret objects. The caller must hide or reveal the
+        secrets.
+        """
+        return {
+            "requests": [request.to_json() for request in self.requests],
+            "think_time_s": self.think_time_s,
+        }
 
     @classmethod
     def from_json(cls, stored: Json) -> "RequestPlan":
@@ -168,13 +192,16 @@ class RequestPlan:
 
 
 def wrong(request: Request, status: int, body: bytes, head: bytes = b"") -> Wrong | None:
-    """Compare an answer with what *request* expects. Return the difference, or None if the answer is right.
+    """Compare an answer with what *request* expects. Return the difference, or None if the answer
+    is right.
 
     head: the lines of the answer's head
     """
     if status != request.expect_status:
         return Wrong(got=f"status {status}", expected=str(request.expect_status))
-    if request.expect_json is not ANY and (difference := _wrong_json(request.expect_json, body, head)):
+    if request.expect_json is not ANY and (
+        difference := _wrong_json(request.expect_json, body, head)
+    ):
         return difference
     digest = hashlib.sha256(body).hexdigest() if request.expect_sha256 else ""
     if digest == request.expect_sha256:
@@ -184,7 +211,9 @@ def wrong(request: Request, status: int, body: bytes, head: bytes = b"") -> Wron
 
 
 def decoded(head: bytes, body: bytes) -> bytes:
-    """Return *body* without the Content-Encoding that *head* names. Raises ValueError if it cannot be decoded."""
+    """Return *body* without the Content-Encoding that *head* names. Raises ValueError if it cannot
+    be decoded.
+    """
     found = _CODING.search(head)
     coding = found[1].decode().lower() if found else "identity"
     if coding == "identity":
@@ -209,16 +238,26 @@ def _wrong_json(expected: Any, body: bytes, head: bytes) -> Wrong | None:
     except (ValueError, RecursionError):
         return Wrong(got=f"body {shown(body)}", expected="JSON")
     difference = _difference("", expected, actual)
-    return difference and Wrong(got=f"body {shown(body)}: {difference.got}", expected=difference.expected)
+    return difference and Wrong(
+        got=f"body {shown(body)}: {difference.got}", expected=difference.expected
+    )
 
 
 def _difference(where: str, expected: Any, actual: Any) -> Wrong | None:
-    """Return the first difference between *actual* and *expected*. Additional keys of an object are ignored."""
+    """Return the first difference between *actual* and *expected*. Additional keys of an object are
+    ignored.
+    """
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         expected, actual = dict(enumerate(expected)), dict(enumerate(actual))
     if not (isinstance(expected, dict) and isinstance(actual, dict)):
-        same = expected == actual and isinstance(expected, bool) == isinstance(actual, bool)  # 1 is not true
-        return None if same else Wrong(got=f"{where or 'it'} is {_text(actual)}", expected=_text(expected))
+        same = expected == actual and isinstance(expected, bool) == isinstance(
+            actual, bool
+        )  # 1 is not true
+        return (
+            None
+            if same
+            else Wrong(got=f"{where or 'it'} is {_text(actual)}", expected=_text(expected))
+        )
     for key, value in expected.items():
         place = f"{where}.{key}" if where else str(key)
         if key not in actual:
@@ -233,9 +272,13 @@ def _text(value: Any) -> str:
 
 
 def shown(body: bytes) -> str:
-    """Return the first characters of a body that is text. Return the size in bytes of any other body."""
+    """Return the first characters of a body that is text. Return the size in bytes of any other
+    body.
+    """
     text = body[: SHOWN_BYTES * 4].decode(errors="replace")
-    unreadable = sum(letter == "\ufffd" or (letter < " " and not letter.isspace()) for letter in text)
+    unreadable = sum(
+        letter == "\ufffd" or (letter < " " and not letter.isspace()) for letter in text
+    )
     if unreadable > 2 + len(text) // MOST_UNREADABLE:
         return f"({len(body)} bytes that are not text)"
     return _cut(as_printed(text)) or "(empty)"
@@ -246,7 +289,8 @@ def _cut(text: str) -> str:
 
 
 class Random:
-    """A generator of the native client's random numbers. Python and native clients send the same requests for one seed.
+    """A generator of the native client's random numbers. Python and native clients send the same
+    requests for one seed.
 
     Source: xorshift64*, as in native/contract/src/random.rs.
     """
@@ -266,10 +310,11 @@ class Random:
 
 
 def order(requests: Sequence[Request], seed: int, length: int) -> list[int]:
-    """Return about *length* indices of requests in random order. The native client has the same order for a seed.
+    """Return about *length* indices of requests in random order. The native client has the same
+    order for a seed.
 
-    Each round of the order has every request as often as its weight says, so shares are right in a short time, too. If
-    one round is longer than *length*, the requests are drawn by weight.
+    Each round of the order has every request as often as its weight says, so shares are right in a
+    short time, too. If one round is longer than *length*, the requests are drawn by weight.
     """
     weights = [request.weight * (not request.first) for request in requests]
     random, sums = Random(seed), [*accumulate(weights)]

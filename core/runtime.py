@@ -1,4 +1,6 @@
-"""Runtimes: an interpreter with its GIL and JIT on or off. Parse runtime names, and read the state of this process."""
+"""Runtimes: an interpreter with its GIL and JIT on or off. Parse runtime names, and read the state
+of this process.
+"""
 
 import re
 import sys
@@ -18,7 +20,8 @@ OLDEST_FREE_THREADED_MINOR = 13
 NATIVE = "native"
 GIL, JIT = "gil", "jit"
 ACCEPTED_NAMES = message(
-    "3.N, 3.Nt, 3.Nt+gil or 3.N+jit, such as 3.11, 3.14, 3.14t, 3.14t+gil or 3.14+jit; a patch release, such as "
+    "3.N, 3.Nt, 3.Nt+gil or 3.N+jit, such as 3.11, 3.14, 3.14t, 3.14t+gil or 3.14+jit; a patch "
+    "release, such as "
     "3.14.6 or 3.14.6t; and native"
 )
 
@@ -57,12 +60,14 @@ SWITCHES = {
 
 
 class RuntimeName(str):
-    """A parsed runtime name: '3.14.6t+gil' is the free-threaded build of 3.14.6 with the GIL switched on.
+    """A parsed runtime name: '3.14.6t+gil' is the free-threaded build of 3.14.6 with the GIL
+    switched on.
 
     The name is its own text, so that it is a key of mappings, and a string in JSON.
 
     version:  the feature release, such as '3.14'
-    patch:    '6' or '0rc1' if the name asks for one patch release; "" accepts the newest installed patch release
+    patch:    '6' or '0rc1' if the name asks for one patch release; "" accepts the newest installed
+              patch release
     suffixes: keys of SWITCHES, in their order
     The name 'native' has no version and no GIL: services and clients are native programs.
     """
@@ -74,19 +79,35 @@ class RuntimeName(str):
     patch: str
 
     def __new__(cls, text: str) -> "RuntimeName":
-        """Parse a runtime's name. Raises BadInput for an unknown form, or a suffix that the build does not support."""
+        """Parse a runtime's name. Raises BadInput for an unknown form, or a suffix that the build
+        does not support.
+        """
         return text if isinstance(text, cls) else cls._parse(text)
 
     @classmethod
     def of(
-        cls, version: str, *, free_threaded: bool = False, suffixes: tuple[str, ...] = (), patch: str = ""
+        cls,
+        version: str,
+        *,
+        free_threaded: bool = False,
+        suffixes: tuple[str, ...] = (),
+        patch: str = "",
     ) -> "RuntimeName":
-        """Return the name of the runtime with this version, build, suffixes and patch release. They are not checked."""
+        """Return the name of the runtime with this version, build, suffixes and patch release. They
+        are not checked.
+        """
         release = f"{version}.{patch}" if patch else version
         name = str.__new__(
-            cls, "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes))) or NATIVE
+            cls,
+            "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes)))
+            or NATIVE,
         )
-        name.version, name.free_threaded, name.suffixes, name.patch = version, free_threaded, suffixes, patch
+        name.version, name.free_threaded, name.suffixes, name.patch = (
+            version,
+            free_threaded,
+            suffixes,
+            patch,
+        )
         return name
 
     @classmethod
@@ -97,7 +118,9 @@ class RuntimeName(str):
         suffixes = match["suffixes"].split("+")[1:] if match else []
         if match is None or len({*suffixes} & {*SWITCHES}) < len(suffixes):
             raise BadInput(
-                "Runtime {name!r} is not a valid name. Accepted names: {names}.", name=text, names=ACCEPTED_NAMES
+                "Runtime {name!r} is not a valid name. Accepted names: {names}.",
+                name=text,
+                names=ACCEPTED_NAMES,
             )
         name = cls.of(
             match["version"],
@@ -122,7 +145,8 @@ class RuntimeName(str):
         if self.minor < max(oldest):
             raise BadInput(
                 "Runtime {name!r} is too old. Use 3.{oldest} or later; "
-                "free-threaded: 3.{oldest_free_threaded}t or later; with a JIT: 3.{oldest_jit}+jit or later.",
+                "free-threaded: 3.{oldest_free_threaded}t or later; with a JIT: 3.{oldest_jit}+jit "
+                "or later.",
                 name=text,
                 oldest=OLDEST_MINOR,
                 oldest_free_threaded=OLDEST_FREE_THREADED_MINOR,
@@ -140,7 +164,9 @@ class RuntimeName(str):
         return int(self.version.removeprefix("3."))
 
     def having(self, **parts: Any) -> "RuntimeName":
-        """Return a copy of the runtime's name with new *parts*: version, free_threaded, suffixes or patch."""
+        """Return a copy of the runtime's name with new *parts*: version, free_threaded, suffixes or
+        patch.
+        """
         own = {name: getattr(self, name) for name in self.__slots__}
         return RuntimeName.of(**own | parts)
 
@@ -157,11 +183,14 @@ class RuntimeName(str):
 
     @property
     def interpreter(self) -> "RuntimeName":
-        """Return the name that `uv python find` and PATH use for the interpreter: version and build."""
+        """Return the name that `uv python find` and PATH use for the interpreter: version and
+        build.
+        """
         return self.having(suffixes=())
 
     def of_release(self, version: str) -> "RuntimeName":
-        """Return the runtime's name with the patch release of *version*, which an interpreter reported.
+        """Return the runtime's name with the patch release of *version*, which an interpreter
+        reported.
 
         For example, the name 3.14t and the version 3.14.6 give the name 3.14.6t.
         """
@@ -175,7 +204,9 @@ class RuntimeName(str):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return environment variables that switch a process's GIL and JIT to the state in this runtime's name."""
+        """Return environment variables that switch a process's GIL and JIT to the state in this
+        runtime's name.
+        """
         if self.native:
             return {}
         unset = {switch.variable: switch.unset for switch in SWITCHES.values() if switch.unset}
@@ -243,47 +274,64 @@ class RuntimeFacts:
     @property
     def installed(self) -> dict[str, str]:
         """Return the versions of all installed packages by name."""
-        return {name: version for of_file in self.packages.values() for name, version in of_file.items()}
+        return {
+            name: version for of_file in self.packages.values() for name, version in of_file.items()
+        }
 
 
 def gil_enabled() -> bool:
-    """Return whether this process has its GIL on now. Source: sys._is_gil_enabled (3.13 and later)."""
+    """Return whether this process has its GIL on now. Source: sys._is_gil_enabled
+    (3.13 and later).
+    """
     return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 def states() -> dict[str, bool]:
-    """Return the state of GIL and JIT in this process. Source of the JIT's: sys._jit (3.14 and later)."""
+    """Return the state of GIL and JIT in this process. Source of the JIT's: sys._jit (3.14 and
+    later).
+    """
     jit = getattr(sys, "_jit", None)
     return {"gil_enabled": gil_enabled(), "jit_enabled": bool(jit and jit.is_enabled())}
 
 
 def ready_and_end(ready: Json, end: Json) -> Json:
-    """Return a child's GIL and JIT states when it was ready and at its end, by key: gil_enabled_ready, ..."""
+    """Return a child's GIL and JIT states when it was ready and at its end, by key:
+    gil_enabled_ready, ...
+    """
     return {
-        f"{name}_{when}": value for when, found in (("ready", ready), ("end", end)) for name, value in found.items()
+        f"{name}_{when}": value
+        for when, found in (("ready", ready), ("end", end))
+        for name, value in found.items()
     }
 
 
 def _runs_from_a_shared_library() -> bool:
     """Return whether the interpreter's code is in a shared libpython, which makes calls slower.
 
-    Py_ENABLE_SHARED only means that the library was built, too. /proc shows whether this process has mapped it.
+    Py_ENABLE_SHARED only means that the library was built, too. /proc shows whether this process
+    has mapped it.
     """
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
             return any("/libpython3" in line for line in maps)
     except OSError:
-        return bool(sysconfig.get_config_var("Py_ENABLE_SHARED") or sysconfig.get_config_var("PYTHONFRAMEWORK"))
+        return bool(
+            sysconfig.get_config_var("Py_ENABLE_SHARED")
+            or sysconfig.get_config_var("PYTHONFRAMEWORK")
+        )
 
 
 def facts() -> Json:
-    """Return facts about this interpreter: version, build, GIL and JIT state, compiler and build flags.
+    """Return facts about this interpreter: version, build, GIL and JIT state, compiler and build
+    flags.
 
-    build is the part of `sys.version` after the number. flags come from the configure and compiler options
-    in sysconfig. Source: docs.python.org, sysconfig.get_config_vars.
+    build is the part of `sys.version` after the number. flags come from the configure and compiler
+    options in sysconfig. Source: docs.python.org, sysconfig.get_config_vars.
     """
     options = str(sysconfig.get_config_var("CONFIG_ARGS") or "")
-    compiler_flags = str(sysconfig.get_config_var("PY_CORE_CFLAGS") or sysconfig.get_config_var("CFLAGS") or "")
+    compiler_flags = str(
+        sysconfig.get_config_var("PY_CORE_CFLAGS") or sysconfig.get_config_var("CFLAGS") or ""
+    )
     number, _, build = sys.version.partition(" ")
     jit = getattr(sys, "_jit", None)
     return {

@@ -1,4 +1,5 @@
-"""Secrets: values of headers, environment variables, bodies and queries that are passed to children and never saved.
+"""Secrets: values of headers, environment variables, bodies and queries that are passed to children
+and never saved.
 
 In services' answers and children's output, `...` replaces them.
 """
@@ -20,7 +21,8 @@ HIDDEN = "..."
 
 
 class Secret:
-    """A text that contains secret parts. str() and JSON have only `shown`, in which the secret parts are `...`.
+    """A text that contains secret parts. str() and JSON have only `shown`, in which the secret
+    parts are `...`.
 
     name: the flag that gives the secret, as messages name it: "--header Authorization"
     """
@@ -46,13 +48,17 @@ class Secret:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return the two texts that a file stores in place of the secret: the secret's name and its masked text."""
+        """Return the two texts that a file stores in place of the secret: the secret's name and its
+        masked text.
+        """
         return self.name, self.shown
 
     def reveal(self) -> str:
-        """Return the text with its secrets, for a child process. Raises ValueError if they are not known.
+        """Return the text with its secrets, for a child process. Raises ValueError if they are not
+        known.
 
-        They are not known if the object was read from a file, because files contain only the masked text.
+        They are not known if the object was read from a file, because files contain only the masked
+        text.
         """
         if self._value is None:
             raise ValueError(f"the value of {self.name} is not known")
@@ -72,12 +78,16 @@ def revealed(text: Text) -> str:
 
 
 def line_for_child(line: Json) -> str:
-    """Encode *line* as JSON with its secrets. Only this function passes secrets to other processes."""
+    """Encode *line* as JSON with its secrets. Only this function passes secrets to
+    other processes.
+    """
     return json.dumps(line, default=revealed)
 
 
 def map_json(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a copy of a JSON value in which *change* has replaced every value, outer values before inner values."""
+    """Return a copy of a JSON value in which *change* has replaced every value, outer values before
+    inner values.
+    """
     value = change(value)
     if isinstance(value, Mapping):
         return {name: map_json(part, change) for name, part in value.items()}
@@ -90,10 +100,11 @@ def for_file(value: Any) -> Any:
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
-    """Return a JSON value from a file, with a Secret object in place of each secret that for_file() hid.
+    """Return a JSON value from a file, with a Secret object in place of each secret that for_file()
+    hid.
 
-    known: secrets whose values the user gave again, in the order of the file. If a name and shown text is given only
-        once, that secret is used wherever they occur
+    known: secrets whose values the user gave again, in the order of the file. If a name and shown
+        text is given only once, that secret is used wherever they occur
     """
     values = defaultdict[tuple[str, str], list[Secret]](list)
     for secret in known:
@@ -115,7 +126,9 @@ def secrets_in(value: Any) -> Iterator[Secret]:
 
 
 def _values_in(value: Any) -> Iterator[Any]:
-    """Yield *value* and all values in it, at any depth, if it is a list, a mapping or a dataclass."""
+    """Yield *value* and all values in it, at any depth, if it is a list, a mapping or
+    a dataclass.
+    """
     yield value
     parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
     if isinstance(value, Mapping):
@@ -136,8 +149,11 @@ def _printed(character: str) -> str:
 
 
 SHORTEST = 4
-# User name and password of a URL. A password may contain @, and / ? # although a URL should not have them there.
-USERINFO = re.compile(r"(?<=//)(?:[^\s:/?#@\"'<>]{1,999}:[^\s\"'<>]{0,999}|[^\s/?#\"'<>]{1,999})(?=@)")
+# User name and password of a URL. A password may contain @, and / ? # although a URL should not
+# have them there.
+USERINFO = re.compile(
+    r"(?<=//)(?:[^\s:/?#@\"'<>]{1,999}:[^\s\"'<>]{0,999}|[^\s/?#\"'<>]{1,999})(?=@)"
+)
 _PAIRS = re.compile(r"[^\s=&;]+=[^\s&;]*([&;]\s*[^\s=&;]+=[^\s&;]*)*")
 
 
@@ -183,7 +199,8 @@ class Redactor:
 
 
 def _without_cut(text: str, form: str) -> str:
-    """Hide the beginning or end of a secret that remains in *text*, if *text* was cut within the secret.
+    """Hide the beginning or end of a secret that remains in *text*, if *text* was cut within the
+    secret.
 
     form: the secret, as it is or encoded, for example quoted for a URL
     """
@@ -199,14 +216,27 @@ def _without_cut(text: str, form: str) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret and its parts, each plain, as printed, quoted for URLs, as JSON and as a Python literal."""
+    """Yield a secret and its parts, each plain, as printed, quoted for URLs, as JSON and as a
+    Python literal.
+    """
     for part in {secret, secret.strip(), *_parts(secret)}:
-        yield from (part, as_printed(part), unquote(part), unquote_plus(part), quote(part, errors="replace"))
-        yield from (quote(part, safe="", errors="replace"), json.dumps(part)[1:-1], repr(part)[1:-1])
+        yield from (
+            part,
+            as_printed(part),
+            unquote(part),
+            unquote_plus(part),
+            quote(part, errors="replace"),
+        )
+        yield from (
+            quote(part, safe="", errors="replace"),
+            json.dumps(part)[1:-1],
+            repr(part)[1:-1],
+        )
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield parts of a secret that a service may repeat without the rest, such as the password in a URL.
+    """Yield parts of a secret that a service may repeat without the rest, such as the password in a
+    URL.
 
     These are a token without its scheme, and the values of cookies, forms, JSON and URLs.
     """

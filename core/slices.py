@@ -8,10 +8,12 @@ MOST = 512
 
 
 class Slices:
-    """Counts of answers in slices of 50 ms. If there are more than MOST slices, pairs of slices are merged.
+    """Counts of answers in slices of 50 ms. If there are more than MOST slices, pairs of slices are
+    merged.
 
-    It has no lock: each thread has its own, and they are merged after the join. The timed loop compares each answer's
-    time with the value that turn() returned, and calls turn() once per slice.
+    It has no lock: each thread has its own, and they are merged after the join. The timed loop
+    compares each answer's time with the value that turn() returned, and calls turn() once per
+    slice.
     """
 
     __slots__ = ("_counted", "_counts", "_end_ns", "_width_ns")
@@ -25,7 +27,9 @@ class Slices:
         self._counts: dict[int, int] = {}
 
     def turn(self, now_ns: int, answered: int) -> int:
-        """Begin the slice that contains *now_ns*, and return its end. *answered* counts all answers so far."""
+        """Begin the slice that contains *now_ns*, and return its end. *answered* counts all answers
+        so far.
+        """
         self.close(answered)
         self._end_ns = (now_ns // self._width_ns + 1) * self._width_ns
         return self._end_ns
@@ -47,7 +51,9 @@ class Slices:
             self._widen()
 
     def merge(self, other: "Slices") -> None:
-        """Add the counts of answers in *other* to the counts of this object, for each slice of time."""
+        """Add the counts of answers in *other* to the counts of this object, for each slice of
+        time.
+        """
         while self._width_ns < other._width_ns:
             self._widen()
         for place, count in other._counts.items():
@@ -60,7 +66,9 @@ class Slices:
             self._counts[place // 2] = self._counts.get(place // 2, 0) + count
 
     def to_json(self) -> Any:
-        """Return the counts of successive slices; the first began at start_ns. Return {} without answers."""
+        """Return the counts of successive slices; the first began at start_ns. Return {} without
+        answers.
+        """
         if not self._counts:
             return {}
         first, last = min(self._counts), max(self._counts)
@@ -71,7 +79,8 @@ class Slices:
     def from_json(cls, said: Mapping[str, Any]) -> "Slices":
         """Decode counts of answers in slices of time, which to_json() encoded.
 
-        said: the encoded counts; lab.run.contract has already checked that its numbers are in the valid ranges
+        said: the encoded counts; lab.run.contract has already checked that its numbers are in the
+            valid ranges
         """
         slices = cls()
         while slices._width_ns < said["width_ns"]:

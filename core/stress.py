@@ -1,4 +1,6 @@
-"""Declare the results of `runner.py stress`, which calls a service at full load under each runtime, in rounds."""
+"""Declare the results of `runner.py stress`, which calls a service at full load under each runtime,
+in rounds.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +10,9 @@ from core.messages import NOTHING, Json, Message
 
 SCHEMA = 1
 
-Check = Literal["declared", "body", "common", "status"]  # what an answer is compared with; see lab.run.stress
+Check = Literal[
+    "declared", "body", "common", "status"
+]  # what an answer is compared with; see lab.run.stress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +21,8 @@ class Round:
 
     gil_enabled: as the runtime's name promises
     wrong: answers with another status or content than expected
-    failures: requests without a usable answer, by code; "timeout" means no answer within the deadline
+    failures: requests without a usable answer, by code; "timeout" means no answer within the
+        deadline
     ready: whether the service accepted calls
     reason: why the round is incomplete
     crashes: faulthandler's trace of each process that crashed

@@ -11,7 +11,8 @@ Settings = Mapping[str, Sequence[Params]]  # by system
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """The settings of a system that differ only in one parameter, and in parameters that by default follow it.
+    """The settings of a system that differ only in one parameter, and in parameters that by default
+    follow it.
 
     name:   the parameter
     others: the parameters that all settings have in common
@@ -30,9 +31,11 @@ class Sweep:
 
 
 def sweeps(settings: Settings, fixed: Iterable[str] = ()) -> list[Sweep]:
-    """Return the sweeps of each system. A setting may be part of several sweeps, one for each parameter that varies.
+    """Return the sweeps of each system. A setting may be part of several sweeps, one for each
+    parameter that varies.
 
-    fixed: names of parameters that are chosen together, such as a topology, so that none of them is swept alone
+    fixed: names of parameters that are chosen together, such as a topology, so that none of them is
+        swept alone
     """
     return [
         Sweep(system=system, name=name, others=dict(others), params=tuple(same))
@@ -45,7 +48,9 @@ def sweeps(settings: Settings, fixed: Iterable[str] = ()) -> list[Sweep]:
 
 
 def swept_names(settings: Sequence[Params], fixed: Iterable[str] = ()) -> set[str]:
-    """Return the names of the parameters in which settings of one system differ if they are parts of a sweep."""
+    """Return the names of the parameters in which settings of one system differ if they are parts
+    of a sweep.
+    """
     return {
         part
         for sweep in sweeps({"": settings}, fixed)
@@ -64,7 +69,9 @@ def _differs(name: str, settings: Sequence[Params]) -> bool:
 
 
 def _swept(settings: Sequence[Params]) -> dict[str, list[str]]:
-    """Return the parameters that vary, each with the parameters that follow it; a follower has no entry of its own."""
+    """Return the parameters that vary, each with the parameters that follow it; a follower has no
+    entry of its own.
+    """
     varying = varying_names(settings)
     following: dict[str, list[str]] = {name: [] for name in varying}
     for name in varying:
@@ -75,7 +82,9 @@ def _swept(settings: Sequence[Params]) -> dict[str, list[str]]:
     return following
 
 
-def _alike(settings: Sequence[Params], names: Iterable[str]) -> dict[tuple[tuple[str, Value], ...], list[Params]]:
+def _alike(
+    settings: Sequence[Params], names: Iterable[str]
+) -> dict[tuple[tuple[str, Value], ...], list[Params]]:
     """Return groups of settings that differ only in *names*, by their other parameters."""
     found: dict[tuple[tuple[str, Value], ...], list[Params]] = {}
     for params in settings:

@@ -31,7 +31,9 @@ class Listening(Protocol):
 
 
 class Service(Protocol):
-    """A service in a child process. Its sockets listen when the object is created, and it serves after start()."""
+    """A service in a child process. Its sockets listen when the object is created, and it serves
+    after start().
+    """
 
     @property
     def listeners(self) -> Sequence[Listening]:
@@ -41,27 +43,37 @@ class Service(Protocol):
         """Start serving on other threads."""
 
     def counters(self) -> Json:
-        """Return the service's counters since reset(), by name. The counter `requests` is always included."""
+        """Return the service's counters since reset(), by name. The counter `requests` is always
+        included.
+        """
 
     def reset(self) -> None:
         """Set the service's counters to zero after the warm-up. No request is in progress."""
 
 
-MORE: Any = object()  # marks an answer whose last bytes have not arrived; any other value may be an answer
+MORE: Any = (
+    object()
+)  # marks an answer whose last bytes have not arrived; any other value may be an answer
 
 
 class Channel(Protocol):
-    """An open connection to a service, with blocking calls that raise clients.channel.CallFailed."""
+    """An open connection to a service, with blocking calls that raise
+    clients.channel.CallFailed.
+    """
 
     def ask(self, message: bytes) -> Any:
-        """Send *message*, one encoded request, and return its answer, in the form that the client checks."""
+        """Send *message*, one encoded request, and return its answer, in the form that the client
+        checks.
+        """
 
     def close(self) -> None:
         """Close the connection."""
 
 
 class Caller(Protocol):
-    """A policy for the connections of one client thread to one service: open per request, keep, or pool."""
+    """A policy for the connections of one client thread to one service: open per request, keep, or
+    pool.
+    """
 
     def open(self) -> None:
         """Open the connections that stay open between requests. Called before the timed region."""
@@ -70,10 +82,14 @@ class Caller(Protocol):
         """Return the connection for the next request."""
 
     def give(self, channel: Channel) -> None:
-        """Accept the connection *channel* that a client gives back after an answer. Keep it open or close it."""
+        """Accept the connection *channel* that a client gives back after an answer. Keep it open or
+        close it.
+        """
 
     def drop(self, channel: Channel) -> None:
-        """Accept the connection *channel* that a client gives back after an error. It is not used again."""
+        """Accept the connection *channel* that a client gives back after an error. It is not used
+        again.
+        """
 
 
 class Client(Protocol):
@@ -93,7 +109,9 @@ class SlicedClient(Client, Protocol):
     """A client that can also send its requests in slices of time."""
 
     def run_slice(self, part: "Slice") -> Json:
-        """Send requests for a slice of time, and return the result of this slice. Connections stay open."""
+        """Send requests for a slice of time, and return the result of this slice. Connections stay
+        open.
+        """
 
 
 ServiceFactory = Callable[[Cell, int, str], Service]
@@ -104,24 +122,34 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
 def loaded(factory: Factory | str | None) -> Factory:
-    """Import the function that *factory* names as "module:function". A function is returned as it is."""
+    """Import the function that *factory* names as "module:function". A function is returned as it
+    is.
+    """
     if isinstance(factory, str):
         module, _, name = factory.partition(":")
         function: Factory = getattr(import_module(module), name)
         return function
-    assert factory is not None, "the orchestrator starts a native program for a part that has no Python code"
+    assert factory is not None, (
+        "the orchestrator starts a native program for a part that has no Python code"
+    )
     return factory
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A native program that follows the child contract: its name in native/bin, and its arguments."""
+    """A native program that follows the child contract: its name in native/bin, and
+    its arguments.
+    """
 
     name: str
     arguments: tuple[str, ...] = ()
-    builder: Literal["cargo", "cmake", "maven", ""] = "cargo"  # what builds it; "" if it is found on PATH
+    builder: Literal["cargo", "cmake", "maven", ""] = (
+        "cargo"  # what builds it; "" if it is found on PATH
+    )
     folder: str = ""  # for maven: its folder in native/
-    host: str = ""  # the Python module that follows the child contract for it; "" if it does so itself
+    host: str = (
+        ""  # the Python module that follows the child contract for it; "" if it does so itself
+    )
 
 
 def _load_generator(*protocol: str) -> Program:
@@ -156,28 +184,37 @@ class System:
     title: name in reports
     group: the experiment of the system; `--system all` means the group "systems"
     reads: names of the parameters that the system reads, in addition to *common*
-    service, caller, message, client: functions, or their names as "module:function", which loaded() imports
-    service(cell, service_id, folder): returns the listening service; Unix sockets are made in folder
-    command: in place of *service*: a command that starts a server, with the placeholders of a user's command. It runs
-        under the measured runtime, in the folder of the user's file that declares the system, else in gilscope's
+    service, caller, message, client: functions, or their names as "module:function", which loaded()
+        imports
+    service(cell, service_id, folder): returns the listening service; Unix sockets are made in
+    folder command: in place of *service*: a command that starts a server, with the placeholders of
+        a user's command. It runs under the measured runtime, in the folder of the user's file that
+        declares the system, else in gilscope's
     encode(request): returns the bytes of the client's request with that number: 0, 1, ...
-    decode(buffer): returns the answer that consists of all bytes in buffer; MORE if its last bytes are missing
-    check(answer, request): returns whether decode()'s answer is right for the request with that number
-    caller(cell, client_id, addresses, connect_ns): returns one thread's Caller for the service at *addresses*;
-        it passes the time of each connect in the timed region to connect_ns
-    message(cell, begun): returns the request's bytes, once per client; begun asks for begun_ns in the answer. caller
-        and message stand in place of encode, decode and check, for services that answer as core.work does
+    decode(buffer): returns the answer that consists of all bytes in buffer; MORE if its last bytes
+    are missing check(answer, request): returns whether decode()'s answer is right for the request
+    with that number caller(cell, client_id, addresses, connect_ns): returns one thread's Caller for
+        the service at *addresses*; it passes the time of each connect in the timed region to
+        connect_ns
+    message(cell, begun): returns the request's bytes, once per client; begun asks for begun_ns in
+        the answer. caller and message stand in place of encode, decode and check, for services that
+        answer as core.work does
     client(cell, client_id, addresses, method): returns a complete Client, in place of all of these
-    native_service, native_client: programs for a part that has no Python code, and for the runtime `native`
+    native_service, native_client: programs for a part that has no Python code, and for the runtime
+        `native`
     requirements: file with the packages that the measured runtime needs, or ""
     extensions: gilscope's extension modules that the measured runtime needs
-    turns_gil_on: whether the client imports an extension that enables the GIL on purpose, so that cells with the GIL
-        on are valid
-    no_forced_gil: why the system does not run on a free-threaded build with its GIL on; NOTHING if it does
-    child_config: additional keys of the first line that children read, for a system that is not a file of systems/
+    turns_gil_on: whether the client imports an extension that enables the GIL on purpose, so that
+        cells with the GIL on are valid
+    no_forced_gil: why the system does not run on a free-threaded build with its GIL on; NOTHING if
+        it does
+    child_config: additional keys of the first line that children read, for a system that is not a
+        file of systems/
     user_service: for a user's service: how to start it, or where it already runs
-    supports_hosts: whether the service can listen at its host's address in the plan, for the cell's client hosts alone
-    request_cpu_us: rough CPU time of a request on both sides without the calculation; only for estimates
+    supports_hosts: whether the service can listen at its host's address in the plan, for the cell's
+        client hosts alone
+    request_cpu_us: rough CPU time of a request on both sides without the calculation; only for
+        estimates
     """
 
     name: str
@@ -207,17 +244,23 @@ class System:
 
     @property
     def key(self) -> str:
-        """Return the system's key in cells and results: its number, or its name if it has no number."""
+        """Return the system's key in cells and results: its number, or its name if it has no
+        number.
+        """
         return self.number or self.name
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Return the names of all parameters that the system reads, in the order of declaration.
 
-        gilscope's own clients can send at a RATE; experiments declare it where they use it. A protocol of the user's
-        own has no calculation request.
+        gilscope's own clients can send at a RATE; experiments declare it where they use it. A
+        protocol of the user's own has no calculation request.
         """
-        read = {*self.common, *self.reads, *((RATE,) if self.group == SYSTEMS and not self.client else ())}
+        read = {
+            *self.common,
+            *self.reads,
+            *((RATE,) if self.group == SYSTEMS and not self.client else ()),
+        }
         read -= {*(CALCULATION if self.decode else ())}
         return tuple(name for name in PARAMETERS if name in read)
 
@@ -226,7 +269,9 @@ class System:
         return name in self.parameters or name in MACHINE_PARAMETERS
 
     def has_python(self, role: str) -> bool:
-        """Return whether Python code under the measured runtime implements *role*, "service" or "client"."""
+        """Return whether Python code under the measured runtime implements *role*, "service" or
+        "client".
+        """
         if role == SERVICE:
             return self.service is not None
         return bool(self.client or self.caller or self.decode or self.user_service)
@@ -241,9 +286,15 @@ class System:
         return tuple(extension.name for extension in self.extensions)
 
     def takes_slices(self, *, native_client: bool) -> bool:
-        """Return whether the clients can send requests in slices of time. A system's own client program cannot."""
+        """Return whether the clients can send requests in slices of time. A system's own client
+        program cannot.
+        """
         program = self.native_client
-        return program is not None and program.name == "loadgen" if native_client else self.client is None
+        return (
+            program is not None and program.name == "loadgen"
+            if native_client
+            else self.client is None
+        )
 
     @property
     def framed(self) -> bool:
@@ -251,11 +302,17 @@ class System:
 
         With equal parameters, all such systems do the same work, so that one can replace another.
         """
-        return not self.hosted and self.native_client is not None and "framed" in self.native_client.arguments
+        return (
+            not self.hosted
+            and self.native_client is not None
+            and "framed" in self.native_client.arguments
+        )
 
     @property
     def hosted(self) -> bool:
-        """Return whether a child process starts the service by a command, and talks to gilscope in its place."""
+        """Return whether a child process starts the service by a command, and talks to gilscope in
+        its place.
+        """
         return bool(self.command or self.user_service)
 
     def services(self, cell: Cell) -> int:

@@ -12,7 +12,9 @@ from core.messages import AND, OR, listed, message, verbatim
 from core.system import CLIENT, SERVICE, System
 
 SUFFIX = ".py"
-PATH_KEY = "system_file"  # key of System.child_config with the path, from which children load the file
+PATH_KEY = (
+    "system_file"  # key of System.child_config with the path, from which children load the file
+)
 SIDES = {
     SERVICE: (["service"], ["command"]),
     CLIENT: (["encode", "decode", "check"], ["caller", "message"], ["client"]),
@@ -21,9 +23,11 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
 def load_system(path: Path) -> System:
-    """Return the SYSTEM that the file *path* declares. Child processes load the same file. Raises BadInput.
+    """Return the SYSTEM that the file *path* declares. Child processes load the same file. Raises
+    BadInput.
 
-    A requirements file in the same folder is named by its whole path. The folder is appended to sys.path.
+    A requirements file in the same folder is named by its whole path. The folder is appended to
+    sys.path.
     """
     path = path.absolute()
     system = getattr(_module(path), "SYSTEM", None)
@@ -34,14 +38,17 @@ def load_system(path: Path) -> System:
             else message("no Python variable SYSTEM")
         )
         raise BadInput(
-            "{path} declares {seen}. It must declare SYSTEM, a core.system.System, as docs/add-a-system.md shows.",
+            "{path} declares {seen}. It must declare SYSTEM, a core.system.System, as "
+            "docs/add-a-system.md shows.",
             path=path,
             seen=seen,
         )
     if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
         raise BadInput(
-            "{path} declares the system {key!r} with the name {name!r}. Use only letters, digits and the "
-            "characters . _ - in the number and the name of a system, and begin both with a letter or a digit.",
+            "{path} declares the system {key!r} with the name {name!r}. Use only letters, digits "
+            "and the "
+            "characters . _ - in the number and the name of a system, and begin both with a letter "
+            "or a digit.",
             path=path,
             key=system.key,
             name=system.name,
@@ -49,7 +56,9 @@ def load_system(path: Path) -> System:
     _expect_both_sides(path, system)
     beside = path.parent / system.requirements
     requirements = str(beside) if system.requirements and beside.is_file() else system.requirements
-    return replace(system, requirements=requirements, child_config={**system.child_config, PATH_KEY: str(path)})
+    return replace(
+        system, requirements=requirements, child_config={**system.child_config, PATH_KEY: str(path)}
+    )
 
 
 def _expect_both_sides(path: Path, system: System) -> None:
@@ -59,9 +68,11 @@ def _expect_both_sides(path: Path, system: System) -> None:
         if given in ways or (not given and getattr(system, f"native_{side}")):
             continue
         raise BadInput(
-            "In {path}, SYSTEM has {given}, but it must have exactly one of these: {ways}. Correct the fields.",
+            "In {path}, SYSTEM has {given}, but it must have exactly one of these: {ways}. Correct "
+            "the fields.",
             path=path,
-            given=listed(given, last=AND) or message("no field that says how to start or call the service"),
+            given=listed(given, last=AND)
+            or message("no field that says how to start or call the service"),
             ways=listed([listed(way, last=AND) for way in ways], joint=OR),
         )
 
@@ -98,8 +109,12 @@ def _module(path: Path) -> ModuleType:
 
 
 def _line_of(error: BaseException, path: Path) -> int:
-    """Return the number of the last line of *path* in the error's traceback; 0 for a syntax error, which has none."""
+    """Return the number of the last line of *path* in the error's traceback; 0 for a syntax error,
+    which has none.
+    """
     from traceback import walk_tb  # imported here because it would take a tenth of a child's start
 
-    lines = [line for step, line in walk_tb(error.__traceback__) if step.f_code.co_filename == str(path)]
+    lines = [
+        line for step, line in walk_tb(error.__traceback__) if step.f_code.co_filename == str(path)
+    ]
     return lines[-1] if lines else 0

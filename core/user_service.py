@@ -1,4 +1,6 @@
-"""A user's service in a plan: a command that starts it, an application on a server, or the address where it runs."""
+"""A user's service in a plan: a command that starts it, an application on a server, or the address
+where it runs.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,18 +12,22 @@ from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file
 
 START_DEADLINE_S = 30.0
-DEFAULT_NAME = "own"  # of a service without --name, in result.json and in the name of a run's folder
+DEFAULT_NAME = (
+    "own"  # of a service without --name, in result.json and in the name of a run's folder
+)
 MOST_TITLES = 2
 HTTP, HTTP2 = "http", "http2"
 HTTPS = "https"
-OF_SYSTEM = "of_system"  # key of a child's settings: a system's command, whose clients and requests the system declares
+# key of a child's settings: a system's command, whose clients and requests the system declares
+OF_SYSTEM = "of_system"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """A command line that starts a user's service.
 
-    command: may contain {python}, {host}, {port}, {socket}, {workers} and {threads}, which are replaced by values
+    command: may contain {python}, {host}, {port}, {socket}, {workers} and {threads}, which are
+        replaced by values
     directory: working directory of the command
     environment: variables that are added to the environment
     requirements: path of a requirements file, or ""
@@ -43,13 +49,20 @@ class Command:
 
     @property
     def label(self) -> str:
-        """Return the words of the command that name the program: 'app.py' of '{python} app.py --port {port}'."""
+        """Return the words of the command that name the program: 'app.py' of '{python} app.py
+        --port {port}'.
+        """
         words = [word for word in str(self.command).split() if word not in ("{python}", "-m")]
-        return " ".join(takewhile(lambda word: not word.startswith("-") and "{" not in word, words)) or DEFAULT_NAME
+        return (
+            " ".join(takewhile(lambda word: not word.startswith("-") and "{" not in word, words))
+            or DEFAULT_NAME
+        )
 
     @property
     def forks(self) -> bool:
-        """Return whether one command starts all processes of the service, because it contains {workers}."""
+        """Return whether one command starts all processes of the service, because it contains
+        {workers}.
+        """
         return "{workers}" in str(self.command)
 
     @property
@@ -60,7 +73,8 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class App(Command):
-    """An application, as module:name, on a server that gilscope knows. The server determines command and packages.
+    """An application, as module:name, on a server that gilscope knows. The server determines
+    command and packages.
 
     has_topology: whether the plan sets both the number of processes and the number of threads
     """
@@ -77,7 +91,9 @@ class App(Command):
 
     @property
     def threaded(self) -> bool:
-        """Return whether the number of threads is a parameter, even if the server runs one event loop in a process."""
+        """Return whether the number of threads is a parameter, even if the server runs one event
+        loop in a process.
+        """
         return self.has_topology or super().threaded
 
 
@@ -106,7 +122,9 @@ Start = Command | Target
 
 
 def only_native(protocol: str, plan: RequestPlan) -> str:
-    """Return what only the native client can send: the protocol, or a request that needs a session. "" if nothing."""
+    """Return what only the native client can send: the protocol, or a request that needs a session.
+    "" if nothing.
+    """
     if protocol == HTTP2:
         return f"--protocol {HTTP2}"
     return next((str(request) for request in plan.requests if request.needs_session), "")
@@ -133,7 +151,9 @@ class UserService:
 
     @property
     def label(self) -> str:
-        """Return what reports call the service: its name, or by default its application or program and its requests."""
+        """Return what reports call the service: its name, or by default its application or program
+        and its requests.
+        """
         only = " (handshakes only)" * self.requests.has_only_handshakes
         if self.name != DEFAULT_NAME or not self.command:
             return f"{self.name}{only}"
@@ -148,8 +168,17 @@ class UserService:
 
     def to_json(self) -> Json:
         """Return the service in the form in which result.json stores it, without secrets."""
-        start = {"targets": [*map(vars, self.start)]} if isinstance(self.start, tuple) else vars(self.start)
-        own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
+        start = (
+            {"targets": [*map(vars, self.start)]}
+            if isinstance(self.start, tuple)
+            else vars(self.start)
+        )
+        own = {
+            "name": self.name,
+            "protocol": self.protocol,
+            "requests": self.requests.to_json(),
+            **start,
+        }
         stored: dict[str, Any] = for_file(own)
         return stored
 
@@ -163,4 +192,8 @@ class UserService:
             targets = tuple(Target(**target) for target in known["targets"])
             return cls(**own, requests=requests, start=targets)
         kind = App if "app" in known else Command
-        return cls(**own, requests=requests, start=kind(**{**known, "packages": tuple(known.get("packages", ()))}))
+        return cls(
+            **own,
+            requests=requests,
+            start=kind(**{**known, "packages": tuple(known.get("packages", ()))}),
+        )

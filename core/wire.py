@@ -1,6 +1,7 @@
 """Encode and decode frames: a 4-byte big-endian signed length, then that many bytes of UTF-8 JSON.
 
-The framing is that of multiprocessing.connection, but nothing is unpickled. Source: docs/child-contract.md.
+The framing is that of multiprocessing.connection, but nothing is unpickled. Source:
+docs/child-contract.md.
 """
 
 import struct
@@ -14,13 +15,16 @@ def frame(body: bytes) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
-_NOTHING = bytearray()  # shared and never written to, because a stream of whole frames needs no buffer
+_NOTHING = (
+    bytearray()
+)  # shared and never written to, because a stream of whole frames needs no buffer
 
 
 class Frames:
     """A decoder that splits a byte stream into frame bodies.
 
-    refused_bytes: an announced length that was negative or over the limit; after that, the rest is ignored
+    refused_bytes: an announced length that was negative or over the limit; after that, the rest is
+        ignored
     """
 
     __slots__ = ("_held", "max_bytes", "refused_bytes")
@@ -36,10 +40,16 @@ class Frames:
         return bool(self._held)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Add *data* to the stream, and return the bodies of the frames that it completes, in order."""
+        """Add *data* to the stream, and return the bodies of the frames that it completes, in
+        order.
+        """
         if self.refused_bytes is not None:
             return []
-        if not self._held and len(data) >= 4 and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes:
+        if (
+            not self._held
+            and len(data) >= 4
+            and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes
+        ):
             return [data[4:]]
         if self._held is _NOTHING:
             self._held = bytearray()

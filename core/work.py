@@ -1,4 +1,6 @@
-"""The requests that every system answers, and their handlers. They do not depend on the transport."""
+"""The requests that every system answers, and their handlers. They do not depend on
+the transport.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -35,7 +37,11 @@ def _calc(params: Mapping[str, Any]) -> bytes:
     count = calc(target)
     calc_ns = perf_counter_ns() - start
     if BEGUN in params:
-        return b'{"code": 200, "msg": "%d", "err": "", "calc_ns": %d, "begun_ns": %d}' % (count, calc_ns, start)
+        return b'{"code": 200, "msg": "%d", "err": "", "calc_ns": %d, "begun_ns": %d}' % (
+            count,
+            calc_ns,
+            start,
+        )
     return b'{"code": 200, "msg": "%d", "err": "", "calc_ns": %d}' % (count, calc_ns)
 
 
@@ -54,7 +60,9 @@ ROUTES: dict[str, dict[str, Handler]] = {
 
 
 def decode(body: bytes) -> Any:
-    """Decode the JSON value in *body*. Raises Refused(400) unless *body* is one JSON value in UTF-8."""
+    """Decode the JSON value in *body*. Raises Refused(400) unless *body* is one JSON value in
+    UTF-8.
+    """
     try:
         text = body.decode().strip(" \t\r\n")
         value, end = _decode(text)
@@ -77,14 +85,18 @@ def route(method: str, url: str) -> Handler:
 
 
 def answer(body: bytes) -> bytes:
-    """Return the answer to the request *body*, without a length prefix. If a handler fails, the answer has code 500."""
+    """Return the answer to the request *body*, without a length prefix. If a handler fails, the
+    answer has code 500.
+    """
     try:
         request = decode(body)
         if type(request) is not dict:
             raise Refused(400, "the request is not a JSON object")
         method, url, params = request.get("method"), request.get("url"), request.get("params")
         if type(method) is not str or type(url) is not str or type(params) is not dict:
-            raise Refused(400, "the request needs method and url, both strings, and params, an object")
+            raise Refused(
+                400, "the request needs method and url, both strings, and params, an object"
+            )
         return route(method, url)(params)
     except Refused as refused:
         return error_answer(refused.code, str(refused))
@@ -98,9 +110,11 @@ def error_answer(code: int, err: str) -> bytes:
 
 
 def calc_request(target: int, payload_bytes: int = 0, begun: bool = False) -> dict[str, Any]:
-    """Return the request that every client sends, as JSON values, with *payload_bytes* of filler text.
+    """Return the request that every client sends, as JSON values, with *payload_bytes* of filler
+    text.
 
-    begun: whether to ask for begun_ns in the answer: when the handler began, on this host's monotonic clock
+    begun: whether to ask for begun_ns in the answer: when the handler began, on this host's
+        monotonic clock
     """
     params: dict[str, Any] = {"target": target}
     if begun:

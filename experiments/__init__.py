@@ -1,4 +1,5 @@
-"""Find the modules and plans of experiments. Each experiment is a folder that can be removed without other changes.
+"""Find the modules and plans of experiments. Each experiment is a folder that can be removed
+without other changes.
 
 A folder NAME may contain
     NAME.yaml           the plan for `--experiment NAME`
@@ -16,11 +17,16 @@ TOPIC = "topic"
 
 def modules(pattern: str) -> list[str]:
     """Return the names of the modules of all experiments whose file names match *pattern*."""
-    return [f"{__name__}.{path.parent.name}.{path.stem}" for path in sorted(FOLDER.glob(f"*/{pattern}.py"))]
+    return [
+        f"{__name__}.{path.parent.name}.{path.stem}"
+        for path in sorted(FOLDER.glob(f"*/{pattern}.py"))
+    ]
 
 
 def is_topic(path: str) -> bool:
-    """Return whether the module at *path* makes a report section. Measured processes never import such modules."""
+    """Return whether the module at *path* makes a report section. Measured processes never import
+    such modules.
+    """
     return path.startswith(str(FOLDER)) and os.path.basename(path).startswith(TOPIC)
 
 

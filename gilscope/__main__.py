@@ -1,4 +1,6 @@
-"""The command `gilscope` and `python -m gilscope`, which correspond to `python runner.py` in a checkout."""
+"""The command `gilscope` and `python -m gilscope`, which correspond to `python runner.py` in a
+checkout.
+"""
 
 import runpy
 import sys
@@ -9,7 +11,9 @@ ROOT = HERE if (HERE / "runner.py").is_file() else HERE.parent
 
 
 def main() -> None:
-    """Run runner.py as a script. The script's folder replaces the current folder at the start of sys.path."""
+    """Run runner.py as a script. The script's folder replaces the current folder at the start of
+    sys.path.
+    """
     sys.path[: not sys.flags.safe_path] = [str(ROOT)]
     runpy.run_path(str(ROOT / "runner.py"), run_name="__main__")
 

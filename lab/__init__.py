@@ -1,1 +1,3 @@
-"""The orchestrator's code: interpreters, processes and experiments. No measured process imports this package."""
+"""The orchestrator's code: interpreters, processes and experiments. No measured process imports
+this package.
+"""

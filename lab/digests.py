@@ -1,4 +1,6 @@
-"""Digests of files and folders, by which a run detects that code, packages or programs have changed."""
+"""Digests of files and folders, by which a run detects that code, packages or programs have
+changed.
+"""
 
 import hashlib
 import os
@@ -34,12 +36,16 @@ def _file_digest(path: str, *mark: int) -> str:
 
 
 def file_digests(paths: Iterable[str], below: str = "") -> dict[str, str]:
-    """Return {path: digest} of the files that can be read; paths are relative to *below* if it is given."""
+    """Return {path: digest} of the files that can be read; paths are relative to *below* if it is
+    given.
+    """
     digests: dict[str, str] = {}
     for path in paths:
         with suppress(OSError):
             state = os.stat(path)
-            digest = _file_digest(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+            digest = _file_digest(
+                path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
+            )
             digests[os.path.relpath(path, below) if below else path] = digest
     return digests
 
@@ -55,23 +61,32 @@ def short_digest(value: object) -> str:
 
 
 def files_in(
-    folder: Path, suffixes: tuple[str, ...] = ("",), left_out: Collection[str] = MADE_FOLDERS, most: int | None = None
+    folder: Path,
+    suffixes: tuple[str, ...] = ("",),
+    left_out: Collection[str] = MADE_FOLDERS,
+    most: int | None = None,
 ) -> Iterator[str]:
-    """Yield files whose path ends with one of *suffixes*, sorted per folder. Skip hidden folders and virtualenvs.
+    """Yield files whose path ends with one of *suffixes*, sorted per folder. Skip hidden folders
+    and virtualenvs.
 
     most: the search ends after this many files of any kind
     """
-    files = walk(folder, lambda name: name in left_out or name.startswith(".") or "egg-info" in name)
+    files = walk(
+        folder, lambda name: name in left_out or name.startswith(".") or "egg-info" in name
+    )
     return (path for path in islice(files, most) if path.endswith(suffixes))
 
 
 def walk(folder: Path, is_left_out: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the paths of all files below *folder*, sorted per folder, but not those in virtual environments.
+    """Yield the paths of all files below *folder*, sorted per folder, but not those in virtual
+    environments.
 
     is_left_out: returns whether to skip the folders of a given name
     """
     for here, below, names in os.walk(folder):
         below[:] = sorted(
-            name for name in below if not is_left_out(name) and not os.path.exists(f"{here}/{name}/pyvenv.cfg")
+            name
+            for name in below
+            if not is_left_out(name) and not os.path.exists(f"{here}/{name}/pyvenv.cfg")
         )
         yield from (os.path.join(here, name) for name in sorted(names))

@@ -1,8 +1,8 @@
 """Private temporary folders, and locks on folders.
 
-The reaper process makes a private folder, and removes it even if the orchestrator is killed. The kernel frees a lock
-when its process ends, and no lock file remains. On a network file system, other machines may not see the lock.
-Source: flock(2).
+The reaper process makes a private folder, and removes it even if the orchestrator is killed. The
+kernel frees a lock when its process ends, and no lock file remains. On a network file system, other
+machines may not see the lock. Source: flock(2).
 """
 
 import errno
@@ -29,11 +29,12 @@ _REAPER = Path(__file__).with_name("reaper.py")
 
 
 class PrivateFolder:
-    """A folder (mode 0700) and a process group that last until the `with` block ends or the orchestrator is killed.
+    """A folder (mode 0700) and a process group that last until the `with` block ends or the
+    orchestrator is killed.
 
-    The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends both.
-    leftovers: further paths that the reaper removes: files, and folders that are empty by then
-    Raises BadInput if no file or no process can be made.
+    The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends
+    both. leftovers: further paths that the reaper removes: files, and folders that are empty by
+    then Raises BadInput if no file or no process can be made.
     """
 
     def __init__(self, leftovers: Sequence[Path] = ()) -> None:
@@ -46,7 +47,9 @@ class PrivateFolder:
         return self._reaper.pid
 
     def remove_at_end(self, folder: Path) -> None:
-        """Tell the reaper to remove *folder*, too: of a control group, or beside a lock file that is then free."""
+        """Tell the reaper to remove *folder*, too: of a control group, or beside a lock file that
+        is then free.
+        """
         assert self._reaper.stdin
         with suppress(OSError):  # the reaper was killed, or was stopped until its pipe was full
             os.write(self._reaper.stdin.fileno(), os.fsencode(folder) + b"\n")
@@ -59,7 +62,9 @@ class PrivateFolder:
 
 
 def temporary_folder() -> Path:
-    """Return the folder in which private folders are created: TMPDIR if it is set, even if that folder is full."""
+    """Return the folder in which private folders are created: TMPDIR if it is set, even if that
+    folder is full.
+    """
     named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")
     if named:
         return Path(named).absolute()
@@ -79,7 +84,9 @@ def _unusable(folder: str, reason: Arg) -> BadInput:
 
 
 def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
-    """Start a reaper, which creates folder paths[0] and removes all *paths* when its stdin closes. Raises BadInput."""
+    """Start a reaper, which creates folder paths[0] and removes all *paths* when its stdin closes.
+    Raises BadInput.
+    """
     try:
         reaper = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_REAPER), *map(str, paths)],
@@ -97,7 +104,9 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     try:
         with reaper.stdout as answer:
             has_answered, *_ = select.select([answer], [], [], READY_S)
-            number = int((has_answered and answer.readline()) or errno.EAGAIN)  # the reaper was killed or is stopped
+            number = int(
+                (has_answered and answer.readline()) or errno.EAGAIN
+            )  # the reaper was killed or is stopped
     except BaseException:  # Ctrl-C
         _end(reaper, paths[0])
         raise
@@ -108,7 +117,8 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
 
 
 def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
-    """Make the reaper process kill the child processes and remove *folder*, or do this here if the reaper fails.
+    """Make the reaper process kill the child processes and remove *folder*, or do this here if the
+    reaper fails.
 
     folder: None if the folder belongs to another process
     """
@@ -130,13 +140,16 @@ _FOLDER_NAME = len("/gilscope-12345678")
 
 
 class Sandbox(PrivateFolder):
-    """A private folder whose path is short enough for Unix sockets. Raises BadInput if TMPDIR is too long."""
+    """A private folder whose path is short enough for Unix sockets. Raises BadInput if TMPDIR is
+    too long.
+    """
 
     def __init__(self, leftovers: Sequence[Path] = ()) -> None:
         parent = temporary_folder()
         if len(str(parent)) + _FOLDER_NAME + LONGEST_SOCKET_NAME > SOCKET_PATH_LIMIT:
             raise BadInput(
-                "The path of the temporary folder {folder} is too long for Unix sockets, whose limit is {limit} bytes. "
+                "The path of the temporary folder {folder} is too long for Unix sockets, whose "
+                "limit is {limit} bytes. "
                 "Set TMPDIR to a shorter path, such as /tmp.",
                 folder=parent,
                 limit=SOCKET_PATH_LIMIT,
@@ -146,7 +159,9 @@ class Sandbox(PrivateFolder):
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold an exclusive lock on *folder* during the `with` block. Create the folder if needed. Raises OSError."""
+    """Hold an exclusive lock on *folder* during the `with` block. Create the folder if needed.
+    Raises OSError.
+    """
     lock = lock_folder(folder)
     assert lock is not None, "lock_folder() waits for the lock"
     try:
@@ -156,7 +171,8 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def lock_folder(folder: Path, *, wait: bool = True) -> int | None:
-    """Lock *folder*, and create it if needed. Return its file descriptor; closing the descriptor frees the lock.
+    """Lock *folder*, and create it if needed. Return its file descriptor; closing the descriptor
+    frees the lock.
 
     wait: block until the lock is free; if False, return None when another process has the lock
     Children inherit the descriptor only if it is passed to them. Raises OSError.
@@ -176,4 +192,6 @@ def lock_folder(folder: Path, *, wait: bool = True) -> int | None:
             except BaseException:
                 os.close(descriptor)
                 raise
-            os.close(descriptor)  # the folder was removed and made again while this call waited for the lock
+            os.close(
+                descriptor
+            )  # the folder was removed and made again while this call waited for the lock

@@ -1,12 +1,13 @@
-"""Runs one command. Kills its whole process tree when the command ends, or when the parent of this program ends.
+"""Runs one command. Kills its whole process tree when the command ends, or when the parent of this
+program ends.
 
 Usage: guard.py REPORT STOP PROGRAM COMMAND...
 stdin is a pipe that the parent holds open for as long as the command shall run.
-REPORT is a file descriptor. The guard writes "status 0" to it at the end; or "error 2" if the command cannot
-be started.
-STOP is the number of a signal that asks the command to end, within STOP_S, when the pipe is closed; 0 for none.
-On Linux this process is a subreaper: descendants that left their parent become its children. Elsewhere it ends its
-process group.
+REPORT is a file descriptor. The guard writes "status 0" to it at the end; or "error 2" if the
+command cannot be started.
+STOP is the number of a signal that asks the command to end, within STOP_S, when the pipe is closed;
+0 for none. On Linux this process is a subreaper: descendants that left their parent become its
+children. Elsewhere it ends its process group.
 """
 
 import os
@@ -30,7 +31,9 @@ def main() -> None:
     """Run the command in sys.argv, and end it if the pipe on stdin is closed."""
     report, stop, program, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     os.set_inheritable(report, False)
-    die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends
+    die_with_parent(
+        os.getppid(), signal.SIGCONT
+    )  # wakes this process if it is stopped when its parent ends
     ends, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -57,7 +60,9 @@ def main() -> None:
 
 
 def say(report: int, line: str) -> None:
-    """Write one line to the report pipe. Ignore errors, because the parent that reads the pipe may have ended."""
+    """Write one line to the report pipe. Ignore errors, because the parent that reads the pipe may
+    have ended.
+    """
     with suppress(OSError):
         os.write(report, f"{line}\n".encode())
 
@@ -76,8 +81,12 @@ def _become(program: str, command: list[str], report: int, parent_pid: int) -> N
         os._exit(127)
 
 
-def _wait(pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float | None = None) -> int | None:
-    """Wait for the command and return its exit status; None if the pipe is closed first or *patience_s* has passed."""
+def _wait(
+    pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float | None = None
+) -> int | None:
+    """Wait for the command and return its exit status; None if the pipe is closed first or
+    *patience_s* has passed.
+    """
     while True:
         readable, _, _ = select.select([*pipe, ends], [], [], patience_s)
         if ends in readable:
@@ -99,7 +108,9 @@ def _ended() -> tuple[int, int] | None:
 
 
 def _end_all(adopts: bool) -> None:
-    """Kill all descendants, until no child is left. Orphaned descendants become children of this process."""
+    """Kill all descendants, until no child is left. Orphaned descendants become children of this
+    process.
+    """
     if not adopts:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)
@@ -111,7 +122,9 @@ def _end_all(adopts: bool) -> None:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        from core.processtree import descendants  # most commands leave none, and start sooner without this import
+        from core.processtree import (
+            descendants,
+        )  # most commands leave none, and start sooner without this import
 
         for pid in descendants(os.getpid()):
             with suppress(ProcessLookupError):

@@ -1,7 +1,9 @@
-"""Captures the output of child processes in memory. It keeps the beginning and the newest part of each output.
+"""Captures the output of child processes in memory. It keeps the beginning and the newest part of
+each output.
 
-One thread reads the pipes of all processes. After each read it pauses for COALESCE_S, so frequent small writes wake
-it rarely. A process that writes faster than the thread reads is blocked, as by a terminal.
+One thread reads the pipes of all processes. After each read it pauses for COALESCE_S, so frequent
+small writes wake it rarely. A process that writes faster than the thread reads is blocked, as by a
+terminal.
 """
 
 import fcntl
@@ -21,7 +23,9 @@ _CUT = b"\n[...]\n"
 
 
 class HeadTailBuffer:
-    """A byte buffer that keeps the first and the newest bytes of its input, and drops the middle."""
+    """A byte buffer that keeps the first and the newest bytes of its input, and drops
+    the middle.
+    """
 
     def __init__(self) -> None:
         self._head, self._tail = bytearray(), bytearray()
@@ -34,7 +38,9 @@ class HeadTailBuffer:
             room = OUTPUT_HEAD_BYTES - len(self._head)
             self._head += data[:room]
             self._tail += data[room:]
-            if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:  # not after every read, because a cut copies the tail
+            if (
+                len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES
+            ):  # not after every read, because a cut copies the tail
                 del self._tail[:-OUTPUT_TAIL_BYTES]
                 self._is_cut = True
 
@@ -59,7 +65,9 @@ class ProcessOutput(HeadTailBuffer):
         self._read_end, self.write_end = os.pipe()
         os.set_blocking(self._read_end, False)
         if _SET_PIPE_SIZE is not None:
-            with suppress(OSError):  # this user's limit for pipes is reached, so the pipe keeps its default size
+            with suppress(
+                OSError
+            ):  # this user's limit for pipes is reached, so the pipe keeps its default size
                 fcntl.fcntl(self.write_end, _SET_PIPE_SIZE, PIPE_BYTES)
         self._reading = threading.Lock()
         self.has_ended = False
@@ -75,7 +83,9 @@ class ProcessOutput(HeadTailBuffer):
             self.write_end = -1
 
     def drain(self) -> int:
-        """Read all bytes that are in the pipe now, and return their number. Any thread may call this."""
+        """Read all bytes that are in the pipe now, and return their number. Any thread may call
+        this.
+        """
         taken_bytes = 0
         with self._reading:
             for _ in range(_READS_AT_ONCE):
@@ -105,7 +115,9 @@ class ProcessOutput(HeadTailBuffer):
 
 
 class OutputReader:
-    """A thread that reads several processes' pipes until they end. It starts when the first pipe is added."""
+    """A thread that reads several processes' pipes until they end. It starts when the first pipe is
+    added.
+    """
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -121,7 +133,8 @@ class OutputReader:
         self._outputs.append(output)
         self._selector.register(output, selectors.EVENT_READ)
         if not self._thread.ident:
-            self._thread.start()  # raises RuntimeError if no thread can be started; then there is none to join
+            # raises RuntimeError if no thread can be started; then there is none to join
+            self._thread.start()
 
     def close(self) -> None:
         """Stop the reading thread. The captured output stays available."""
@@ -144,15 +157,21 @@ class OutputReader:
             if self._stopped in ready:
                 return
             outputs = [output for output in ready if isinstance(output, ProcessOutput)]
-            most_bytes = max((output.drain() for output in outputs), default=0)  # empty if select() was interrupted
+            most_bytes = max(
+                (output.drain() for output in outputs), default=0
+            )  # empty if select() was interrupted
             for output in outputs:
                 if output.has_ended:
                     self._selector.unregister(output)
-            if most_bytes < PIPE_BYTES // 4:  # a fuller pipe could fill up during the pause and block its writer
+            if (
+                most_bytes < PIPE_BYTES // 4
+            ):  # a fuller pipe could fill up during the pause and block its writer
                 self._pause.wait(COALESCE_S)
 
 
 def last_text(data: bytes, size_bytes: int) -> str:
     """Return the last *size_bytes* of *data* as text, without control characters."""
     text = data[-size_bytes:].decode(errors="replace")
-    return "".join(character for character in text if character.isprintable() or character in "\n\t").strip()
+    return "".join(
+        character for character in text if character.isprintable() or character in "\n\t"
+    ).strip()

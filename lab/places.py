@@ -1,6 +1,7 @@
 """Paths of gilscope's files.
 
-An installed gilscope writes to the user's cache folder, because the folder of the installation may be read-only.
+An installed gilscope writes to the user's cache folder, because the folder of the installation may
+be read-only.
 
 CACHE: this user's cache folder for gilscope
 ENVIRONMENTS: virtual environments that gilscope makes
@@ -23,5 +24,7 @@ if INSTALLED:
     ENVIRONMENTS = CACHE / "environments"
     NATIVE_BUILDS = CACHE / f"native-{VERSION}"
 else:
-    ENVIRONMENTS = (REPOSITORY / ".runtimes").resolve()  # on a remote host this is a link to the cache folder
+    ENVIRONMENTS = (
+        REPOSITORY / ".runtimes"
+    ).resolve()  # on a remote host this is a link to the cache folder
     NATIVE_BUILDS = NATIVE_SOURCES

@@ -1,4 +1,6 @@
-"""Runs each command under a guard process that kills its process tree, and describes how a process ended."""
+"""Runs each command under a guard process that kills its process tree, and describes how a process
+ended.
+"""
 
 import errno
 import os
@@ -39,8 +41,8 @@ def run(
 ) -> "subprocess.CompletedProcess[str]":
     """Run *command* with empty stdin until it ends, and return its exit status and output.
 
-    Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is killed. The beginning and
-    the newest mebibyte of the output are kept (lab.output).
+    Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is
+    killed. The beginning and the newest mebibyte of the output are kept (lab.output).
 
     watch: called every WATCH_S with the newest line of the command's stderr
     options: folder, pass_fds and program, as for guarded()
@@ -48,7 +50,9 @@ def run(
     """
     out, err, until = ProcessOutput(), ProcessOutput(), monotonic() + timeout_s
     with closing(out), closing(err), closing(OutputReader()) as reader:
-        with guarded(command, environment, streams=(out.write_end, err.write_end), **options) as guard:
+        with guarded(
+            command, environment, streams=(out.write_end, err.write_end), **options
+        ) as guard:
             reader.watch(out)
             reader.watch(err)
             while not guard.has_ended(min(WATCH_S, until - monotonic())):
@@ -60,9 +64,14 @@ def run(
 
 
 def output_of(
-    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str] | None = None, **options: Any
+    command: Sequence[str | Path],
+    timeout_s: float,
+    environment: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> str | None:
-    """Return what *command* writes to stdout; None if it cannot be started, fails, or exceeds *timeout_s*."""
+    """Return what *command* writes to stdout; None if it cannot be started, fails, or exceeds
+    *timeout_s*.
+    """
     with suppress(OSError, subprocess.TimeoutExpired):
         done = run(command, timeout_s, environment, **options)
         return None if done.returncode else done.stdout
@@ -70,7 +79,9 @@ def output_of(
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment variables, except variables that change how a Python interpreter behaves."""
+    """Return this process's environment variables, except variables that change how a Python
+    interpreter behaves.
+    """
     return {
         name: value
         for name, value in os.environ.items()
@@ -81,7 +92,9 @@ def scrubbed_environment() -> dict[str, str]:
 def start_child(
     command: Sequence[str], process_group: int, variables: Mapping[str, str], stderr: int
 ) -> "subprocess.Popen[bytes]":
-    """Start a child process with pipes to its stdin and stdout. Raises OSError if its program cannot be started."""
+    """Start a child process with pipes to its stdin and stdout. Raises OSError if its program
+    cannot be started.
+    """
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -97,17 +110,22 @@ def start_child(
 def run_in_parallel(
     call: Callable[[Value], Result], values: Iterable[Value], at_once: int = COMMANDS_AT_ONCE
 ) -> list[Result]:
-    """Return the result of *call*, which runs a command, for each value. *at_once* calls run in parallel."""
+    """Return the result of *call*, which runs a command, for each value. *at_once* calls run in
+    parallel.
+    """
     with ThreadPoolExecutor(at_once) as pool:
         futures = [pool.submit(call, value) for value in values]
         try:
             return [future.result() for future in futures]
-        except BaseException:  # including Ctrl-C: end the running processes, so that the threads need not wait for them
+        # including Ctrl-C: end the running processes, so that the threads need not wait for them
+        except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             while not all(future.done() for future in futures):
                 for guard in tuple(_GUARDS):
                     cut_lifeline(guard)
-                wait(futures, END_EVERY_S)  # a cancelled future counts as done, but wait() does not know it
+                wait(
+                    futures, END_EVERY_S
+                )  # a cancelled future counts as done, but wait() does not know it
             raise
 
 
@@ -116,7 +134,8 @@ class Guard:
     """A command that runs under a guard process (lab/guard.py).
 
     process: the guard process, which shares stdout and stderr with the command
-    report_pipe: the guard process writes its report there at the command's end, and has it open until then
+    report_pipe: the guard process writes its report there at the command's end, and has it open
+        until then
     report: what the guard process has reported, after its end: status or error
     """
 
@@ -126,13 +145,16 @@ class Guard:
     report: dict[str, int] = field(default_factory=dict)
 
     def has_ended(self, wait_s: float) -> bool:
-        """Wait up to *wait_s* until the command and its processes have ended. Return whether they have."""
+        """Wait up to *wait_s* until the command and its processes have ended. Return whether they
+        have.
+        """
         poll = select.poll()
         poll.register(self.report_pipe, select.POLLIN)
         return bool(poll.poll(max(0.0, wait_s) * 1000))
 
     def status(self) -> int:
-        """Return the command's exit status, negative for a signal. Raises OSError if the command could not be started.
+        """Return the command's exit status, negative for a signal. Raises OSError if the command
+        could not be started.
 
         Call this after the guarded() block has ended.
         """
@@ -154,7 +176,8 @@ def guarded(  # noqa: PLR0913 - a process has them all
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
     stop: int = 0,
 ) -> Iterator[Guard]:
-    """Start *command* under a guard process, which kills its process tree when the `with` block or this process ends.
+    """Start *command* under a guard process, which kills its process tree when the `with` block or
+    this process ends.
 
     folder: the command's working directory
     program: the file to execute, if it differs from command[0]
@@ -162,7 +185,15 @@ def guarded(  # noqa: PLR0913 - a process has them all
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
     """
     heard, report = os.pipe()
-    words = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop)), program or str(command[0])]
+    words = [
+        sys.executable,
+        "-I",
+        "-S",
+        str(GUARD),
+        str(report),
+        str(int(stop)),
+        program or str(command[0]),
+    ]
     with os.fdopen(heard, "rb") as report_pipe:
         try:
             process = subprocess.Popen(
@@ -195,10 +226,13 @@ def guarded(  # noqa: PLR0913 - a process has them all
 
 
 def expect_process(error: OSError) -> None:
-    """Raise BadInput if *error* says that no process can be started: the limit of processes or memory is reached."""
+    """Raise BadInput if *error* says that no process can be started: the limit of processes or
+    memory is reached.
+    """
     if error.errno in (errno.EAGAIN, errno.ENOMEM):
         raise BadInput(
-            "No process can be started: {error}. End some processes, or raise the limit (ulimit -u).",
+            "No process can be started: {error}. End some processes, or raise the limit (ulimit "
+            "-u).",
             error=error.strerror,
         ) from error
 
@@ -211,7 +245,9 @@ def cut_lifeline(guard: "subprocess.Popen[Any]") -> None:
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
-    """Wait until the process *guard* has killed the command's processes. If *guard* fails, kill its process group."""
+    """Wait until the process *guard* has killed the command's processes. If *guard* fails, kill its
+    process group.
+    """
     cut_lifeline(guard)
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
@@ -221,7 +257,9 @@ def _await_end(guard: "subprocess.Popen[str]") -> None:
 
 
 def describe_exit(status: int) -> Message:
-    """Describe an exit status in words, such as 'exited with status 1' or 'was killed by SIGKILL'."""
+    """Describe an exit status in words, such as 'exited with status 1' or 'was killed
+    by SIGKILL'.
+    """
     if status >= 0:
         return message("exited with status {status}", status=status)
     name = f"SIG{-status}"

@@ -1,11 +1,14 @@
-"""Creates a private folder for a gilscope command. When the command ends, kills its processes and removes the folder.
+"""Creates a private folder for a gilscope command. When the command ends, kills its processes and
+removes the folder.
 
-Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin.
-Each line on stdin is a folder that the reaper also removes: of a control group, or a folder beside its lock file. No
-file names these folders, because FOLDER may belong to the user of a database.
-The reaper makes FOLDER itself, so a folder never exists without a process that removes it. It writes a test file there,
-and reports by one line on stdout: 0, or the error number.
-A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked (lab/folders.py).
+Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the
+    orchestrator on stdin.
+Each line on stdin is a folder that the reaper also removes: of a control group, or a folder beside
+its lock file. No file names these folders, because FOLDER may belong to the user of a database.
+The reaper makes FOLDER itself, so a folder never exists without a process that removes it. It
+writes a test file there, and reports by one line on stdout: 0, or the error number.
+A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked
+(lab/folders.py).
 """
 
 import errno
@@ -34,7 +37,9 @@ def main() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends
+    die_with_parent(
+        os.getppid(), signal.SIGCONT
+    )  # wakes this process if it is stopped when its parent ends
     folder, leftovers = sys.argv[1], sys.argv[2:]
     error = _made(folder)
     with suppress(OSError):
@@ -43,7 +48,9 @@ def main() -> None:
     more = b"" if error else sys.stdin.buffer.read()
     leads = os.getpgrp() == os.getpid()
     if leads:
-        os.killpg(0, signal.SIGTERM)  # children do not handle SIGTERM; SIGKILL below ends any process that does
+        os.killpg(
+            0, signal.SIGTERM
+        )  # children do not handle SIGTERM; SIGKILL below ends any process that does
     if error != errno.EEXIST:  # an existing folder belongs to another process
         for path in map(os.fsdecode, more.splitlines()):
             with suppress(OSError):
@@ -57,7 +64,9 @@ def main() -> None:
 
 
 def _made(folder: str) -> int:
-    """Make the private folder, and write a test file in it. Return 0, or the number of the error."""
+    """Make the private folder, and write a test file in it. Return 0, or the number of
+    the error.
+    """
     try:
         os.mkdir(folder, 0o700)
         descriptor = os.open(os.path.join(folder, "room"), os.O_CREAT | os.O_WRONLY, 0o600)
@@ -87,7 +96,9 @@ def _remove_unlocked(folder: str) -> None:
 
 
 def _remove_empty(folder: str) -> None:
-    """Remove *folder* unless another command keeps it locked. Raises OSError if the folder is not empty."""
+    """Remove *folder* unless another command keeps it locked. Raises OSError if the folder is not
+    empty.
+    """
     with _locked(folder) as is_ours:
         if is_ours:
             os.rmdir(folder)
@@ -97,7 +108,8 @@ def _remove_empty(folder: str) -> None:
 def _locked(path: str) -> Iterator[bool]:
     """Lock *path* during the `with` block, and yield whether this is possible. Raises OSError.
 
-    When an orchestrator is killed, the kernel may close its pipe before it frees its lock. So this waits for the lock.
+    When an orchestrator is killed, the kernel may close its pipe before it frees its lock. So this
+    waits for the lock.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -1,1 +1,3 @@
-"""The types of what is saved and received: runs, cells, children's results, comparisons, profiles; and their file."""
+"""The types of what is saved and received: runs, cells, children's results, comparisons, profiles;
+and their file.
+"""

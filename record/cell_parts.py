@@ -5,11 +5,12 @@ from typing import Required, TypedDict
 from core.messages import Json
 from record.child import Count, Known, Number, Numbers, Positive, Time
 
-# ---- a cell --------------------------------------------------------------------------------------------------------
+# ---- a cell --------------------------------------------------------------------------------------
 
 
 class SlowCause(TypedDict):
-    """The share of one cause, such as garbage collection, in the time of slow requests and in the whole measured time.
+    """The share of one cause, such as garbage collection, in the time of slow requests and in the
+    whole measured time.
 
     share: of the slow requests' time
     window: of the whole window
@@ -23,9 +24,9 @@ class Slow(TypedDict, total=False):
     """Requests slower than a percentile, and what took their time.
 
     threshold_ns, requests: the percentile, and the number of slower requests
-    causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal` (the hypervisor took
-        the cores), as far as known: `share` of the time of these requests, and `window`, the share of all time at the
-        same services or clients
+    causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal`
+        (the hypervisor took the cores), as far as known: `share` of the time of these requests, and
+        `window`, the share of all time at the same services or clients
     """
 
     threshold_ns: Required[Count]
@@ -58,7 +59,8 @@ class OtherProcesses(TypedDict):
 
 
 class Window(TypedDict, total=False):
-    """The state of a machine while clients were timed; null for a value that the machine does not report.
+    """The state of a machine while clients were timed; null for a value that the machine does not
+    report.
 
     window_ns: its length
     steal: share of all cores' time that the hypervisor took
@@ -77,7 +79,9 @@ class Window(TypedDict, total=False):
 
 
 class Quiet(TypedDict, total=False):
-    """How quiet a host was when the run began: its settings, and its activity during a short window."""
+    """How quiet a host was when the run began: its settings, and its activity during a short
+    window.
+    """
 
     cores: Known
     governors: list[str] | None
@@ -89,7 +93,9 @@ class Quiet(TypedDict, total=False):
 
 
 class CellHost(TypedDict, total=False):
-    """A host that took part in a measurement: its clock's offset, the start time of its clients, and disturbances."""
+    """A host that took part in a measurement: its clock's offset, the start time of its clients,
+    and disturbances.
+    """
 
     offset_ns: Time
     error_ns: Count
@@ -98,7 +104,7 @@ class CellHost(TypedDict, total=False):
     disturbances: list[Json]
 
 
-# ---- a run ---------------------------------------------------------------------------------------------------------
+# ---- a run ---------------------------------------------------------------------------------------
 
 
 class Hidden(TypedDict):
@@ -130,7 +136,9 @@ class SavedTarget(TypedDict):
 
 
 class OwnService(TypedDict, total=False):
-    """A user's service as reports use it: its name, requests, protocol, and command or addresses."""
+    """A user's service as reports use it: its name, requests, protocol, and command or
+    addresses.
+    """
 
     name: Required[str]
     requests: Required[Requests]
@@ -140,7 +148,9 @@ class OwnService(TypedDict, total=False):
 
 
 class Link(TypedDict):
-    """The network link from a host to the services' host: round-trip times, and bytes/s in one direction."""
+    """The network link from a host to the services' host: round-trip times, and bytes/s in one
+    direction.
+    """
 
     least_ns: Count
     median_ns: Count
@@ -166,7 +176,9 @@ class Environment(TypedDict, total=False):
 
 
 class Fingerprints(TypedDict, total=False):
-    """The code and environments that measurements used, by the ids that the measurements contain."""
+    """The code and environments that measurements used, by the ids that the
+    measurements contain.
+    """
 
     code: dict[str, dict[str, str]]
     environments: dict[str, dict[str, Environment]]

@@ -1,4 +1,6 @@
-"""The comparisons in result.json: a setting, the verdict on two of its arms, and its evidence and limits."""
+"""The comparisons in result.json: a setting, the verdict on two of its arms, and its evidence and
+limits.
+"""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +13,19 @@ from record.child import Count, Known, Parameters
 
 Key = tuple[str, str]  # identifies a setting: the system, and the parameters as JSON text
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
-StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best", "value", "interaction"]
+StepName = Literal[
+    "version",
+    "patch",
+    "build",
+    "lock",
+    "jit",
+    "whole",
+    "aa",
+    "other",
+    "best",
+    "value",
+    "interaction",
+]
 
 OVER_ALL = "all"
 WORDS: Mapping[str, Message] = {
@@ -25,7 +39,9 @@ WORDS: Mapping[str, Message] = {
 
 
 def setting_key(system: str, params: Mapping[str, Value]) -> Key:
-    """Return the key of a setting: table rows that differ only in the runtime or service have the same key."""
+    """Return the key of a setting: table rows that differ only in the runtime or service have the
+    same key.
+    """
     return system, json.dumps(params, sort_keys=True)
 
 
@@ -33,8 +49,8 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 class Setting:
     """A system and one combination of parameter values.
 
-    system, params: the setting; `all` without parameters for the geometric mean over all settings; `best` with the work
-        for a step between best settings
+    system, params: the setting; `all` without parameters for the geometric mean over all settings;
+        `best` with the work for a step between best settings
     """
 
     system: str
@@ -72,7 +88,9 @@ class Factors(TypedDict, total=False):
 
 
 class AllFactors(Factors, total=False):
-    """The factors of a throughput ratio: for services and clients together, for services alone, for clients alone."""
+    """The factors of a throughput ratio: for services and clients together, for services alone, for
+    clients alone.
+    """
 
     service: Factors
     client: Factors
@@ -82,8 +100,8 @@ class AllFactors(Factors, total=False):
 class JudgedRatio(RatioInterval):
     """A ratio with a verdict.
 
-    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons except
-        A/A ([decision 013](decisions/013-family.md))
+    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all
+        comparisons except A/A ([decision 013](decisions/013-family.md))
     verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid` or `unjudged`
     """
 
@@ -114,12 +132,13 @@ class Verdict(JudgedRatio):
 class SavedComparison(Setting, Verdict):
     """A comparison of two runtimes or services, as analysis.comparisons computes it.
 
-    numerator, denominator: the arms: runtimes, or services that already run, for which `system` is the `name` of all of
-        them
-    step: as in [evidence.md](evidence.md#steps): `version`, `patch`, `build`, `lock`, `jit`, `whole`, `aa`, `other`,
-        `best`, `value` or `interaction`
+    numerator, denominator: the arms: runtimes, or services that already run, for which `system` is
+        the `name` of all of them
+    step: as in [evidence.md](evidence.md#steps): `version`, `patch`, `build`, `lock`, `jit`,
+        `whole`, `aa`, `other`, `best`, `value` or `interaction`
     blocks: those with both arms; for `best` the odd ones, because the even ones choose the settings
-    noise_floor: how far from 1 the setting's A/A interval reaches, as a share; needs a valid A/A of 6 blocks
+    noise_floor: how far from 1 the setting's A/A interval reaches, as a share; needs a valid A/A of
+        6 blocks
     confounds: differences between builds and hosts other than the step's cause
     notes: limits of the figures
     between_services: whether the arms are services that already ran
@@ -127,13 +146,16 @@ class SavedComparison(Setting, Verdict):
     cores_in_use: share of all cores that the numerator used, median over the cells
     disturbed: share of disturbed cells; `null` over all settings
     others: share of the cores' time that other processes used while clients were timed
-    is_beside_others: whether it was more than 5 % in more than a third of the blocks, which `why` then mentions
-    settings: over all settings: those that passed their gates, or all if none did; for `best`, `value` and
-        `interaction`: the denominator's, then the numerator's
-    factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
-        per request. Their product is `ratio`, also under `service` and under `client`
-    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000), each `{ratio, low, high, p, verdict}`: above
-        1 means less latency. p is adjusted over the tails alone, those of A/A apart
+    is_beside_others: whether it was more than 5 % in more than a third of the blocks, which `why`
+        then mentions
+    settings: over all settings: those that passed their gates, or all if none did; for `best`,
+        `value` and `interaction`: the denominator's, then the numerator's
+    factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more
+        cores, and less CPU time per request. Their product is `ratio`, also under `service` and
+        under `client`
+    tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000), each `{ratio, low, high,
+        p, verdict}`: above 1 means less latency. p is adjusted over the tails alone, those of A/A
+        apart
     dependence: p-value for the hypothesis that successive blocks are independent; needs 8 blocks
     """
 

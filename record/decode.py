@@ -38,7 +38,8 @@ class Misfit(Exception):
 
 
 def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = True) -> Kind:
-    """Convert the JSON value *value* to *kind*. Raises Misfit for a wrong type or a message that cannot be formatted.
+    """Convert the JSON value *value* to *kind*. Raises Misfit for a wrong type or a message that
+    cannot be formatted.
 
     place:     where the value is, for errors
     all_known: whether a key that *kind* does not declare is an error
@@ -55,7 +56,9 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
 
 
 def decode_name(kind: type[Kind], value: Any) -> Kind:
-    """Convert a text to a RuntimeName, the only type unknown to msgspec. Raises ValueError for an invalid name."""
+    """Convert a text to a RuntimeName, the only type unknown to msgspec. Raises ValueError for an
+    invalid name.
+    """
     try:
         return kind(value)  # type: ignore[call-arg]
     except (BadInput, TypeError) as error:
@@ -63,24 +66,35 @@ def decode_name(kind: type[Kind], value: Any) -> Kind:
 
 
 def expect_words(made: Message, place: str) -> None:
-    """Raise Misfit if the message *made* cannot be formatted: its arguments do not fit, or its text is too long."""
+    """Raise Misfit if the message *made* cannot be formatted: its arguments do not fit, or its text
+    is too long.
+    """
     try:
         if len(formatted(made.template, made.args)) >= LONGEST_TEXT:
-            raise Misfit(f"{place}.msgid", made.msgid, f"a message of less than {LONGEST_TEXT} characters")
+            raise Misfit(
+                f"{place}.msgid", made.msgid, f"a message of less than {LONGEST_TEXT} characters"
+            )
     except (KeyError, ValueError, IndexError, TypeError, RecursionError):
         raise Misfit(f"{place}.msgid", made.msgid, "a message whose arguments fit it") from None
 
 
 def expect_parameters(values: Mapping[str, Any], place: str) -> None:
-    """Raise Misfit if *values*, parameter values by name, contains a value that its parameter does not accept."""
+    """Raise Misfit if *values*, parameter values by name, contains a value that its parameter does
+    not accept.
+    """
     for name, value in values.items():
         known = PARAMETERS.get(name)
-        if known and not known.accepts(value) and not (value is None and (known.optional or known.same_as)):
+        if (
+            known
+            and not known.accepts(value)
+            and not (value is None and (known.optional or known.same_as))
+        ):
             raise Misfit(f"{place}.{name}", value, str(known.accepted))
 
 
 def _misfit(value: Any, said: str, place: str) -> Misfit:
-    """Convert an error of msgspec, such as "Expected `int` >= 1 - at `$.cells[2].completion_ns`", to a Misfit.
+    """Convert an error of msgspec, such as "Expected `int` >= 1 - at `$.cells[2].completion_ns`",
+    to a Misfit.
 
     In a mapping with free keys, msgspec prints `[...]` in place of the key.
     """
@@ -99,7 +113,8 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 
 
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
-    """Raise Misfit for faults of a JSON value that a check of its types does not find, such as unknown keys.
+    """Raise Misfit for faults of a JSON value that a check of its types does not find, such as
+    unknown keys.
 
     given: the JSON value
     made: the object to which it was decoded
@@ -137,5 +152,7 @@ def shown(value: Any) -> str:
 
 
 def shown_key(key: str) -> str:
-    """Return the key of an object: unchanged if the key is short and printable, else quoted and shortened."""
+    """Return the key of an object: unchanged if the key is short and printable, else quoted and
+    shortened.
+    """
     return key if len(key) <= SHOWN_CHARACTERS and key.isprintable() else shown(key)

@@ -1,4 +1,6 @@
-"""Declare the keys of a run's plan and machine in result.json. Only the orchestrator imports this module."""
+"""Declare the keys of a run's plan and machine in result.json. Only the orchestrator imports this
+module.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,7 +59,8 @@ class OutsideSystem:
 class Until:
     """The condition at which a run stops adding blocks. The first limit that is reached counts.
 
-    width: every interval is at most this wide, as a share of its ratio (0.03 for 3 %); 0 without this limit
+    width: every interval is at most this wide, as a share of its ratio (0.03 for 3 %); 0 without
+        this limit
     verdict: whether to stop when every comparison has a verdict
     seconds: the run has lasted this long; 0 without this limit
     """
@@ -106,28 +109,32 @@ class SavedPlan(PlanFields):
     """The plan of a saved run.
 
     name: file name without `.yaml`
-    description, runtimes, aa, margin, judged_steps, fail_if_slower, view, prepare: as in [a plan](plans.md); 0 or empty
-        if not set
+    description, runtimes, aa, margin, judged_steps, fail_if_slower, view, prepare: as in [a
+        plan](plans.md); 0 or empty if not set
     blocks: the most blocks
     scale: factor by which NUM_REQUESTS_PER_CLIENT was multiplied, also in `rows`
-    until: `width` (of the widest interval, as a share of its ratio) and `seconds`, 0 if not set, and `verdict`
+    until: `width` (of the widest interval, as a share of its ratio) and `seconds`, 0 if not set,
+        and `verdict`
     extended: whether blocks were added after results had been seen
-    first_look: the last block of the first report, if blocks were added later and results did not decide the number of
-        the first blocks; else 0
+    first_look: the last block of the first report, if blocks were added later and results did not
+        decide the number of the first blocks; else 0
     method: [the method](#the-method)
-    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why arms were not measured in slices
-    objectives: in a search for the capacity: `text`, `share` (of requests that may miss it) and `latency_ns` (0 if only
-        failures count)
+    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why arms were not
+        measured in slices
+    objectives: in a search for the capacity: `text`, `share` (of requests that may miss it) and
+        `latency_ns` (0 if only failures count)
     picks: whether the best topology was chosen for each arm, and then judged by other probes
     absent: systems that could not be measured: `system`, `runtime` and `reason`
-    rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its cells, `framed` (its
-        clients use gilscope's frame protocol, so such services can replace each other) and `fixed` (parameters that a
-        topology set together)
-    own: a user's service: command, requests and how answers are checked; in place of a secret, the text shown for it
-        (`hidden`) and the flag that gave it (`name`)
-    layout: `hosts` by name, the services' host (`services_on`) and the clients' hosts (`clients_on`)
+    rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its
+        cells, `framed` (its clients use gilscope's frame protocol, so such services can replace
+        each other) and `fixed` (parameters that a topology set together)
+    own: a user's service: command, requests and how answers are checked; in place of a secret, the
+        text shown for it (`hidden`) and the flag that gave it (`name`)
+    layout: `hosts` by name, the services' host (`services_on`) and the clients' hosts
+        (`clients_on`)
     beside: programs started beside the services, with placeholders such as {port}
-    outside: systems that are no file of this repository: `title` and `file`, which is empty for a user's service
+    outside: systems that are no file of this repository: `title` and `file`, which is empty for a
+        user's service
     """
 
     blocks: Count
@@ -143,7 +150,9 @@ class SavedPlan(PlanFields):
 
     @cached_property
     def user_service(self) -> UserService | None:
-        """Return the user's service that the plan measures, or None. Raises KeyError or TypeError for invalid data."""
+        """Return the user's service that the plan measures, or None. Raises KeyError or TypeError
+        for invalid data.
+        """
         return UserService.from_json(self.own) if self.own else None
 
 
@@ -200,9 +209,9 @@ class HostFacts(MachineFacts):
 class Machine(MachineFacts):
     """Facts about the machine that ran the orchestrator.
 
-    hosts: these facts by host, with its `runtimes` (versions), their `builds` ([runtimes](#a-runtime)), its `link` to
-        the services' host, the error of its clock (`clock_error_ns`), and whether it has `uv` or is the runner's
-        machine (`with_runner`)
+    hosts: these facts by host, with its `runtimes` (versions), their `builds`
+        ([runtimes](#a-runtime)), its `link` to the services' host, the error of its clock
+        (`clock_error_ns`), and whether it has `uv` or is the runner's machine (`with_runner`)
     """
 
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)

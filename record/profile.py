@@ -27,7 +27,9 @@ class Frame(TypedDict):
 
 
 class LockLine(TypedDict, total=False):
-    """A contended lock, or a cause of stop-the-world pauses, with the stack at which it was seen."""
+    """A contended lock, or a cause of stop-the-world pauses, with the stack at which
+    it was seen.
+    """
 
     owner: Required[str]
     lock: Required[Message]
@@ -54,7 +56,8 @@ class PythonProfile(TypedDict, total=False):
     sampler_cores: CPU time of the samplers, in cores
     states: shares of `run`, `ready`, `gil`, `lock` and `io`
     batches: samples at work in each of up to 40 successive periods of equal length
-    lines: the 30 lines with the most waiting for locks, the most waiting for the GIL, and the most time
+    lines: the 30 lines with the most waiting for locks, the most waiting for the GIL, and the most
+        time
     tree: stacks as in a flame graph: `name`, `value`, `children`; without parts under 0.3 %
     """
 
@@ -83,7 +86,8 @@ class LocksProfile(TypedDict, total=False):
     stopping: the 20 lines that spent the most time on pauses
     cpu_samples: CPU samples
     count_share: share of these in functions that count references shared by threads; a lower bound
-    waiting_cpu_share: share of these in threads that waited for a lock, because they spin before they sleep
+    waiting_cpu_share: share of these in threads that waited for a lock, because they spin before
+        they sleep
     lost: missed calls
     """
 

@@ -1,7 +1,8 @@
 """Read and write result.json, the file in which a run saves its results.
 
-The file is replaced atomically after every cell, so a run that is killed keeps all finished cells. The file has one
-line for its head and one line for each cell. Each line has a checksum, so damage affects only one cell.
+The file is replaced atomically after every cell, so a run that is killed keeps all finished cells.
+The file has one line for its head and one line for each cell. Each line has a checksum, so damage
+affects only one cell.
 """
 
 import json
@@ -40,14 +41,18 @@ _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":
 
 
 class RunFile:
-    """The file result.json of a run. It caches encoded measurements, so a save encodes only new measurements."""
+    """The file result.json of a run. It caches encoded measurements, so a save encodes only new
+    measurements.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._cells: list[bytes] = []
 
     def save(self, run: Run) -> None:
-        """Write *run* to result.json, which is replaced atomically, and flush it to disk. Raises BadInput."""
+        """Write *run* to result.json, which is replaced atomically, and flush it to disk. Raises
+        BadInput.
+        """
         self._cells += map(_encode_cell, run.cells[len(self._cells) :])
         _write_durably(self.path, _encode_run(run, self._cells))
 
@@ -58,11 +63,12 @@ def to_json(run: Run) -> dict[str, Any]:
     return whole
 
 
-# ---- text and checksums ----------------------------------------------------------------------------------------------
+# ---- text and checksums --------------------------------------------------------------------------
 
 
 def plain(value: Any) -> Any:
-    """Return *value*, which has types of this package, messages and JSON values, as JSON values alone.
+    """Return *value*, which has types of this package, messages and JSON values, as JSON values
+    alone.
 
     A dataclass's fields that are left out of comparisons are left out here, too.
     """
@@ -80,16 +86,24 @@ def _checksum(*texts: bytes) -> bytes:
 
 
 def _with_checksum(value: Json) -> bytes:
-    """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
+    """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as
+    NaN, become null.
+    """
     try:
-        text = msgspec.json.encode(value, enc_hook=str.__str__)  # for RuntimeName; it refuses what is no str
+        text = msgspec.json.encode(
+            value, enc_hook=str.__str__
+        )  # for RuntimeName; it refuses what is no str
     except UnicodeEncodeError:  # a file name that is not UTF-8
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(
+            "utf-8", "replace"
+        )
     return text[:-1] + SEAL + _checksum(text) + b'"}'
 
 
 def _split_checksum(text: bytes) -> tuple[bytes, bytes]:
-    """Split a text that _with_checksum() returned into the JSON text without checksum, and the checksum."""
+    """Split a text that _with_checksum() returned into the JSON text without checksum, and the
+    checksum.
+    """
     content, _, checksum = text.rpartition(SEAL)
     return content + b"}", checksum.removesuffix(b'"}')
 
@@ -99,18 +113,33 @@ def _encode_cell(cell: CellResult) -> bytes:
 
 
 def _checksum_of_cells(cells: Sequence[bytes]) -> str:
-    """Return a checksum of the measurements' checksums. It changes if a measurement is removed, added or moved."""
+    """Return a checksum of the measurements' checksums. It changes if a measurement is removed,
+    added or moved.
+    """
     return _checksum(*(_split_checksum(cell)[1] for cell in cells)).decode()
 
 
 def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
     """Return the whole text of result.json."""
-    head = {name: plain(value) for name, value in vars(run).items() if name not in ("cells", "damaged", "folder")}
-    return b"".join((_with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1], CELLS, b",\n".join(cells), END))
+    head = {
+        name: plain(value)
+        for name, value in vars(run).items()
+        if name not in ("cells", "damaged", "folder")
+    }
+    return b"".join(
+        (
+            _with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1],
+            CELLS,
+            b",\n".join(cells),
+            END,
+        )
+    )
 
 
 def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
-    """Split a result.json, possibly reformatted, into the text of each measurement and the text of everything else."""
+    """Split a result.json, possibly reformatted, into the text of each measurement and the text of
+    everything else.
+    """
     start = data.find(CELLS)
     if start >= 0 and data.endswith(END):
         cells = data[start + len(CELLS) : -len(END)].split(b",\n")
@@ -123,11 +152,12 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
-# ---- comparisons beside the file -------------------------------------------------------------------------------------
+# ---- comparisons beside the file -----------------------------------------------------------------
 
 
 def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* to a separate file, because only the measuring process writes result.json.
+    """Write the comparisons of *run* to a separate file, because only the measuring process writes
+    result.json.
 
     load() uses this file as long as result.json has the same number of cells. Raises BadInput.
     """
@@ -141,11 +171,16 @@ def keep_comparisons(where: Path, run: Run) -> None:
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
-    """Add the saved comparisons to *run* if they belong to its measurements. A damaged file is ignored."""
+    """Add the saved comparisons to *run* if they belong to its measurements. A damaged file is
+    ignored.
+    """
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
         text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
-        if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
+        if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (
+            run.run_id,
+            len(run.cells),
+        ):
             headline = decoded(kept["headline"], Message)
             run.comparisons = decoded(kept["comparisons"], list[SavedComparison])
             run.headline = headline
@@ -159,11 +194,13 @@ def _write_durably(path: Path, text: bytes) -> None:
         put(path, text, durable=True)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be written: {error}. Choose another folder with --out.", path=path, error=error.strerror
+            "{path} cannot be written: {error}. Choose another folder with --out.",
+            path=path,
+            error=error.strerror,
         ) from error
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def load(where: Path) -> Run:
@@ -179,7 +216,11 @@ def load(where: Path) -> Run:
     content, checksum = _split_checksum(head)
     if checksum != _checksum(content):
         raise _damaged(
-            path, message("the head does not match its checksum (the head is everything except the measurements)")
+            path,
+            message(
+                "the head does not match its checksum (the head is everything except the "
+                "measurements)"
+            ),
         )
     for number, text in enumerate(cells):
         try:
@@ -192,7 +233,8 @@ def load(where: Path) -> Run:
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
-    """Read a result.json. Return all except its measurements, as text and as JSON, and the text of each measurement.
+    """Read a result.json. Return all except its measurements, as text and as JSON, and the text of
+    each measurement.
 
     Raises BadInput.
     """
@@ -201,13 +243,16 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
         stored = msgspec.json.decode(head)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be read: {error}. Give the folder of a run, such as one under reports/out.",
+            "{path} cannot be read: {error}. Give the folder of a run, such as one under "
+            "reports/out.",
             path=path,
             error=error.strerror,
         ) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=path, error=error
+            "{path} is not JSON ({error}). Give a result.json that a run wrote.",
+            path=path,
+            error=error,
         ) from error
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if schema != SCHEMA:
@@ -234,7 +279,9 @@ def _damaged(path: Path, what: Message) -> BadInput:
 
 
 def _decode_head(stored: dict[str, Any], path: Path) -> Run:
-    """Decode the head of a result.json: everything except its measurements. Return it as a Run. Raises BadInput."""
+    """Decode the head of a result.json: everything except its measurements. Return it as a Run.
+    Raises BadInput.
+    """
     stored.pop("checksum", None)
     own: Any = OwnService | None
     try:
@@ -245,7 +292,12 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
         _check("plan.own", run.plan.own, UserService.from_json, "a service")
         for name in ("started_at", "finished_at"):
             time = getattr(run, name)
-            _check(name, time, datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
+            _check(
+                name,
+                time,
+                datetime.fromisoformat,
+                "a time such as 2026-08-01T10:15:00+00:00, or empty",
+            )
     except Misfit as misfit:
         said = message(
             "{key} is {value}, but must be {wanted}",
@@ -281,7 +333,9 @@ def _decode_cell(text: bytes, plan: SavedPlan) -> CellResult:
 
 
 def _check_cell(cell: CellResult, plan: SavedPlan) -> CellResult:
-    """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*. Raises Misfit."""
+    """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*.
+    Raises Misfit.
+    """
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
         _check(name, summary, Histogram.check, "a histogram")
@@ -291,7 +345,9 @@ def _check_cell(cell: CellResult, plan: SavedPlan) -> CellResult:
     for said in (cell.reason, *cell.disturbances):
         expect_words(said, "reason")
     is_timed = plan.method.duration_s or (plan.user_service and plan.user_service.targets)
-    if is_timed and cell.status == "ok" and cell.clients:  # reports compute the time of 1000 requests from these
+    if (
+        is_timed and cell.status == "ok" and cell.clients
+    ):  # reports compute the time of 1000 requests from these
         if not cell.wall_ns:
             raise Misfit("wall_ns", cell.wall_ns, "at least 1")
         if not 1 <= cell.answered <= 1000 * cell.wall_ns:
@@ -300,10 +356,15 @@ def _check_cell(cell: CellResult, plan: SavedPlan) -> CellResult:
 
 
 def _damage_message(number: int, text: bytes, misfit: Misfit) -> Message:
-    """Return a message about a damaged measurement, with the measurement's name if the name can still be read."""
-    name, block = ((*pattern.findall(text), b"?")[0].decode(errors="replace") for pattern in (_ID, _BLOCK))
+    """Return a message about a damaged measurement, with the measurement's name if the name can
+    still be read.
+    """
+    name, block = (
+        (*pattern.findall(text), b"?")[0].decode(errors="replace") for pattern in (_ID, _BLOCK)
+    )
     return message(
-        "Cell {number} of the file ({id}, block {block}) is damaged and was left out: {key} is {value}, but must be "
+        "Cell {number} of the file ({id}, block {block}) is damaged and was left out: {key} is "
+        "{value}, but must be "
         "{wanted}. Measure the cell again with --resume.",
         number=number + 1,
         id=name,

@@ -10,7 +10,9 @@ SILENT = ("--quiet", "--json")  # a command that somebody copies must show its r
 
 
 def command_line(run: Run, *without: str) -> str:
-    """Return the command line that started the run, without --out, SILENT and the flags *without*."""
+    """Return the command line that started the run, without --out, SILENT and the
+    flags *without*.
+    """
     arguments = [argument for argument in run.command[1:] if argument not in SILENT]
     dropped = ("--out", *without)
     kept = [
@@ -33,5 +35,7 @@ def resume_command(run: Run) -> str:
 
 
 def more_blocks_command(run: Run, blocks: int) -> str:
-    """Return the command line that adds *blocks* blocks to the run. The measured blocks are kept."""
+    """Return the command line that adds *blocks* blocks to the run. The measured
+    blocks are kept.
+    """
     return f"{resume_command(run)} --blocks +{blocks}"

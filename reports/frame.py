@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def frame(path: Path | str) -> "pd.DataFrame":
-    """Return the measurements (cells) of a saved run as a DataFrame. Its columns are parameters, status and results.
+    """Return the measurements (cells) of a saved run as a DataFrame. Its columns are parameters,
+    status and results.
 
     path: a run's folder, or its result.json
     Durations are in ns. Unknown values are missing. Integers have pandas' type Int64.

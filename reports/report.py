@@ -19,13 +19,18 @@ def report(view: View) -> Document:
         about=(
             Message(msgid=plan.description) if plan.description else verbatim(view.name),
             size_line(view),
-            *([message("Other activity on this machine: {others}.", others=others.marks)] if others else []),
+            *(
+                [message("Other activity on this machine: {others}.", others=others.marks)]
+                if others
+                else []
+            ),
             *[view.beside] * bool(view.beside),
             verbatim(" · ".join([view.machine.cpu or "?", f"{begun} UTC", run.run_id])),
         ),
         sections=sections(view),
         foot=message(
-            "Every figure on this page comes from {file}. Click a runtime's name in a table to see the measurements "
+            "Every figure on this page comes from {file}. Click a runtime's name in a table to see "
+            "the measurements "
             "of the runtime.",
             file="result.json",
         ),

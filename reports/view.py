@@ -16,7 +16,8 @@ from record.run import CellResult, Run
 
 
 class View:
-    """A saved run with facts that are derived from it and cached. Later changes of the run have no effect.
+    """A saved run with facts that are derived from it and cached. Later changes of the run have no
+    effect.
 
     titles: the titles of systems, by number or name
     """
@@ -32,12 +33,16 @@ class View:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Return the result rows in the plan's order, one for each system, parameters and runtime (or service)."""
+        """Return the result rows in the plan's order, one for each system, parameters and runtime
+        (or service).
+        """
         return self.cells.rows
 
     @cached_property
     def groups(self) -> list[list[Row]]:
-        """Return the result rows in groups whose rows differ only in the compared runtime or service."""
+        """Return the result rows in groups whose rows differ only in the compared runtime or
+        service.
+        """
         return groups(self.rows)
 
     @property
@@ -51,17 +56,23 @@ class View:
 
     @cached_property
     def all_comparisons(self) -> list[Comparison]:
-        """Return all comparisons of the run: of runtimes or services, and of the values of swept parameters."""
+        """Return all comparisons of the run: of runtimes or services, and of the values of swept
+        parameters.
+        """
         return [] if self.plan.objectives else compare(self.run)
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Return all comparisons between the run's runtimes or services. Those for all settings together come last."""
+        """Return all comparisons between the run's runtimes or services. Those for all settings
+        together come last.
+        """
         return tuple(one for one in self.all_comparisons if one.step not in OF_VALUES)
 
     @cached_property
     def of_values(self) -> tuple[Comparison, ...]:
-        """Return the comparisons between the values of swept parameters that were made from cells of this run."""
+        """Return the comparisons between the values of swept parameters that were made from cells
+        of this run.
+        """
         return tuple(one for one in self.all_comparisons if one.step in OF_VALUES)
 
     @cached_property
@@ -71,12 +82,16 @@ class View:
 
     @cached_property
     def capacities(self) -> list[Capacity]:
-        """Return the capacity that a search found for each arm; empty if the run is not a search."""
+        """Return the capacity that a search found for each arm; empty if the run is
+        not a search.
+        """
         return capacities(self.run) if self.plan.objectives else []
 
     @cached_property
     def choices_of_arms(self) -> Mapping[str, Choice[Capacity]]:
-        """Return the choice of the best topology of each arm; empty if the run is no search that chooses one."""
+        """Return the choice of the best topology of each arm; empty if the run is no search that
+        chooses one.
+        """
         return choices_of_arms(self.run) if self.plan.picks else {}
 
     @cached_property
@@ -101,8 +116,13 @@ class View:
 
     @property
     def headings(self) -> dict[str, str]:
-        """Return the names of services, and the titles of gilscope's systems by number, for the head of a result."""
-        return {**{system: title for system, title in self.titles.items() if system.isdigit()}, **self.names}
+        """Return the names of services, and the titles of gilscope's systems by number, for the
+        head of a result.
+        """
+        return {
+            **{system: title for system, title in self.titles.items() if system.isdigit()},
+            **self.names,
+        }
 
     @property
     def name(self) -> str:
@@ -131,7 +151,9 @@ class View:
 
     @cached_property
     def beside(self) -> Message:
-        """Return a text on the CPU time of the programs beside the services, or NOTHING if there are no programs."""
+        """Return a text on the CPU time of the programs beside the services, or NOTHING if there
+        are no programs.
+        """
         return beside(self.run.cells, self.machine.available_cores)
 
     @cached_property
@@ -141,7 +163,9 @@ class View:
 
     @cached_property
     def failed_cells(self) -> list[CellResult]:
-        """Return the cells that failed or are invalid; of a search, without those whose load made requests fail."""
+        """Return the cells that failed or are invalid; of a search, without those whose load made
+        requests fail.
+        """
         cells, objectives = self.run.cells, self.plan.objectives
         return faulty_cells(cells, objectives) if objectives else self.run.failed_cells
 

@@ -33,17 +33,20 @@ class PartsLost(GilscopeError):
 
 
 def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Path]:
-    """Write all files of the report into *folder* and return their paths: page, tables, findings and plots.
+    """Write all files of the report into *folder* and return their paths: page, tables, findings
+    and plots.
 
-    Raises BadInput if *folder* cannot be written. Raises PartsLost if a bug prevented some files; all others are
-    written.
+    Raises BadInput if *folder* cannot be written. Raises PartsLost if a bug prevented some files;
+    all others are written.
     """
     from reports.render import figures as drawing  # matplotlib is slow to import
 
     document, drawn = report(view), dict[str, list[str]]()
 
     def panels(figure: Figure) -> list[str]:
-        """Return the panels of a figure as SVG. They are drawn once, for the page and for the plots."""
+        """Return the panels of a figure as SVG. They are drawn once, for the page and for the
+        plots.
+        """
         if figure.key not in drawn:
             drawn[figure.key] = drawing.page_panels(figure, language)
         return drawn[figure.key]
@@ -53,12 +56,16 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Pa
 
     parts: dict[str, Callable[[], str | Files]] = {**text_files(view, document, language)}
     parts[PAGE] = lambda: page(document, language, panels)
-    parts |= {f"{PLOTS}/{figure.key}": partial(files, figure) for figure in figures(document.sections)}
+    parts |= {
+        f"{PLOTS}/{figure.key}": partial(files, figure) for figure in figures(document.sections)
+    }
     return _written(parts, folder)
 
 
 def _written(parts: Mapping[str, Callable[[], str | Files]], folder: Path) -> list[Path]:
-    """Write the files of each part of a report and return their paths. Raises PartsLost if a part cannot be created."""
+    """Write the files of each part of a report and return their paths. Raises PartsLost if a part
+    cannot be created.
+    """
     paths: list[Path] = []
     lost: list[Message] = []
     for part, make in parts.items():
@@ -81,13 +88,17 @@ def _put(path: Path, content: str | bytes) -> Path:
     except OSError as error:
         cause = str(error.strerror or error)
         raise BadInput(
-            "{path} cannot be written: {cause}. Free some space or give write access.", path=str(path), cause=cause
+            "{path} cannot be written: {cause}. Free some space or give write access.",
+            path=str(path),
+            cause=cause,
         ) from error
     return path
 
 
 def _lost(name: str, error: Exception) -> Message:
-    """Return a message that a part of the report could not be created, with the error and its place in the code."""
+    """Return a message that a part of the report could not be created, with the error and its place
+    in the code.
+    """
     last = traceback.extract_tb(error.__traceback__)[-1]
     return message(
         "{name} could not be created ({kind}: {cause}, in {where}). Please report this bug.",

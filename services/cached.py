@@ -1,7 +1,9 @@
-"""The service of systems 2 and 4: a cache of connections and a pool of workers behind one or more listening sockets.
+"""The service of systems 2 and 4: a cache of connections and a pool of workers behind one or more
+listening sockets.
 
-Every worker waits for readable sockets, either on one watch with all others or on its own (DISPATCH). Each readable
-connection goes to one worker, which reads one request, answers it and returns the connection to the watch.
+Every worker waits for readable sockets, either on one watch with all others or on its own
+(DISPATCH). Each readable connection goes to one worker, which reads one request, answers it and
+returns the connection to the watch.
 """
 
 import socket
@@ -20,7 +22,8 @@ from services.parked import ParkedConnections
 from services.watch import accept_or_none
 
 OUT_OF_FILES_PAUSE_S = 0.05
-SECOND_LOOK_S = 0.01  # delay before a connection over the limit is refused, because another may just have closed
+# delay before a connection over the limit is refused, because another may just have closed
+SECOND_LOOK_S = 0.01
 
 
 class WorkerCount:
@@ -35,10 +38,13 @@ class WorkerCount:
 class CachedService:
     """A service with cached connections and a pool of workers.
 
-    max_conns: most connections at one time, or None; an additional connection is answered with 503 and closed
+    max_conns: most connections at one time, or None; an additional connection is answered with 503
+        and closed
     """
 
-    def __init__(self, listeners: list[Listener], dispatch: Dispatch, workers: int, max_conns: int | None) -> None:
+    def __init__(
+        self, listeners: list[Listener], dispatch: Dispatch, workers: int, max_conns: int | None
+    ) -> None:
         self.listeners = listeners
         self._dispatch = dispatch
         self._workers = [WorkerCount() for _ in range(workers)]
@@ -50,7 +56,9 @@ class CachedService:
         self._parked = ParkedConnections()
 
     def start(self) -> None:
-        """Start the worker threads, then make them wait for connections on the listening sockets."""
+        """Start the worker threads, then make them wait for connections on the
+        listening sockets.
+        """
         for number in range(len(self._workers)):
             threading.Thread(target=self._work, args=(number,), daemon=True).start()
         for fd, listener in self._listening.items():
@@ -58,7 +66,9 @@ class CachedService:
             self._dispatch.add(fd)
 
     def counters(self) -> dict[str, Any]:
-        """Return the number of answered requests: total, by worker, by socket, and a histogram over connections."""
+        """Return the number of answered requests: total, by worker, by socket, and a histogram over
+        connections.
+        """
         held = self._cache.copy()  # copying is atomic, and workers may change the cache meanwhile
         ended = self._closed.copy() + [
             (connection.listener.address, connection.requests) for connection in held.values()
@@ -83,7 +93,9 @@ class CachedService:
         self._closed.clear()
 
     def _work(self, number: int) -> None:
-        """Run the worker thread *number*. It creates its counter itself, so that workers share no cache lines."""
+        """Run the worker thread *number*. It creates its counter itself, so that workers share no
+        cache lines.
+        """
         worker = self._workers[number] = WorkerCount()
         connection_of, serve = self._cache.get, self._server(worker)
 
@@ -97,13 +109,17 @@ class CachedService:
         """Return the function that *worker* calls with each readable connection."""
 
         def serve(connection: Connection) -> bool:
-            """Answer the requests that have arrived. Return whether to wait for more requests on *connection*."""
+            """Answer the requests that have arrived. Return whether to wait for more requests on
+            *connection*.
+            """
             bodies = connection.receive()
             if bodies is None:
                 return self._drop(connection)
             for body in bodies:
                 reply = frame(answer(body))
-                connection.requests += 1  # before sending, because this process may be stopped after its last answer
+                connection.requests += (
+                    1  # before sending, because this process may be stopped after its last answer
+                )
                 worker.requests += 1
                 connection.send(reply)
             if connection.frames.refused_bytes is not None:
@@ -114,7 +130,9 @@ class CachedService:
 
     def _refuse(self, connection: Connection) -> bool:
         self._forget(connection)
-        connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
+        connection.refuse(
+            413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted"
+        )
         self._parked.close(connection)
         return False
 
@@ -167,14 +185,20 @@ class CachedService:
 
 
 def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create a service with one listening socket and a connection cache (system 2), as *cell* configures it."""
+    """Create a service with one listening socket and a connection cache (system 2), as *cell*
+    configures it.
+    """
     return _service(cell, listen(cell, service_id, folder))
 
 
 def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create a service with several listening sockets and a connection cache (system 4), as *cell* configures it."""
+    """Create a service with several listening sockets and a connection cache (system 4), as *cell*
+    configures it.
+    """
     return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
 
 
 def _service(cell: Cell, listeners: list[Listener]) -> CachedService:
-    return CachedService(listeners, dispatch_of(cell), cell.num_workers_per_api_service, cell.num_max_conns)
+    return CachedService(
+        listeners, dispatch_of(cell), cell.num_workers_per_api_service, cell.num_max_conns
+    )

@@ -1,4 +1,6 @@
-"""Handle the service's side of a connection: received frames and unsent bytes. No function blocks."""
+"""Handle the service's side of a connection: received frames and unsent bytes. No
+function blocks.
+"""
 
 import socket
 from socket import MSG_DONTWAIT
@@ -8,11 +10,15 @@ from core.work import error_answer
 from services.listeners import Listener
 
 READ_BYTES = 64 * 1024
-SHORT_READ_BYTES = 448  # small enough for pymalloc, which is faster than malloc and realloc of 64 KiB
+SHORT_READ_BYTES = (
+    448  # small enough for pymalloc, which is faster than malloc and realloc of 64 KiB
+)
 
 
 def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:
-    """Set TCP_NODELAY (for TCP) and the buffer sizes of a socket. The kernel may double them; 0 keeps its defaults."""
+    """Set TCP_NODELAY (for TCP) and the buffer sizes of a socket. The kernel may double them; 0
+    keeps its defaults.
+    """
     if sock.family != socket.AF_UNIX:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, nodelay)
     if buffer_bytes:
@@ -42,7 +48,9 @@ class Connection:
         self.until: float | None = None
 
     def receive(self) -> list[bytes] | None:
-        """Return the complete requests that have arrived (maybe an empty list), or None if the peer has hung up."""
+        """Return the complete requests that have arrived (maybe an empty list), or None if the peer
+        has hung up.
+        """
         try:
             data = self.sock.recv(self._read_bytes, MSG_DONTWAIT)
         except BlockingIOError:
@@ -53,7 +61,9 @@ class Connection:
         return self.frames.feed(data) if data else None
 
     def send(self, reply: bytes) -> None:
-        """Send as much of *reply* as the peer accepts now, and keep the remaining bytes in `unsent`."""
+        """Send as much of *reply* as the peer accepts now, and keep the remaining bytes in
+        `unsent`.
+        """
         if self.unsent:
             self.unsent += reply
             return
@@ -67,11 +77,15 @@ class Connection:
             self.unsent = reply[sent:]
 
     def refuse(self, code: int, err: str) -> None:
-        """Send an error answer with status *code* to the peer. The caller must then close the connection."""
+        """Send an error answer with status *code* to the peer. The caller must then close the
+        connection.
+        """
         self.send(frame(error_answer(code, err)))
 
     def flush(self) -> bool:
-        """Send as many of the unsent bytes as the peer accepts now. Return whether all unsent bytes were sent."""
+        """Send as many of the unsent bytes as the peer accepts now. Return whether all unsent bytes
+        were sent.
+        """
         reply, self.unsent = self.unsent, b""
         self.send(reply)
         return not self.unsent

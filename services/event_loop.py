@@ -13,12 +13,14 @@ class LoopService:
     """A service with one event loop and one listener.
 
     new_loop: creates the event loop
-    counted: the number of answered requests. Only the loop's thread counts, just before it sends an answer, because the
-        process may be stopped after the answer
+    counted: the number of answered requests. Only the loop's thread counts, just before it sends an
+        answer, because the process may be stopped after the answer
     """
 
     def __init__(
-        self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+        self,
+        listener: Listener,
+        new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
     ) -> None:
         self.listeners = [listener]
         self._new_loop = new_loop
@@ -27,7 +29,9 @@ class LoopService:
     def start(self) -> None:
         """Start the event loop and wait until it accepts connections."""
         accepting, runner = threading.Event(), asyncio.Runner(loop_factory=self._new_loop)
-        threading.Thread(target=runner.run, args=(self._serve(accepting),), name="event loop", daemon=True).start()
+        threading.Thread(
+            target=runner.run, args=(self._serve(accepting),), name="event loop", daemon=True
+        ).start()
         accepting.wait()
 
     def counters(self) -> dict[str, Any]:

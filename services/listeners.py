@@ -1,7 +1,7 @@
 """Create listening sockets. Their address is a Unix path in the run's private folder, or host:port.
 
-TCP sockets listen on the loopback interface. If clients run on other hosts, the sockets listen at the host's address in
-the plan and accept connections only from these hosts.
+TCP sockets listen on the loopback interface. If clients run on other hosts, the sockets listen at
+the host's address in the plan and accept connections only from these hosts.
 """
 
 import os
@@ -16,7 +16,8 @@ LOOPBACK = "127.0.0.1"
 
 
 class Reach:
-    """The address at which this process's TCP sockets listen, and the hosts whose connections they accept.
+    """The address at which this process's TCP sockets listen, and the hosts whose connections they
+    accept.
 
     The attributes are set once, before the service is made.
     peers: addresses of the served hosts; if empty, all
@@ -29,7 +30,8 @@ class Reach:
 
     @classmethod
     def admits(cls, address: Any) -> bool:
-        """Return whether to serve a connection from *address*. If not, add the connection to the count `strangers`.
+        """Return whether to serve a connection from *address*. If not, add the connection to the
+        count `strangers`.
 
         address: as accept() returns it
         """
@@ -43,7 +45,9 @@ class PeerSocket(socket.socket):
     """A listening socket whose accept() returns only connections from the hosts in Reach.peers."""
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection from an allowed host, and close connections from other hosts. Raises OSError."""
+        """Return the next connection from an allowed host, and close connections from other hosts.
+        Raises OSError.
+        """
         while True:
             sock, address = super().accept()
             if Reach.admits(address):
@@ -52,7 +56,9 @@ class PeerSocket(socket.socket):
 
 
 def for_peers(sock: socket.socket) -> socket.socket:
-    """Return a socket with the same descriptor that accepts connections only from Reach.peers, if these are set."""
+    """Return a socket with the same descriptor that accepts connections only from Reach.peers, if
+    these are set.
+    """
     if not Reach.peers:
         return sock
     timeout_s = sock.gettimeout()
@@ -81,10 +87,14 @@ class Listener:
 
 
 def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:
-    """Create the listening sockets of one service, as many as *sockets*, for TCP or Unix sockets. Raises OSError."""
+    """Create the listening sockets of one service, as many as *sockets*, for TCP or Unix sockets.
+    Raises OSError.
+    """
     if cell.transport == "tcp":
         return [listen_tcp() for _ in range(sockets)]
-    return [_listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)]
+    return [
+        _listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)
+    ]
 
 
 def listen_tcp() -> Listener:

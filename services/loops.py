@@ -1,11 +1,13 @@
-"""Implement the parameter DISPATCH, which says how the worker threads of a service wait for readable sockets.
+"""Implement the parameter DISPATCH, which says how the worker threads of a service wait for
+readable sockets.
 
-With `any`, all workers wait on one watch. With `leader` and `owned`, each worker has a loop: a watch, and the sockets
-for which it waits. It serves them in batches. A balancer moves idle sockets between loops. With `leader`, one loop
-has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks a loop for
-longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so that a long handler delays only its own
-request. While handlers are long, all loops serve.
-Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
+With `any`, all workers wait on one watch. With `leader` and `owned`, each worker has a loop: a
+watch, and the sockets for which it waits. It serves them in batches. A balancer moves idle sockets
+between loops. With `leader`, one loop has all sockets and the other workers wait; with `owned`, all
+loops share them. If one handler blocks a loop for longer than BLOCKED_AFTER_S, the loop's other
+sockets move to a free loop, so that a long handler delays only its own request. While handlers are
+long, all loops serve. Source: D. Schmidt et al., Leader/Followers, PLoP 2000;
+docs/decisions/021-dispatch.md.
 """
 
 import socket
@@ -21,8 +23,11 @@ from core.runtime import gil_enabled
 from services.watch import SocketWatch, make_watch
 
 BLOCKED_AFTER_S = 0.005
-CHECK_EVERY_S = 0.01  # between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
-LONG_NS = 2_000_000  # CPU time between two checks from which a handler is long; waiting does not count
+# between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
+CHECK_EVERY_S = 0.01
+LONG_NS = (
+    2_000_000  # CPU time between two checks from which a handler is long; waiting does not count
+)
 LONG_CHECKS = 20  # number of checks for which the balancer remembers a long handler
 IDLE_CHECKS = 20  # number of checks without a request after which the balancer sleeps
 NOTHING = -1
@@ -31,8 +36,8 @@ NOTHING = -1
 class Loop:
     """The sockets for which one worker waits, except the socket that the worker is serving.
 
-    A thread claims a socket, to serve or move it, by removing its fd from fds. Removing from a set is atomic, so only
-    one thread succeeds. The lock keeps fds and the watch consistent.
+    A thread claims a socket, to serve or move it, by removing its fd from fds. Removing from a set
+    is atomic, so only one thread succeeds. The lock keeps fds and the watch consistent.
 
     busy: the socket that the worker is serving, or is about to claim
     served: sockets that have been readable since the balancer's last check
@@ -40,7 +45,17 @@ class Loop:
     retired: whether the worker must give all sockets to other loops after the current batch
     """
 
-    __slots__ = ("_cpu_clock", "_look", "busy", "fds", "lock", "retired", "served", "turns", "watch")
+    __slots__ = (
+        "_cpu_clock",
+        "_look",
+        "busy",
+        "fds",
+        "lock",
+        "retired",
+        "served",
+        "turns",
+        "watch",
+    )
 
     def __init__(self, watch: SocketWatch) -> None:
         self.watch = watch
@@ -51,7 +66,10 @@ class Loop:
         self.turns = 0
         self.retired = False
         self._cpu_clock: int | None = None
-        self._look: tuple[tuple[int, int], int] = (NOTHING, NOTHING), 0  # request and CPU time at the last check
+        self._look: tuple[tuple[int, int], int] = (
+            (NOTHING, NOTHING),
+            0,
+        )  # request and CPU time at the last check
 
     def begin(self) -> None:
         """Prepare the clock for the worker's CPU time. The worker thread calls this method once."""
@@ -65,7 +83,9 @@ class Loop:
             self.watch.add(fd)
 
     def remove(self, fd: int) -> bool:
-        """Stop waiting for the socket *fd*. Return False if a worker is serving the socket or another loop has it."""
+        """Stop waiting for the socket *fd*. Return False if a worker is serving the socket or
+        another loop has it.
+        """
         with self.lock:
             try:
                 self.fds.remove(fd)
@@ -75,7 +95,9 @@ class Loop:
         return True
 
     def served_lately(self) -> set[int]:
-        """Return the sockets that this worker served since the last call and that no other worker has now."""
+        """Return the sockets that this worker served since the last call and that no other worker
+        has now.
+        """
         served, self.served = self.served, set()
         here = served & self.fds
         if self.busy in served:
@@ -83,7 +105,9 @@ class Loop:
         return here
 
     def blocked_ns(self) -> int:
-        """Return the CPU time in ns spent on the current request since the last call, or NOTHING for a new request."""
+        """Return the CPU time in ns spent on the current request since the last call, or NOTHING
+        for a new request.
+        """
         request, looked = (self.turns, self.busy), self._look
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
         self._look = request, cpu_ns
@@ -91,10 +115,11 @@ class Loop:
 
 
 class Loops:
-    """The dispatch strategies `leader` and `owned`: each worker has a loop, and a balancer moves sockets among them.
+    """The dispatch strategies `leader` and `owned`: each worker has a loop, and a balancer moves
+    sockets among them.
 
-    The balancer is a thread. It gives each active loop an equal share of the sockets that have requests, ignores silent
-    sockets, and sleeps while there are no requests.
+    The balancer is a thread. It gives each active loop an equal share of the sockets that have
+    requests, ignores silent sockets, and sleeps while there are no requests.
 
     active: number of loops that have sockets while no handler is long
     """
@@ -112,7 +137,9 @@ class Loops:
         threading.Thread(target=self._balance_for_ever, name="balancer", daemon=True).start()
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Serve the sockets of a worker's loop for ever. serve(fd) returns whether to wait for *fd* again."""
+        """Serve the sockets of a worker's loop for ever. serve(fd) returns whether to wait for *fd*
+        again.
+        """
         loop = self._loops[worker]
         loop.begin()
         wait, arm, claim, put_back = loop.watch.wait, loop.watch.arm, loop.fds.remove, loop.fds.add
@@ -144,14 +171,18 @@ class Loops:
     resume = add
 
     def pause(self, fd: int) -> None:
-        """Stop waiting for data on the socket *fd* until resume(). The worker that serves *fd* calls this method."""
+        """Stop waiting for data on the socket *fd* until resume(). The worker that serves *fd*
+        calls this method.
+        """
         self._client.pop(fd, None)
         self._home.pop(fd).watch.forget(fd)
 
     forget = pause
 
     def holds(self, fd: int) -> bool:
-        """Return whether the selector of the workers' loops supports file descriptors as high as *fd*."""
+        """Return whether the selector of the workers' loops supports file descriptors as high as
+        *fd*.
+        """
         return self._loops[0].watch.holds(fd)
 
     def _balance_for_ever(self) -> None:
@@ -159,7 +190,9 @@ class Loops:
         held_ns: dict[Loop, int] = {}
         while True:
             if idle < IDLE_CHECKS:
-                self._wake.acquire(timeout=BLOCKED_AFTER_S if held_ns or self._long_checks else CHECK_EVERY_S)
+                self._wake.acquire(
+                    timeout=BLOCKED_AFTER_S if held_ns or self._long_checks else CHECK_EVERY_S
+                )
             else:
                 self._rest()
             before, turns = turns, sum([loop.turns for loop in self._loops])
@@ -183,7 +216,9 @@ class Loops:
 
         held: the loops whose workers are blocked by a handler, and which are therefore not active
         """
-        served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
+        served = {
+            loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING
+        }
         connections = sum(map(len, served.values()))
         free = [loop for loop in self._loops if loop not in held]
         if free:
@@ -193,10 +228,11 @@ class Loops:
             self._share(served, -(-connections // len(self._active)))
 
     def _share(self, served: dict[Loop, set[int]], target: int) -> None:
-        """Move sockets between workers' loops: about *target* served sockets to each active loop, none to other loops.
+        """Move sockets between workers' loops: about *target* served sockets to each active loop,
+        none to other loops.
 
-        The connections of one client stay together if possible, because a client has fewer requests in flight than
-        connections.
+        The connections of one client stay together if possible, because a client has fewer requests
+        in flight than connections.
         """
         for loop in served:
             loop.retired = loop not in self._active
@@ -220,10 +256,11 @@ class Loops:
         self._settled = set() if stayed else active
 
     def _by_client(self, fds: Collection[int]) -> Iterable[set[int]]:
-        """Group the sockets *fds* by client process, because the sockets of one client should stay together.
+        """Group the sockets *fds* by client process, because the sockets of one client should stay
+        together.
 
-        A socket forms a group of its own if its client process is unknown. So do all sockets if there are no more
-        sockets than active loops.
+        A socket forms a group of its own if its client process is unknown. So do all sockets if
+        there are no more sockets than active loops.
         """
         if len(fds) <= len(self._active):
             return [{fd} for fd in fds]
@@ -235,12 +272,16 @@ class Loops:
         return clients.values()
 
     def _move_all(self, loop: Loop) -> None:
-        """Move the sockets of a worker's loop to active loops, except the socket that the worker is serving."""
+        """Move the sockets of a worker's loop to active loops, except the socket that the worker is
+        serving.
+        """
         for fd in loop.fds.copy():
             self._move(fd, loop, min(self._active, key=_size))
 
     def _move(self, fd: int, here: Loop, there: Loop) -> bool:
-        """Move the socket *fd* from one worker's loop to another's. Return False if a worker is serving the socket."""
+        """Move the socket *fd* from one worker's loop to another's. Return False if a worker is
+        serving the socket.
+        """
         if here is there or not here.remove(fd):
             return False
         self._home[fd] = there
@@ -249,13 +290,17 @@ class Loops:
 
 
 def peer_of(fd: int) -> int:
-    """Return the id of the process at the other end of a Unix socket; 0 if unknown. Source: unix(7), SO_PEERCRED."""
+    """Return the id of the process at the other end of a Unix socket; 0 if unknown. Source:
+    unix(7), SO_PEERCRED.
+    """
     if not hasattr(socket, "SO_PEERCRED"):
         return 0
     try:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
         try:
-            pid: int = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+            pid: int = struct.unpack(
+                "3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            )[0]
             return pid
         finally:
             sock.detach()
@@ -273,7 +318,9 @@ def _is_busy(loop: Loop) -> bool:
 
 
 class Shared:
-    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch, such as an epoll."""
+    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch, such
+    as an epoll.
+    """
 
     def __init__(self, watch: SocketWatch) -> None:
         self._watch = watch
@@ -281,7 +328,9 @@ class Shared:
         self.forget, self.holds = watch.forget, watch.holds
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket *fd* again."""
+        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket
+        *fd* again.
+        """
         wait, arm = self._watch.wait, self._watch.arm
         while True:
             for fd in wait():
@@ -289,16 +338,20 @@ class Shared:
                     arm(fd)
 
     def pause(self, fd: int) -> None:
-        """Do nothing: a socket that is being served is not watched for data anyway before resume() is called."""
+        """Do nothing: a socket that is being served is not watched for data anyway before resume()
+        is called.
+        """
 
 
 Dispatch = Shared | Loops  # a strategy that gives each readable socket to one worker
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
-    """Create the object that gives readable sockets to workers as the parameter DISPATCH of *cell* says.
+    """Create the object that gives readable sockets to workers as the parameter DISPATCH of *cell*
+    says.
 
-    DISPATCH `auto` means `leader` with the GIL, and `any` without it. Raises BadInput for an unsupported selector.
+    DISPATCH `auto` means `leader` with the GIL, and `any` without it. Raises BadInput for an
+    unsupported selector.
     """
     workers = cell.num_workers_per_api_service
     dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch

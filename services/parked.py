@@ -21,7 +21,9 @@ READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parked:
-    """A pending wait for a socket event, with a deadline and the functions to call. Without a socket, it is a timer."""
+    """A pending wait for a socket event, with a deadline and the functions to call. Without a
+    socket, it is a timer.
+    """
 
     sock: socket.socket | None
     event: int
@@ -31,7 +33,9 @@ class _Parked:
 
 
 class ParkedConnections:
-    """A thread that waits for many slow connections, each with a deadline. Any thread may call the public methods."""
+    """A thread that waits for many slow connections, each with a deadline. Any thread may call the
+    public methods.
+    """
 
     def __init__(self) -> None:
         self._coming: deque[_Parked] = deque()
@@ -43,12 +47,22 @@ class ParkedConnections:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
-        """Call *ready* when the peer sends data. If none comes by *until* (monotonic time), close the connection."""
-        self._park(_Parked(connection.sock, READ, until, lambda: ready(connection), connection.close))
+    def wait_for_request(
+        self, connection: Connection, until: float, ready: Callable[[Connection], None]
+    ) -> None:
+        """Call *ready* when the peer sends data. If none comes by *until* (monotonic time), close
+        the connection.
+        """
+        self._park(
+            _Parked(connection.sock, READ, until, lambda: ready(connection), connection.close)
+        )
 
-    def flush(self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER) -> None:
-        """Send the unsent bytes when the peer accepts them, then call *done*. Close the connection at *until*."""
+    def flush(
+        self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER
+    ) -> None:
+        """Send the unsent bytes when the peer accepts them, then call *done*. Close the connection
+        at *until*.
+        """
 
         def on_room() -> None:
             if connection.flush():
@@ -65,8 +79,9 @@ class ParkedConnections:
     def close(self, connection: Connection) -> None:
         """Close the connection in a way that lets the peer receive the last answer.
 
-        All bytes are sent, then data from the peer is read and discarded, because closing with unread data would reset
-        the connection and lose the answer. The peer has FLUSH_S to read the answer and LINGER_S to close.
+        All bytes are sent, then data from the peer is read and discarded, because closing with
+        unread data would reset the connection and lose the answer. The peer has FLUSH_S to read the
+        answer and LINGER_S to close.
         """
         if connection.unsent:
             self.flush(connection, self._hang_up, monotonic() + FLUSH_S)
@@ -102,7 +117,9 @@ class ParkedConnections:
     def _start_once(self) -> None:
         with self._starting:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._watch, name="parked connections", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._watch, name="parked connections", daemon=True
+                )
                 self._thread.start()
 
     def _watch(self) -> None:

@@ -1,7 +1,7 @@
 """The service of system 1: one listening socket and no connection cache.
 
-An acceptor passes each connection to a pool of workers. A worker reads one request, answers it and closes the
-connection.
+An acceptor passes each connection to a pool of workers. A worker reads one request, answers it and
+closes the connection.
 """
 
 import select
@@ -19,11 +19,15 @@ from services.listeners import Listener, listen
 from services.parked import ParkedConnections
 
 READ_DEADLINE_S = 5.0
-PATIENCE_MS = 50  # how long a worker waits for a request to begin before it sets the connection aside
+PATIENCE_MS = (
+    50  # how long a worker waits for a request to begin before it sets the connection aside
+)
 
 
 class ThreadedService:
-    """A service that answers one request per connection. A client has READ_DEADLINE_S to send the whole request."""
+    """A service that answers one request per connection. A client has READ_DEADLINE_S to send the
+    whole request.
+    """
 
     def __init__(self, listener: Listener, workers: int) -> None:
         self.listeners = [listener]
@@ -60,13 +64,16 @@ class ThreadedService:
             elif bodies:
                 self._answer(connection, bodies[0], worker)
             elif connection.frames.refused_bytes is not None:
-                connection.refuse(413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted")
+                connection.refuse(
+                    413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted"
+                )
                 self._parked.close(connection)
             else:
                 self._set_aside(connection)
 
     def _has_time_for(self, connection: Connection) -> bool:
-        """Return whether a worker may wait for a new connection's request, because no other connection needs a worker.
+        """Return whether a worker may wait for a new connection's request, because no other
+        connection needs a worker.
 
         A connection is new if its client has sent nothing and the connection was never set aside.
         """
@@ -74,7 +81,9 @@ class ThreadedService:
 
     def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
         reply = frame(answer(body))
-        worker.requests += 1  # before sending, because this process may be stopped after its last answer
+        worker.requests += (
+            1  # before sending, because this process may be stopped after its last answer
+        )
         connection.send(reply)
         if connection.unsent:
             self._parked.close(connection)
@@ -99,12 +108,16 @@ class ThreadedService:
 
 
 def _begins_soon(connection: Connection) -> bool:
-    """Return whether the client begins to send within PATIENCE_MS. Most clients send right after connecting."""
+    """Return whether the client begins to send within PATIENCE_MS. Most clients send right after
+    connecting.
+    """
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
-    """Create a service with one listening socket and no connection cache (system 1), as *cell* configures it."""
+    """Create a service with one listening socket and no connection cache (system 1), as *cell*
+    configures it.
+    """
     return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

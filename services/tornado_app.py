@@ -1,7 +1,9 @@
-"""The service of system 3: Tornado with one event loop per process. The calculation runs in the handler.
+"""The service of system 3: Tornado with one event loop per process. The calculation runs in the
+handler.
 
-POST /calc accepts the params of the frame protocol as its JSON body, such as {"target": 1000}, or the whole request
-of the frame protocol. It answers with the frame protocol's JSON, whose code is also the HTTP status.
+POST /calc accepts the params of the frame protocol as its JSON body, such as {"target": 1000}, or
+the whole request of the frame protocol. It answers with the frame protocol's JSON, whose code is
+also the HTTP status.
 """
 
 import socket
@@ -53,7 +55,9 @@ class RouteHandler(RequestHandler):
 
     def _params(self) -> dict[str, Any]:
         if not self.chunks:
-            return {name: _text(values[-1]) for name, values in self.request.query_arguments.items()}
+            return {
+                name: _text(values[-1]) for name, values in self.request.query_arguments.items()
+            }
         params = decode(b"".join(self.chunks))
         if type(params) is dict and type(params.get("params")) is dict:
             params = params["params"]
@@ -79,7 +83,9 @@ class TornadoService(LoopService):
 
     async def accept(self, sock: socket.socket) -> None:
         """Begin to accept connections on the listening socket *sock*."""
-        application = Application([(r".*", RouteHandler, {"service": self})], log_function=lambda _: None)
+        application = Application(
+            [(r".*", RouteHandler, {"service": self})], log_function=lambda _: None
+        )
         HTTPServer(application, max_body_size=2**62).add_socket(sock)
 
 

@@ -1,7 +1,7 @@
 """Define watches, which are objects on which many workers wait for readable sockets.
 
-A watch gives each readable socket to one worker, and does not watch the socket again until arm() is called. The workers
-wait on the watch themselves, without a watcher thread or a queue.
+A watch gives each readable socket to one worker, and does not watch the socket again until arm() is
+called. The workers wait on the watch themselves, without a watcher thread or a queue.
 """
 
 import os
@@ -19,7 +19,9 @@ BATCH = 64
 
 
 class SocketWatch:
-    """A watcher for readable sockets. Any thread may call add() and arm(), and many threads may call wait() at once."""
+    """A watcher for readable sockets. Any thread may call add() and arm(), and many threads may
+    call wait() at once.
+    """
 
     def add(self, fd: int) -> None:
         """Start watching the socket *fd*."""
@@ -30,13 +32,17 @@ class SocketWatch:
         raise NotImplementedError
 
     def wait(self) -> list[int]:
-        """Wait for readable sockets and return some. No other thread gets a returned socket until arm() is called."""
+        """Wait for readable sockets and return some. No other thread gets a returned socket until
+        arm() is called.
+        """
         raise NotImplementedError
 
     def forget(self, fd: int) -> None:
-        """Stop watching the socket *fd*, because the worker that serves the socket is about to close it.
+        """Stop watching the socket *fd*, because the worker that serves the socket is about to
+        close it.
 
-        Some kernel interfaces stop by themselves when a file descriptor is closed, so there is nothing to do for them.
+        Some kernel interfaces stop by themselves when a file descriptor is closed, so there is
+        nothing to do for them.
         """
 
     def holds(self, fd: int) -> bool:
@@ -45,7 +51,9 @@ class SocketWatch:
 
 
 class EpollWatch(SocketWatch):
-    """A socket watcher with one epoll for all workers. EPOLLONESHOT gives each readable socket to one worker."""
+    """A socket watcher with one epoll for all workers. EPOLLONESHOT gives each readable socket to
+    one worker.
+    """
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -67,7 +75,9 @@ class EpollWatch(SocketWatch):
 
 
 class BatchEpollWatch(EpollWatch):
-    """A socket watcher with one epoll for one worker. The worker serves all readable sockets before it waits again."""
+    """A socket watcher with one epoll for one worker. The worker serves all readable sockets before
+    it waits again.
+    """
 
     def add(self, fd: int) -> None:
         self._epoll.register(fd, select.EPOLLIN)
@@ -105,13 +115,16 @@ def _is_closed(fd: int) -> bool:
 
 
 class LeaderWatch(SocketWatch):
-    """A socket watcher with poll() or select(), which have no one-shot mode. One worker, the leader, waits at a time.
+    """A socket watcher with poll() or select(), which have no one-shot mode. One worker, the
+    leader, waits at a time.
 
     Arming a socket wakes the leader, so that it waits for this socket, too.
     Source: D. Schmidt et al., Leader/Followers, PLoP 2000.
     """
 
-    def __init__(self, wait_for_any: Callable[[set[int]], list[int]], highest_fd: int | None = None) -> None:
+    def __init__(
+        self, wait_for_any: Callable[[set[int]], list[int]], highest_fd: int | None = None
+    ) -> None:
         self._wait_for_any = wait_for_any
         self._highest_fd = highest_fd
         self._leading = threading.Lock()
@@ -162,9 +175,9 @@ class LeaderWatch(SocketWatch):
 class ScanWatch(SocketWatch):
     """A socket watcher that tests its sockets for readability one after the other.
 
-    One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watcher for all of
-    these sockets, finds a readable one. Then it asks each socket again. An old version of gilscope's predecessor worked
-    in this way.
+    One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a
+    watcher for all of these sockets, finds a readable one. Then it asks each socket again. An old
+    version of gilscope's predecessor worked in this way.
     """
 
     def __init__(self, waker: SocketWatch, readable: Callable[[int], bool]) -> None:
@@ -232,7 +245,8 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
-    """Create the socket watcher for SELECTOR and SELECT_MODE. Raises BadInput for a selector that is not supported.
+    """Create the socket watcher for SELECTOR and SELECT_MODE. Raises BadInput for a selector that
+    is not supported.
 
     shared: whether many workers wait on the watcher at once
     """
@@ -254,7 +268,9 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
 
 
 def accept_or_none(listener: socket.socket) -> socket.socket | None:
-    """Accept a connection from a non-blocking *listener*. Return None if it was aborted or another worker took it."""
+    """Accept a connection from a non-blocking *listener*. Return None if it was aborted or another
+    worker took it.
+    """
     try:
         return listener.accept()[0]
     except (BlockingIOError, ConnectionAbortedError):

@@ -1,7 +1,8 @@
-"""Find the systems (services with their clients) that this folder and the experiments' *_systems.py files declare.
+"""Find the systems (services with their clients) that this folder and the experiments' *_systems.py
+files declare.
 
-For example, numbered_systems.py declares systems 1 to 4, and experiments/league/alt_systems.py declares alt-tornado-tcp
-and the other alternatives.
+For example, numbered_systems.py declares systems 1 to 4, and experiments/league/alt_systems.py
+declares alt-tornado-tcp and the other alternatives.
 """
 
 import importlib
@@ -19,7 +20,8 @@ from experiments import modules
 
 
 def find(name: str) -> System:
-    """Return the built-in system with the number or name *name*. Raises BadInput, which lists all systems.
+    """Return the built-in system with the number or name *name*. Raises BadInput, which lists all
+    systems.
 
     If *name* leads to a file that declares the system, only this file is imported.
     """
@@ -32,25 +34,37 @@ def find(name: str) -> System:
         message("{number} ({name})", number=system.number, name=system.name) for system in numbered
     ]
     known += [system.name for system in built_in() if not system.number]
-    raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
+    raise BadInput(
+        "System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known)
+    )
 
 
 def system_of(first_line: Mapping[str, Any]) -> System:
     """Return the system that a child's first line names: the file that declares it, or its key."""
-    return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(first_line["system"])
+    return (
+        load_system(Path(first_line[PATH_KEY]))
+        if PATH_KEY in first_line
+        else find(first_line["system"])
+    )
 
 
 @cache
 def built_in() -> tuple[System, ...]:
-    """Return all built-in systems: first the numbered systems in the order of their numbers, then all others."""
+    """Return all built-in systems: first the numbered systems in the order of their numbers, then
+    all others.
+    """
     systems = _declared(_modules())
-    return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
+    return tuple(
+        sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name))
+    )
 
 
 def readers(name: str) -> list[str]:
-    """Return which systems read the parameter *name*, as system numbers or names of groups of systems.
+    """Return which systems read the parameter *name*, as system numbers or names of groups of
+    systems.
 
-    Systems 1 to 4 appear as their numbers. All others appear as the names of their groups, such as the alternatives.
+    Systems 1 to 4 appear as their numbers. All others appear as the names of their groups, such as
+    the alternatives.
     """
     reading = [one for one in built_in() if one.takes(name)]
     numbered = [one.key for one in reading if one.group == "systems"]
@@ -58,14 +72,29 @@ def readers(name: str) -> list[str]:
 
 
 def _modules() -> list[str]:
-    """Return the modules that declare systems. pkgutil is not used, because importing it takes 4 ms in every child."""
-    names = (file.removesuffix(".py") for folder in __path__ for file in os.listdir(folder) if file.endswith(".py"))
-    return [*(f"{__name__}.{name}" for name in names if not name.endswith("__")), *modules("*_systems")]
+    """Return the modules that declare systems. pkgutil is not used, because importing it takes 4 ms
+    in every child.
+    """
+    names = (
+        file.removesuffix(".py")
+        for folder in __path__
+        for file in os.listdir(folder)
+        if file.endswith(".py")
+    )
+    return [
+        *(f"{__name__}.{name}" for name in names if not name.endswith("__")),
+        *modules("*_systems"),
+    ]
 
 
 def _named_like(name: str) -> list[str]:
-    """Return the modules that could declare the system *name*: s5_thread for 5, echo_systems for echo-libuv."""
-    dashed = {module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-") for module in _modules()}
+    """Return the modules that could declare the system *name*: s5_thread for 5, echo_systems for
+    echo-libuv.
+    """
+    dashed = {
+        module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-")
+        for module in _modules()
+    }
     return [
         module
         for module, begin in dashed.items()

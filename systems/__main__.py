@@ -1,4 +1,6 @@
-"""Run a measured child process: `python -m systems service` or `client`. See docs/child-contract.md."""
+"""Run a measured child process: `python -m systems service` or `client`. See
+docs/child-contract.md.
+"""
 
 import sys
 from collections.abc import Mapping
@@ -29,12 +31,19 @@ from systems import system_of
 
 
 def serve() -> None:
-    """Run a service until stdin ends. The command `reset` on stdin sets all counters to zero after the warm-up."""
+    """Run a service until stdin ends. The command `reset` on stdin sets all counters to zero after
+    the warm-up.
+    """
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
-    Reach.address, Reach.peers = first_line.get("address", Reach.address), frozenset(first_line.get("peers", ()))
-    service = loaded(system_of(first_line).service)(cell, first_line["service_id"], first_line["folder"])
+    Reach.address, Reach.peers = (
+        first_line.get("address", Reach.address),
+        frozenset(first_line.get("peers", ())),
+    )
+    service = loaded(system_of(first_line).service)(
+        cell, first_line["service_id"], first_line["folder"]
+    )
     service.start()
     usage, ready = Usage(), states()
     print_ready([listener.address for listener in service.listeners])
@@ -53,7 +62,9 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Run a client. Commands on stdin: `warm` (warm up), `go` (send all requests), `slice` (send for a short time)."""
+    """Run a client. Commands on stdin: `warm` (warm up), `go` (send all requests), `slice` (send
+    for a short time).
+    """
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
@@ -82,7 +93,8 @@ def call() -> None:
 def _client(first_line: Mapping[str, Any]) -> ClientFactory:
     """Return the factory that creates the client of the cell.
 
-    It is UserServiceClient for a user's service, else the factory that the system defines, else CallerClient.
+    It is UserServiceClient for a user's service, else the factory that the system defines, else
+    CallerClient.
     """
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient

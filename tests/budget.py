@@ -1,9 +1,11 @@
 """Tokens of Python in each top-level folder against its budget in pyproject.toml: `make lint`.
 
 Comments and layout do not count, and a docstring is one token, so that nothing is gained by packing code tighter.
-Raising a budget is a commit of its own that says what it buys.
+Raising a budget is a commit of its own that says what it buys. Nor may code be dense: outside of tests, no
+comprehension holds another one or a conditional expression, and a line of code has at most 8.0 tokens on average.
 """
 
+import ast
 import subprocess
 import sys
 import tokenize
@@ -12,6 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DENSEST = 8.0  # tokens a line of code
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LAYOUT = {"COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER"}
 
 
@@ -31,8 +35,24 @@ def tokens(path: Path) -> int:
     return count
 
 
+def packed(path: Path) -> list[int]:
+    """Return the lines of a file with a comprehension that holds another one, or a conditional expression."""
+    found = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, COMPREHENSIONS)]
+    held = {node.lineno: [*ast.walk(node)][1:] for node in found}
+    return [
+        line for line, nodes in held.items() if any(isinstance(node, (*COMPREHENSIONS, ast.IfExp)) for node in nodes)
+    ]
+
+
+def code_lines(path: Path) -> int:
+    """Return the number of lines on which a token begins."""
+    with path.open("rb") as file:
+        begun = [token for token in tokenize.tokenize(file.readline) if tokenize.tok_name[token.type] not in LAYOUT]
+    return len({token.start[0] for token in begun})
+
+
 def main() -> int:
-    """Print each folder that is over its budget, or has none. Exit status: 1 if there is such a folder."""
+    """Print each folder that is over its budget, and code that is too dense. Exit status: 1 if there is any."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     used: Counter[str] = Counter()
@@ -40,13 +60,20 @@ def main() -> int:
         if (ROOT / path).exists():
             used[path.parts[0] if len(path.parts) > 1 else "."] += tokens(ROOT / path)
     budget: dict[str, int] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["gilscope"]["budget"]
+    code = [path for path in map(Path, names) if path.parts[0] != "tests" and (ROOT / path).exists()]
+    dense = [f"{path}:{line}" for path in code for line in packed(ROOT / path)]
+    for place in dense:
+        print(f"{place}: a comprehension holds another one, or a conditional expression. Write a loop or a function.")
+    density = (used.total() - used["tests"]) / sum(code_lines(ROOT / path) for path in code)
+    if density > DENSEST:
+        print(f"A line of code has {density:.2f} tokens, but may have {DENSEST}. Write calmer lines.")
     over = [folder for folder, count in sorted(used.items()) if count > budget.get(folder, 0)]
     for folder in over:
         print(
             f"{folder} has {used[folder]:,} tokens, but its budget is {budget.get(folder, 0):,}. Remove code, or raise "
             "the budget in pyproject.toml in a commit that says what it buys."
         )
-    return bool(over)
+    return bool(over or dense or density > DENSEST)
 
 
 if __name__ == "__main__":

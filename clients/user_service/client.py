@@ -1,4 +1,6 @@
-"""The client of a user's service. It has a thread for each connection and sends the requests of the plan."""
+"""The client of a user's service. It has a thread for each connection and sends the requests of the
+plan.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -20,11 +22,14 @@ from core.request_plan import ANSWER_DEADLINE_S, RequestPlan, order
 from core.user_service import HTTP2
 
 ORDER_LENGTH = 4096  # after about so many requests, the order repeats
-STRIDE = 1597  # between the beginnings of successive users, so that they do not send rare requests together
+# between the beginnings of successive users, so that they do not send rare requests together
+STRIDE = 1597
 
 
 class PlanWorker:
-    """A worker of a client, with one connection and the counts of its requests. It connects again after an error."""
+    """A worker of a client, with one connection and the counts of its requests. It connects again
+    after an error.
+    """
 
     def __init__(
         self,
@@ -54,14 +59,17 @@ class PlanWorker:
             self._connection.close()
             self._connection = None
 
-    def call(self, requests: int | None, until_ns: int, schedule: Schedule, counts_from_ns: int = 0) -> None:
-        """Send *requests* requests; if *requests* is None, send until *until_ns*. Count and time each request.
+    def call(
+        self, requests: int | None, until_ns: int, schedule: Schedule, counts_from_ns: int = 0
+    ) -> None:
+        """Send *requests* requests; if *requests* is None, send until *until_ns*. Count and time
+        each request.
 
-        No request starts after *until_ns*, but each request is awaited. If the schedule has fixed times, a request
-        starts when it is due. After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. After one
-        timeout, nothing is sent in later calls, either: each counts the timeout again.
-        counts_from_ns: of the requests that start before this time, only errors count. uncounted says how many there
-            were
+        No request starts after *until_ns*, but each request is awaited. If the schedule has fixed
+        times, a request starts when it is due. After GIVE_UP_AFTER failures in a row, the remaining
+        requests are not sent. After one timeout, nothing is sent in later calls, either: each
+        counts the timeout again. counts_from_ns: of the requests that start before this time, only
+            errors count. uncounted says how many there were
         """
         failures, self.uncounted, now_ns = 0, 0, perf_counter_ns()
         if self._has_timed_out:
@@ -93,7 +101,9 @@ class PlanWorker:
         self.run_queue_ns = thread_run_queue_ns()
 
     def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
-        """Send and count one request. Return its failure code ("" if it was answered) and its end time."""
+        """Send and count one request. Return its failure code ("" if it was answered) and its end
+        time.
+        """
         tally = self.tally
         tally.sent += 1
         try:
@@ -114,10 +124,11 @@ class PlanWorker:
         return "", end
 
     def _ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send a request, and return its answer's status and body. Send it again if HTTP allows this (RFC 9112, 9.3.1).
+        """Send a request, and return its answer's status and body. Send it again if HTTP allows
+        this (RFC 9112, 9.3.1).
 
-        It may be sent again, once and on a new connection, if it is idempotent and the service closed a kept
-        connection before any byte of the answer.
+        It may be sent again, once and on a new connection, if it is idempotent and the service
+        closed a kept connection before any byte of the answer.
         """
         try:
             return self._take().ask(sent, method)
@@ -129,14 +140,20 @@ class PlanWorker:
         return self._take().ask(sent, method)
 
     def _note_timeout(self, failed: CallFailed) -> None:
-        """If an answer did not come in time, send no more requests. Note whether the connection never had an answer."""
+        """If an answer did not come in time, send no more requests. Note whether the connection
+        never had an answer.
+        """
         if failed.code == TIMEOUT:
             connection = self._connection
             self._has_timed_out = True
-            self.has_starved = not (connection and (connection.head or connection is self.tally.connection))
+            self.has_starved = not (
+                connection and (connection.head or connection is self.tally.connection)
+            )
 
     def _take(self) -> http.HttpConnection:
-        """Return the open connection, or a new one. Connect times go into a separate histogram. Raises CallFailed."""
+        """Return the open connection, or a new one. Connect times go into a separate histogram.
+        Raises CallFailed.
+        """
         if self._connection is None:
             start = perf_counter_ns()
             self._connection = self._connect()
@@ -152,8 +169,9 @@ class PlanWorker:
 class UserServiceClient(WorkerClient[PlanWorker]):
     """A client with NUM_CONNECTIONS_PER_CLIENT workers. Creating a client opens the connections.
 
-    service: the service's part of the child's first line: `protocol`, `requests`, `prefix` of the paths, `bursts`
-        (whether all connections repeatedly send together in the timed window) and `answer_deadline_s`
+    service: the service's part of the child's first line: `protocol`, `requests`, `prefix` of the
+        paths, `bursts` (whether all connections repeatedly send together in the timed window) and
+        `answer_deadline_s`
     """
 
     def __init__(
@@ -178,7 +196,10 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
         workers = []
         for user, turn in enumerate(places, first_user):
-            address, begin = addresses[turn][0], user * STRIDE % len(picks)  # each user begins at another request
+            address, begin = (
+                addresses[turn][0],
+                user * STRIDE % len(picks),
+            )  # each user begins at another request
             worker = PlanWorker(
                 partial(connector(service), address, deadline_s),
                 prepare(service, plan, address),
@@ -189,19 +210,27 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         super().__init__(workers, cell, cell.num_api_services, method)
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
-        """Send requests for a slice, a short time with a given start. Return its counts, and reset them to zero."""
+        """Send requests for a slice, a short time with a given start. Return its counts, and reset
+        them to zero.
+        """
         workers, schedules = self._workers, self._schedules(part.at_ns, part.until_ns)
 
         def send(place: int) -> None:
             if not (self._pace.rate or self._bursts):
-                wait_until(part.begins_ns(place * self._clients + self._client_id, len(workers) * self._clients))
+                wait_until(
+                    part.begins_ns(
+                        place * self._clients + self._client_id, len(workers) * self._clients
+                    )
+                )
             workers[place].call(None, part.until_ns, schedules[place], part.counts_from_ns)
 
         wait_until(part.at_ns)
         together([partial(send, place) for place in range(len(workers))])
         uncounted = sum(worker.uncounted for worker in workers)
         result = self._counted(part.counts_from_ns, perf_counter_ns(), uncounted)
-        at_edges = {} if self._pace.rate else time_at_edges(part, [[worker.tally] for worker in workers])
+        at_edges = (
+            {} if self._pace.rate else time_at_edges(part, [[worker.tally] for worker in workers])
+        )
         for worker in self._workers:
             worker.tally.clear()
             worker.tally.connect.clear()
@@ -217,8 +246,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
             for worker, amount, schedule in zip(self._workers, requests, schedules, strict=True)
         ]
 
-    def _schedules(self, started_ns: int, until_ns: int, most: int | None = None) -> Sequence[Schedule]:
-        """Return a schedule for each connection, which says when the connection sends its next request.
+    def _schedules(
+        self, started_ns: int, until_ns: int, most: int | None = None
+    ) -> Sequence[Schedule]:
+        """Return a schedule for each connection, which says when the connection sends its next
+        request.
 
         most: the number of requests at a rate, if there is no duration
         """
@@ -244,21 +276,30 @@ class UserServiceClient(WorkerClient[PlanWorker]):
             **total.to_result(started_ns, finished_ns),
             **({"starved": starved} if starved else {}),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
-            **({"overdue": self._arrivals.due() - total.sent - uncounted} if self._arrivals else {}),
+            **(
+                {"overdue": self._arrivals.due() - total.sent - uncounted} if self._arrivals else {}
+            ),
         }
 
 
 def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
     """Return the plan's requests as bytes for the service at *address*."""
-    return [PreparedRequest(request, http.message(request, address, service["prefix"])) for request in plan.requests]
+    return [
+        PreparedRequest(request, http.message(request, address, service["prefix"]))
+        for request in plan.requests
+    ]
 
 
 def connector(service: Mapping[str, Any]) -> Callable[..., http.HttpConnection]:
     """Return a function that opens a connection to the service.
 
-    With HTTP/2, the connection only shows whether the service accepts, because the native client sends the requests.
+    With HTTP/2, the connection only shows whether the service accepts, because the native client
+    sends the requests.
     """
     tls = service.get("tls")
     if not tls:
         return http.HttpConnection
-    return partial(http.HttpConnection, tls=http.Tls(tls, http.H2 if service["protocol"] == HTTP2 else http.HTTP1))
+    return partial(
+        http.HttpConnection,
+        tls=http.Tls(tls, http.H2 if service["protocol"] == HTTP2 else http.HTTP1),
+    )

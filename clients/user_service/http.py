@@ -23,13 +23,22 @@ from clients.channel import (
     split_head,
 )
 from core.child import TIMEOUT
-from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_FRAMING_BYTES, MAX_HEAD_BYTES, MAX_INTERIM, SWITCHING
+from core.limits import (
+    MAX_BODY_BYTES,
+    MAX_CHUNK_LINE_BYTES,
+    MAX_FRAMING_BYTES,
+    MAX_HEAD_BYTES,
+    MAX_INTERIM,
+    SWITCHING,
+)
 from core.request_plan import Request
 from core.secret import revealed
 
 TLS_FAILED = "tls"
 HTTP1, H2 = "http/1.1", "h2"  # names of ALPN
-CHUNK_BYTES = 8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
+CHUNK_BYTES = (
+    8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
+)
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 
 
@@ -47,8 +56,13 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
     """
     body = request.body_bytes()
     names = {name.lower() for name in request.headers}
-    headers = {} if "host" in names else {"Host": "localhost" if address.startswith("/") else address}
-    if (body or request.method in ("POST", "PUT", "PATCH")) and not names & {"content-length", "transfer-encoding"}:
+    headers = (
+        {} if "host" in names else {"Host": "localhost" if address.startswith("/") else address}
+    )
+    if (body or request.method in ("POST", "PUT", "PATCH")) and not names & {
+        "content-length",
+        "transfer-encoding",
+    }:
         headers |= {"Content-Length": str(len(body))}
     if body and "content-type" not in names:
         headers |= {"Content-Type": "application/json"}
@@ -56,7 +70,11 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
         body = chunked(body)
     named = {name: revealed(value) for name, value in request.headers.items()}
     lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
-    return f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n{lines}\r\n".encode() + body
+    return (
+        f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n"
+        f"{lines}\r\n".encode()
+        + body
+    )
 
 
 def chunked(body: bytes) -> bytes:
@@ -66,9 +84,11 @@ def chunked(body: bytes) -> bytes:
 
 
 class Deadline:
-    """The deadline for a whole answer. It is needed because a socket's timeout restarts with every byte.
+    """The deadline for a whole answer. It is needed because a socket's timeout restarts with every
+    byte.
 
-    The first send and receive use only the socket's timeout, which costs nothing. Later ones read the clock.
+    The first send and receive use only the socket's timeout, which costs nothing. Later ones read
+    the clock.
     """
 
     __slots__ = ("_deadline_s", "_sock", "_until", "_waits")
@@ -87,7 +107,9 @@ class Deadline:
         self._until = monotonic() + self._deadline_s
 
     def send(self, data: bytes) -> None:
-        """Send *data*. Raises CallFailed("timeout"), and OSError if the service has closed the connection."""
+        """Send *data*. Raises CallFailed("timeout"), and OSError if the service has closed the
+        connection.
+        """
         try:
             sent = self._sock.send(data)
             while sent < len(data):
@@ -98,7 +120,9 @@ class Deadline:
             raise CallFailed(TIMEOUT) from error
 
     def receive(self) -> bytes:
-        """Return the next received bytes, or b"" if the service has ended the stream. Raises CallFailed."""
+        """Return the next received bytes, or b"" if the service has ended the stream. Raises
+        CallFailed.
+        """
         if self._waits:
             self._shorten()
         self._waits += 1
@@ -142,7 +166,9 @@ class Tls:
             self._context.verify_mode = ssl.CERT_NONE
 
     def secured(self, sock: socket.socket, address: str) -> socket.socket:
-        """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed with the reason."""
+        """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed
+        with the reason.
+        """
         host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
         try:
             secured = self._context.wrap_socket(sock, server_hostname=host)
@@ -157,13 +183,24 @@ class Tls:
 
 
 class HttpConnection:
-    """A connection for HTTP/1.1. CallFailed says what failed: connect, closed, reset, extra, garbled or timeout.
+    """A connection for HTTP/1.1. CallFailed says what failed: connect, closed, reset, extra,
+    garbled or timeout.
 
-    usable: whether the connection can be used for another request; False if the service has announced its close
+    usable: whether the connection can be used for another request; False if the service has
+        announced its close
     head: the head of the last answer
     """
 
-    __slots__ = ("_deadline", "_deadline_s", "_parse_head", "_receive", "_sock", "_tls", "head", "usable")
+    __slots__ = (
+        "_deadline",
+        "_deadline_s",
+        "_parse_head",
+        "_receive",
+        "_sock",
+        "_tls",
+        "head",
+        "usable",
+    )
 
     def __init__(self, address: str, deadline_s: float, tls: Tls | None = None) -> None:
         sock = connect(address, deadline_s)
@@ -179,7 +216,9 @@ class HttpConnection:
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request, and return the status and the body of its response."""
         self._deadline.begin()
-        with suppress(OSError):  # the service has closed the connection, but its last answer can still be read
+        with suppress(
+            OSError
+        ):  # the service has closed the connection, but its last answer can still be read
             self._deadline.send(sent)
         head, rest = self._head(self._read_first())
         interim = 0
@@ -217,7 +256,8 @@ class HttpConnection:
         self._sock.close()
 
     def _head(self, data: bytes) -> tuple[Head, bytes]:
-        """Read the head of a response. Return the head, and the bytes of the body that were read together with it.
+        """Read the head of a response. Return the head, and the bytes of the body that were read
+        together with it.
 
         data: bytes of the response that were already read
         """
@@ -272,7 +312,9 @@ class HttpConnection:
         return bytes(body)
 
     def _line(self, data: bytes) -> tuple[bytes, bytes]:
-        """Add bytes from the service to *data* until it contains a whole line. Return the line, and the other bytes."""
+        """Add bytes from the service to *data* until it contains a whole line. Return the line, and
+        the other bytes.
+        """
         while (end := data.find(b"\r\n")) < 0:
             if len(data) > MAX_CHUNK_LINE_BYTES:
                 raise CallFailed("garbled")
@@ -280,7 +322,9 @@ class HttpConnection:
         return data[:end], data[end + 2 :]
 
     def _read_to(self, data: bytes, size: int) -> bytes:
-        """Read from the service until *data* has at least *size* bytes. Return *data* with the new bytes."""
+        """Read from the service until *data* has at least *size* bytes. Return *data* with the new
+        bytes.
+        """
         parts, have = [data], len(data)
         while have < size:
             parts.append(self._read())
@@ -297,7 +341,9 @@ class HttpConnection:
         return b"".join(parts)
 
     def _read_first(self) -> bytes:
-        """Return the first bytes of an answer. Raises CallFailed, which says whether the connection was a kept one."""
+        """Return the first bytes of an answer. Raises CallFailed, which says whether the connection
+        was a kept one.
+        """
         try:
             return self._read()
         except CallFailed as failed:
@@ -319,7 +365,9 @@ def _unreadable(data: bytes) -> CallFailed:
 
     If the answer is not HTTP, the error shows its first bytes.
     """
-    return CallFailed("garbled", "" if data.startswith(HTTP) else f"{shown_bytes(data)}, which is not HTTP")
+    return CallFailed(
+        "garbled", "" if data.startswith(HTTP) else f"{shown_bytes(data)}, which is not HTTP"
+    )
 
 
 def _chunk_size(line: bytes) -> int:

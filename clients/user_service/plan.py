@@ -1,4 +1,6 @@
-"""Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of requests."""
+"""Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of
+requests.
+"""
 
 import threading
 from contextlib import suppress
@@ -14,7 +16,9 @@ BURST = 16
 
 
 class PreparedRequest:
-    """An encoded request, and the last correct answer to it: an answer with the same bytes needs no second check."""
+    """An encoded request, and the last correct answer to it: an answer with the same bytes needs no
+    second check.
+    """
 
     __slots__ = ("_right", "request", "sent")
 
@@ -24,7 +28,9 @@ class PreparedRequest:
         self._right: bytes | None = None
 
     def wrong(self, status: int, body: bytes, head: bytes) -> Wrong | None:
-        """Compare an answer with the expected one. Return the difference, or None if the answer is right."""
+        """Compare an answer with the expected one. Return the difference, or None if the answer is
+        right.
+        """
         if status == self.request.expect_status and body == self._right:
             return None
         difference = wrong(self.request, status, body, head)
@@ -53,7 +59,9 @@ class PlanTally(Tally):
         super().clear()
         self.resent = self.reconnects = 0
 
-    def check(self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object) -> None:
+    def check(
+        self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object
+    ) -> None:
         """Count one answer, which came on *connection*."""
         self.answered += 1
         if connection is not self.connection:
@@ -86,7 +94,8 @@ class PlanTally(Tally):
 
 
 class Bursts:
-    """A schedule of bursts: each connection sends BURST requests, and then waits until all connections have done so.
+    """A schedule of bursts: each connection sends BURST requests, and then waits until all
+    connections have done so.
 
     If a connection is delayed, the others wait for it until *until_ns*.
     """
@@ -99,7 +108,9 @@ class Bursts:
         self._until_ns = until_ns
 
     def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
-        """Wait for all connections before the first request of a burst. Return 0, so the request is sent at once."""
+        """Wait for all connections before the first request of a burst. Return 0, so the request is
+        sent at once.
+        """
         if number % BURST == 0:
             with suppress(threading.BrokenBarrierError):
                 self._barrier.wait(max(0.0, (self._until_ns - perf_counter_ns()) / 1e9))

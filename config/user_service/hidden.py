@@ -1,4 +1,6 @@
-"""Hide secret values of a user's service: mask them in files and messages, and fill in {env:NAME}."""
+"""Hide secret values of a user's service: mask them in files and messages, and fill in
+{env:NAME}.
+"""
 
 import os
 import re
@@ -11,14 +13,30 @@ from core.secret import HIDDEN, USERINFO, Secret, Text
 # Headers that describe a message and never contain a secret. Source: the fields of RFC 9110.
 HARMLESS = frozenset(
     (
-        "accept", "accept-charset", "accept-encoding", "accept-language",
-        "content-encoding", "content-language", "content-length", "content-type",
-        "cache-control", "connection", "date", "expect", "host", "te", "trailer", "transfer-encoding",
-        "upgrade", "user-agent",
+        "accept",
+        "accept-charset",
+        "accept-encoding",
+        "accept-language",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-type",
+        "cache-control",
+        "connection",
+        "date",
+        "expect",
+        "host",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
     )
-)  # fmt: skip
+)
 VARIABLE = re.compile(r"(\{env:[A-Za-z_][A-Za-z0-9_]*\})")
-_SHOWN = re.compile(rf"{VARIABLE.pattern[:-1]}|\{{\{{[^{{}}]*\}}\}})")  # and places of values that are known only later
+_SHOWN = re.compile(
+    rf"{VARIABLE.pattern[:-1]}|\{{\{{[^{{}}]*\}}\}})"
+)  # and places of values that are known only later
 _SCHEME = re.compile(r"(?:Basic|Bearer|Digest|Token) +")
 _STANDS_FOR_A_SECRET = re.compile(r"(?:^|[\s=?&]|//)\.\.\.(?=$|[&@])")
 
@@ -31,7 +49,9 @@ def plain(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Replace *text* by `...`, but keep {env:NAME}, {{placeholders}} and an authorization scheme such as Bearer."""
+    """Replace *text* by `...`, but keep {env:NAME}, {{placeholders}} and an authorization scheme
+    such as Bearer.
+    """
     parts = _SHOWN.split(text)  # what is between the shown parts, and these, in turn
     parts[::2] = map(_masked, parts[::2])
     return "".join(parts)
@@ -52,7 +72,9 @@ def mask_pair(text: str) -> str:
 
 
 def mask_url(text: str) -> str:
-    """Mask passwords, user names and query values in a URL, a line with URLs, or a method and path."""
+    """Mask passwords, user names and query values in a URL, a line with URLs, or a
+    method and path.
+    """
     before, mark, query = mask_userinfo(text).partition("?")
     return before + mark + "&".join(map(mask_pair, query.split("&")))
 
@@ -71,13 +93,15 @@ def _masked(literal: str) -> str:
 def hidden(given: Given, mask_of: Mask) -> Text:
     """Return the given text with {env:NAME} filled in, as a Secret if there is anything to hide.
 
-    Raises BadInput if a variable is not set, or the text has `...` because it was copied from a saved command.
+    Raises BadInput if a variable is not set, or the text has `...` because it was copied from a
+    saved command.
     """
     template = given.text()
     shown = mask_of(template)
     if shown == template and mask_of is not plain and _STANDS_FOR_A_SECRET.search(template):
         raise BadInput(
-            '{name} contains "..." in place of a secret value, which was not saved. Give the value, or use '
+            '{name} contains "..." in place of a secret value, which was not saved. Give the '
+            "value, or use "
             "{example} to read it from an environment variable.",
             name=given.name,
             example="{env:NAME}",
@@ -90,7 +114,8 @@ def _variable(reference: str, name: str) -> str:
     variable = reference[len("{env:") : -1]
     if variable not in os.environ:
         raise BadInput(
-            "{name} reads the environment variable {variable}, which is not set. Set it and run again.",
+            "{name} reads the environment variable {variable}, which is not set. Set it and run "
+            "again.",
             name=name,
             variable=variable,
         )

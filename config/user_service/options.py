@@ -1,4 +1,6 @@
-"""Declare the options of a user's service: each is a flag, a key of `service` in a plan, or both."""
+"""Declare the options of a user's service: each is a flag, a key of `service` in a
+plan, or both.
+"""
 
 import os
 import re
@@ -33,15 +35,21 @@ from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
-_name = matching(r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter")
+_name = matching(
+    r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter"
+)
 _app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", "MODULE:NAME, such as shop.web:app")
 
 
 def _service_name(given: Given) -> str:
-    """Parse the name of a service in reports, which must not be the name of a system. Raises BadInput."""
+    """Parse the name of a service in reports, which must not be the name of a system. Raises
+    BadInput.
+    """
     name = _name(given)
     if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
-        raise BadInput("{name} is a name that gilscope uses itself. Choose another name.", name=name)
+        raise BadInput(
+            "{name} is a name that gilscope uses itself. Choose another name.", name=name
+        )
     return name
 
 
@@ -70,11 +78,16 @@ def _environment(given: Given) -> Mapping[str, Text]:
             raise replace(given, value={name: value}).wrong(
                 "a variable whose name does not contain = and whose value is a text"
             )
-    return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
+    return {
+        name: hidden(Given(value=value, name=f"--env {name}"), mask)
+        for name, value in given.value.items()
+    }
 
 
 def auto_topologies(cores: int, threads: Sequence[int] = AUTO_THREADS) -> list[tuple[int, int]]:
-    """Return pairs (processes, threads) with one process to two processes per core, and each number of *threads*."""
+    """Return pairs (processes, threads) with one process to two processes per core, and each number
+    of *threads*.
+    """
     processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
     return [(number, of_each) for number in processes for of_each in threads]
 
@@ -95,7 +108,9 @@ def _topology(given: Given) -> list[tuple[int, int]] | str:
 
 
 def _targets(given: Given) -> dict[str, Text]:
-    """Parse the services that already run, from {name: URL}, and fill in {env:NAME} in the URLs. Raises BadInput."""
+    """Parse the services that already run, from {name: URL}, and fill in {env:NAME} in the URLs.
+    Raises BadInput.
+    """
     if not isinstance(given.value, dict) or not given.value:
         raise given.wrong("a mapping such as {example}", example="{old: 'http://127.0.0.1:8000/'}")
     urls = {}
@@ -192,7 +207,8 @@ SERVICE = (
         ),
         Option(
             "--directory DIR",
-            "The folder in which the service starts (default: the plan's folder, or the current folder "
+            "The folder in which the service starts (default: the plan's folder, or the current "
+            "folder "
             "without a plan).",
             _directory,
         ),
@@ -212,7 +228,8 @@ SERVICE = (
         ),
         Option(
             "--topology T",
-            "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses numbers "
+            "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto "
+            "chooses numbers "
             "for this machine.",
             _topology,
             example='"2x1,1x2"',
@@ -222,8 +239,15 @@ SERVICE = (
 )
 EXTRA, GROUP = applying(
     STARTED,
-    Option("--extra NAME", "Also install this extra from the project's pyproject.toml.", key="", repeated=True),
-    Option("--group NAME", "Also install this dependency group of the project.", key="", repeated=True),
+    Option(
+        "--extra NAME",
+        "Also install this extra from the project's pyproject.toml.",
+        key="",
+        repeated=True,
+    ),
+    Option(
+        "--group NAME", "Also install this dependency group of the project.", key="", repeated=True
+    ),
 )
 IGNORE_PYTHON = Option(
     "--ignore-requires-python",
@@ -253,7 +277,9 @@ def masked_arguments(arguments: Iterable[str], redactor: Redactor) -> list[str]:
 
 
 def secrets_in_arguments(arguments: Sequence[str]) -> Iterator[str]:
-    """Yield every secret in a command line: words that are masked when it is saved, and the values of {env:NAME}."""
+    """Yield every secret in a command line: words that are masked when it is saved, and the values
+    of {env:NAME}.
+    """
     for word, shown in zip(arguments, masked_arguments(arguments, Redactor(())), strict=True):
         yield from (os.environ.get(name[5:-1], "") for name in VARIABLE.findall(word))
         if word != shown:

@@ -1,4 +1,6 @@
-"""Make the plan for a user's service, from a command, an application, or the URLs of running services."""
+"""Make the plan for a user's service, from a command, an application, or the URLs of running
+services.
+"""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +25,9 @@ from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
 from core.user_service import DEFAULT_NAME, HTTP, HTTPS, App, Command, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
-BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
+BLOCKS = (
+    8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
+)
 DEFAULTS: dict[str, int] = {
     "NUM_API_SERVICES": 1,
     "NUM_CLIENTS": 2,
@@ -35,13 +39,18 @@ DEFAULT_THREADS = 8
 MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
 _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
-_HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII)
+_HTTP = re.compile(
+    rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII
+)
 PORTS = {"http": "80", "https": "443", "tcp": ""}
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
-def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None, *, flagged: bool = False) -> Plan:
-    """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
+def user_service_plan(
+    given: Flags, folder: Path, defaults: Values | None = None, *, flagged: bool = False
+) -> Plan:
+    """Return the plan for a user's service from the texts of its YAML keys or flags. Raises
+    BadInput.
 
     given: texts by KEYS
     folder: the folder that relative paths refer to
@@ -59,7 +68,9 @@ def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None
         name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
         start=start,
         protocol=protocol,
-        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets_in((start, requests)))),
+        requests=_with_hidden_answers(
+            requests, Redactor(one.reveal() for one in secrets_in((start, requests)))
+        ),
     )
     return Plan(
         name=service.name,
@@ -72,7 +83,9 @@ def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None
 
 
 def _subject(given: Flags) -> Subject:
-    """Return what is given: a command, an application or running services. Raises BadInput unless it is exactly one."""
+    """Return what is given: a command, an application or running services. Raises BadInput unless
+    it is exactly one.
+    """
     starts = [key for key in STARTS if key in given]
     if len(starts) != 1:
         raise BadInput(
@@ -97,18 +110,27 @@ def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Tar
                 servers=SERVERS,
             )
         has_topology = "topology" in values
-        app = app_on(values["server"], values["app"], values.get("interface", ""), has_topology=has_topology)
+        app = app_on(
+            values["server"], values["app"], values.get("interface", ""), has_topology=has_topology
+        )
         return replace(app, **fields)
     check_command(str(values["command"]), has_environment="requirements" in values)
     return Command(**fields)
 
 
 def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:
-    """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises BadInput."""
+    """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises
+    BadInput.
+    """
     scheme, _, rest = revealed(url).partition(":")
     address, prefix = "", ""
     pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS else None
-    if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
+    if (
+        scheme == "unix"
+        and rest.startswith("/")
+        and rest.isprintable()
+        and len(rest.encode()) <= MOST_PATH_BYTES
+    ):
         address = rest
     elif (
         pattern
@@ -118,8 +140,10 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
         address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
     if not address:
         raise BadInput(
-            "The target URL of service {name} is {url} (protocol {protocol}). The URL must be http://HOST:PORT/PATH "
-            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to {last}.",
+            "The target URL of service {name} is {url} (protocol {protocol}). The URL must be "
+            "http://HOST:PORT/PATH "
+            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. "
+            "Ports are 1 to {last}.",
             name=name,
             url=str(url),
             protocol=protocol,
@@ -127,7 +151,9 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
             last=LAST_PORT,
         )
     parts = {"address": _part(url, address), "prefix": _part(url, prefix)}
-    return Target(name=name, url=url, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts)
+    return Target(
+        name=name, url=url, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts
+    )
 
 
 def _part(url: Text, part: str) -> Text:
@@ -141,11 +167,15 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     for request in plan.requests:
         answer = request.expect_json
         is_secret = answer is not ANY and redactor.json(answer) != answer
-        requests.append(replace(request, expect_json=hidden_answer(request)) if is_secret else request)
+        requests.append(
+            replace(request, expect_json=hidden_answer(request)) if is_secret else request
+        )
     return replace(plan, requests=tuple(requests))
 
 
-def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values) -> tuple[PlanRow, ...]:
+def _rows(
+    service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values
+) -> tuple[PlanRow, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     threaded = bool(service.command and service.command.threaded)
     if threaded:
@@ -161,17 +191,24 @@ def _rows(service: UserService, topology: list[tuple[int, int]] | str | None, de
     offered = _offered(service.command, topology)
     shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in offered]
     (system,) = systems(service)
-    return tuple(PlanRow(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)
+    return tuple(
+        PlanRow(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes
+    )
 
 
-def _offered(command: Command | None, topology: list[tuple[int, int]] | str) -> list[tuple[int, int]]:
-    """Return the pairs (processes, threads) of a topology. Raises BadInput if the server does not offer one of them."""
+def _offered(
+    command: Command | None, topology: list[tuple[int, int]] | str
+) -> list[tuple[int, int]]:
+    """Return the pairs (processes, threads) of a topology. Raises BadInput if the server does not
+    offer one of them.
+    """
     app = command if isinstance(command, App) and command.interface == ASGI else None
     if isinstance(topology, str):
         return auto_topologies(cores_usable(), (1,) if app else AUTO_THREADS)
     if app and any(threads > 1 for _, threads in topology):
         raise BadInput(
-            "topology is {topology}, but {server} serves an ASGI application with one event loop per worker process. "
+            "topology is {topology}, but {server} serves an ASGI application with one event loop "
+            "per worker process. "
             "Give numbers of processes with one thread each, such as 4x1,1x1.",
             topology=",".join(f"{processes}x{threads}" for processes, threads in topology),
             server=app.server,

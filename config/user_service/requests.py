@@ -1,4 +1,6 @@
-"""Read the requests that clients send to a user's service, and the correct answers, from YAML or flags."""
+"""Read the requests that clients send to a user's service, and the correct answers, from YAML or
+flags.
+"""
 
 import json
 import re
@@ -24,7 +26,17 @@ from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
 from core.messages import message
-from core.request_plan import ANY, COUNTER, INT, USER, UUID, Placeholder, Request, RequestPlan, places
+from core.request_plan import (
+    ANY,
+    COUNTER,
+    INT,
+    USER,
+    UUID,
+    Placeholder,
+    Request,
+    RequestPlan,
+    places,
+)
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
 
@@ -41,7 +53,9 @@ def _header(given: Given) -> tuple[str, Text]:
     """Parse a header such as 'Name: value'. Return name and value. Raises BadInput."""
     name, colon, text = given.text().partition(":")
     open_to_all = name.lower() in HARMLESS or given.is_public(name) or given.is_public("headers")
-    value = hidden(Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask)
+    value = hidden(
+        Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask
+    )
     printable = revealed(value).replace("\t", " ").isprintable()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
         raise replace(given, name="header").wrong("NAME: VALUE, such as Accept: application/json")
@@ -53,7 +67,10 @@ def _headers(given: Given) -> dict[str, Text]:
         return dict(_header(replace(given, value=text)) for text in given.value)
     if not isinstance(given.value, dict):
         raise given.wrong("a mapping such as {example}", example="{Accept: application/json}")
-    texts = {name: replace(given, value=text, name=name, mask=mask).text() for name, text in given.value.items()}
+    texts = {
+        name: replace(given, value=text, name=name, mask=mask).text()
+        for name, text in given.value.items()
+    }
     return dict(_header(replace(given, value=f"{name}: {text}")) for name, text in texts.items())
 
 
@@ -71,7 +88,9 @@ def _json(given: Given) -> Any:
         return json.loads(given.text())
     except (ValueError, RecursionError) as error:
         short = replace(given, value=given.text()[:200])
-        raise short.wrong("JSON such as {example} ({error})", example='{"id": 3}', error=error) from None
+        raise short.wrong(
+            "JSON such as {example} ({error})", example='{"id": 3}', error=error
+        ) from None
 
 
 def _digest(given: Given) -> str:
@@ -89,20 +108,31 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
         raise given.wrong("a method and a path that begins with /, such as GET /items/3")
     path: Text = match["path"]
     if isinstance(line, Secret):
-        path = Secret(line.shown.strip().removeprefix(match["method"] or "").strip(), name=name, value=match["path"])
+        path = Secret(
+            line.shown.strip().removeprefix(match["method"] or "").strip(),
+            name=name,
+            value=match["path"],
+        )
     return match["method"] or "GET", path
 
 
 def _save(given: Given) -> dict[str, dict[str, str]]:
-    """Parse the key `save`. Return a mapping from the names of saved values to their sources. Raises BadInput."""
+    """Parse the key `save`. Return a mapping from the names of saved values to their sources.
+    Raises BadInput.
+    """
     sources = given.value if isinstance(given.value, dict) else {"": given.value}
     for name, source in sources.items():
         kind, where = next(iter(source.items()), ("", "")) if isinstance(source, dict) else ("", "")
         is_one = isinstance(where, str) and where.isprintable() and len(source) == 1
-        is_right = is_one and {"json": where[:1] == "/", "header": True, "regex": _is_pattern(where)}.get(kind, False)
+        is_right = is_one and {
+            "json": where[:1] == "/",
+            "header": True,
+            "regex": _is_pattern(where),
+        }.get(kind, False)
         if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
             raise replace(given, name=f"save: {name}", value=source).wrong(
-                "a name that you choose, followed by the place in the answer from which the value is saved: "
+                "a name that you choose, followed by the place in the answer from which the value "
+                "is saved: "
                 "{examples}. A regular expression must not use look-around or back-references",
                 examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
             )
@@ -110,7 +140,9 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
 
 
 def _is_pattern(text: str) -> bool:
-    """Return whether *text* is a regular expression with a group, in syntax that Python and Rust both support."""
+    """Return whether *text* is a regular expression with a group, in syntax that Python and Rust
+    both support.
+    """
     try:
         return re.compile(text).groups > 0 and not _NOT_IN_RUST.search(text)
     except (re.error, RecursionError, OverflowError):
@@ -118,14 +150,16 @@ def _is_pattern(text: str) -> bool:
 
 
 def _public(given: Given) -> frozenset[str]:
-    """Return the parts of a request that contain no secrets, so that result.json may store them. Raises BadInput.
+    """Return the parts of a request that contain no secrets, so that result.json may store them.
+    Raises BadInput.
 
     The text PUBLIC stands for the whole request.
     """
     names = [PUBLIC] if given.value == PUBLIC else given.value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(
-            "true if the whole request is public, or a list of its public parts: query, body, headers or "
+            "true if the whole request is public, or a list of its public parts: query, body, "
+            "headers or "
             "names of headers"
         )
     return frozenset(map(str.lower, names))
@@ -164,7 +198,9 @@ REQUEST = applying(
         "A file with the body of the request. The path is relative to the YAML file.",
         Given.file,
     ),
-    Option("--expect-status N", "The HTTP status of a correct answer (default: 200).", whole(100, 999)),
+    Option(
+        "--expect-status N", "The HTTP status of a correct answer (default: 200).", whole(100, 999)
+    ),
     Option(
         "--expect-json JSON",
         "JSON that a correct answer contains. Objects in the answer may have more keys.",
@@ -173,25 +209,30 @@ REQUEST = applying(
     Option("expect_sha256", "The SHA-256 of the body of a correct answer, in hex.", _digest),
     Option(
         "first",
-        "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
+        "true: each virtual user sends the request once, before the measured requests, and keeps "
+        "cookies "
         "that answers set.",
         Given.truth,
     ),
     Option(
         "save",
-        "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
+        "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, "
+        "{header: "
         "X-Name} or {regex: ...}.",
         _save,
     ),
     Option(
         "public",
-        "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, X-Shard].",
+        "The parts of the request that may be saved and shown: true for all parts, or a list such "
+        "as [body, X-Shard].",
     ),
 )
 
 
 def _requests(given: Given) -> tuple[Request, ...] | RequestPlan:
-    """Parse a list of requests, or the name of a file that describes the requests completely. Raises BadInput."""
+    """Parse a list of requests, or the name of a file that describes the requests completely.
+    Raises BadInput.
+    """
     if isinstance(given.value, str):
         return load_requests(Path(given.file()))
     if not isinstance(given.value, list) or not given.value:
@@ -208,7 +249,8 @@ FILE = applying(
     ),
     Option(
         "--think-time T",
-        "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate.",
+        "The pause between an answer and the next request, such as 10ms (default: 0). Not possible "
+        "at a fixed rate.",
         parse_time,
         field="think_time_s",
         example="10ms",
@@ -218,7 +260,9 @@ REQUEST_KEYS, FILE_KEYS = by_key(REQUEST), by_key(FILE)
 
 
 def load_requests(path: Path) -> RequestPlan:
-    """Load a request plan from a YAML file. Raises BadInput naming file, key, value and what is accepted."""
+    """Load a request plan from a YAML file. Raises BadInput naming file, key, value and what is
+    accepted.
+    """
     content = read_yaml(path, "--requests")
     try:
         given = {"requests": content} if isinstance(content, list) else content
@@ -228,7 +272,8 @@ def load_requests(path: Path) -> RequestPlan:
             or type(given.get("requests")) is not list
         ):
             raise BadInput(
-                "The file must contain a list of requests, or a mapping whose keys are among {keys}.",
+                "The file must contain a list of requests, or a mapping whose keys are among "
+                "{keys}.",
                 keys=FILE_KEYS,
             )
         return request_plan(parsed(FILE, given, path.parent))
@@ -245,7 +290,10 @@ def request_plan(values: Flags) -> RequestPlan:
     if isinstance(requests, RequestPlan):
         for option in FILE:
             if option.key != "requests" and option.field in values:
-                raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=option.key)
+                raise BadInput(
+                    "{key} belongs in the requests file, next to `requests`. Move it there.",
+                    key=option.key,
+                )
         return requests
     plan = RequestPlan(**{**fields_of(RequestPlan, values), "requests": requests})
     _expect_values(plan)
@@ -253,7 +301,9 @@ def request_plan(values: Flags) -> RequestPlan:
 
 
 def _expect_values(plan: RequestPlan) -> None:
-    """Raise BadInput if nothing fills a placeholder of a request, or if no request counts in the result."""
+    """Raise BadInput if nothing fills a placeholder of a request, or if no request counts in the
+    result.
+    """
     saved = {name for request in plan.requests if request.first for name in request.save}
     known = set[str]()
     for request in plan.requests:
@@ -262,11 +312,16 @@ def _expect_values(plan: RequestPlan) -> None:
             fields = [part for part in places(text) if isinstance(part, Placeholder)]
             whole = b"".join(part for part in places(text) if isinstance(part, bytes))
             available = known | {COUNTER, USER, UUID, INT} | (set() if request.first else saved)
-            wrong = [field.name for field in fields if field.name not in available or field.low > field.high]
+            wrong = [
+                field.name
+                for field in fields
+                if field.name not in available or field.low > field.high
+            ]
             wrong += [match.decode(errors="replace") for match in _PLACE_LIKE.findall(whole)]
             if wrong:
                 raise BadInput(
-                    "{request} has the placeholder {name}, but nothing fills it. Use the name of a value that an "
+                    "{request} has the placeholder {name}, but nothing fills it. Use the name of a "
+                    "value that an "
                     "earlier request saves, random.int 1 1000, random.uuid, counter or user.",
                     request=str(request),
                     name=wrong[0],
@@ -275,13 +330,15 @@ def _expect_values(plan: RequestPlan) -> None:
         expected = "" if request.expect_json is ANY else hidden_answer(request).reveal()
         if len(places(expected.encode(errors="replace"), frozenset(known | saved))) > 1:
             raise BadInput(
-                "The expect_json of {request} has a placeholder, but placeholders are filled in requests only. Leave "
+                "The expect_json of {request} has a placeholder, but placeholders are filled in "
+                "requests only. Leave "
                 "out the keys whose values differ from request to request.",
                 request=str(request),
             )
     if all(request.first for request in plan.requests):
         raise BadInput(
-            "every request has first: true, but such requests do not count in the result. Add a request without first."
+            "every request has first: true, but such requests do not count in the result. Add a "
+            "request without first."
         )
 
 
@@ -290,24 +347,31 @@ def _request(given: Any, listed_in: Given) -> Request:
     if not isinstance(given, dict) or "request" not in given:
         shown = {str(key): HIDDEN for key in given} if isinstance(given, dict) else given
         raise BadInput(
-            "The request {value} has no key request. Add one, such as `request: GET /items/3`.", value=repr(shown)
+            "The request {value} has no key request. Add one, such as `request: GET /items/3`.",
+            value=repr(shown),
         )
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
     public = _public(Given(value=given.get("public", []), name="public"))
-    values = parsed(REQUEST, given, listed_in.folder, public, flagged=listed_in.name.startswith("--"))
+    values = parsed(
+        REQUEST, given, listed_in.folder, public, flagged=listed_in.name.startswith("--")
+    )
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 
 
 def hidden_answer(request: Request) -> Secret:
-    """Return the expected answer of *request* as a Secret, because the answer may repeat secrets of the request."""
+    """Return the expected answer of *request* as a Secret, because the answer may repeat secrets of
+    the request.
+    """
     return Secret(HIDDEN, name=f"--expect-json of {request}", value=json.dumps(request.expect_json))
 
 
 def _expect_framing(request: Request) -> None:
-    """Raise BadInput if the headers Content-Length and Transfer-Encoding of *request* contradict its body."""
+    """Raise BadInput if the headers Content-Length and Transfer-Encoding of *request* contradict
+    its body.
+    """
     headers = {name.lower(): revealed(value) for name, value in request.headers.items()}
     length, coding = headers.get("content-length"), headers.get("transfer-encoding")
     if length is None and coding is None:
@@ -315,15 +379,19 @@ def _expect_framing(request: Request) -> None:
     try:
         body = request.body_bytes()
     except OSError as error:
-        raise BadInput("The body of {request} cannot be read: {reason}.", request=str(request), reason=error) from None
+        raise BadInput(
+            "The body of {request} cannot be read: {reason}.", request=str(request), reason=error
+        ) from None
     is_fixed = len(places(body)) == 1
     if coding is None and is_fixed and length == str(len(body)):
         return
     if length is None and is_fixed and str(coding).lower() == "chunked":
         return
     raise BadInput(
-        "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave the header out: the "
-        "client sends the right Content-Length. A body without placeholders may have `Transfer-Encoding: chunked` "
+        "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave "
+        "the header out: the "
+        "client sends the right Content-Length. A body without placeholders may have "
+        "`Transfer-Encoding: chunked` "
         "instead, and is then sent in chunks.",
         request=str(request),
         header=", ".join(sorted({"content-length", "transfer-encoding"} & headers.keys())),
@@ -334,14 +402,16 @@ def _expect_framing(request: Request) -> None:
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
     """Raise BadInput if a request of *plan* cannot be sent.
 
-    Its Content-Length may differ from the length of its body, or HTTP/2 may forbid one of its headers.
+    Its Content-Length may differ from the length of its body, or HTTP/2 may forbid one of its
+    headers.
     """
     for request in plan.requests:
         _expect_framing(request)
     for request in plan.requests if protocol == HTTP2 else ():
         if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
             raise BadInput(
-                "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use --protocol http.",
+                "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use "
+                "--protocol http.",
                 request=str(request),
                 names=refused,
             )

@@ -1,6 +1,8 @@
-"""Declare the servers that can run a user's application (--app, --server), each with its command line.
+"""Declare the servers that can run a user's application (--app, --server), each with its command
+line.
 
-The command lines use the documented options for threads and workers, without an access log. Threads are per worker.
+The command lines use the documented options for threads and workers, without an access log. Threads
+are per worker.
 """
 
 from dataclasses import dataclass
@@ -19,7 +21,8 @@ class Server:
     interfaces: the supported interfaces, the default first
     package: the requirement that is installed together with the user's requirements
     source: where the options of the server are documented
-    factory: the option for the name of a function that makes the application; "" if the server accepts `name()`
+    factory: the option for the name of a function that makes the application; "" if the server
+        accepts `name()`
     """
 
     interfaces: tuple[str, ...]
@@ -33,14 +36,16 @@ SERVERS = {
     "gunicorn": Server(
         interfaces=(WSGI,),
         package="gunicorn==27.0.1",
-        command="{python} -m gunicorn --bind {host}:{port} --worker-class gthread --workers {workers} "
+        command="{python} -m gunicorn --bind {host}:{port} --worker-class gthread --workers "
+        "{workers} "
         "--threads {threads} --keep-alive 75 --log-level warning --no-control-socket APP",
         source="https://docs.gunicorn.org/en/stable/design.html#how-many-threads",
     ),
     "granian": Server(
         interfaces=(ASGI, WSGI),
         package="granian[uvloop]==2.8.7",
-        command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers {workers} "
+        command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers "
+        "{workers} "
         "THREADS --no-ws --log-level warning APP",
         source="https://github.com/emmett-framework/granian#workers-and-threads",
         factory="--factory",
@@ -48,7 +53,8 @@ SERVERS = {
     "uvicorn": Server(
         interfaces=(ASGI,),
         package="uvicorn[standard]==0.54.0",
-        command="{python} -m uvicorn --host {host} --port {port} --workers {workers} --no-access-log "
+        command="{python} -m uvicorn --host {host} --port {port} --workers {workers} "
+        "--no-access-log "
         "--log-level warning APP",
         source="https://www.uvicorn.org/deployment/",
         factory="--factory",
@@ -63,7 +69,8 @@ SERVERS = {
     "hypercorn": Server(
         interfaces=(ASGI,),
         package="hypercorn==0.18.0",
-        command="{python} -m hypercorn --bind {host}:{port} --workers {workers} --log-level warning APP",
+        command="{python} -m hypercorn --bind {host}:{port} --workers {workers} --log-level "
+        "warning APP",
         source="https://hypercorn.readthedocs.io/en/latest/how_to_guides/configuring.html",
     ),
 }
@@ -73,7 +80,8 @@ USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # the default server of each interf
 
 
 def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = False) -> App:
-    """Return the application *app* (module:name) with the command that serves it on the server *name*. Raises BadInput.
+    """Return the application *app* (module:name) with the command that serves it on the server
+    *name*. Raises BadInput.
 
     It is an error if the server does not support *interface*.
     has_topology: whether the plan sets both the number of processes and the number of threads
@@ -81,21 +89,30 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
     server = SERVERS[name]
     if interface and interface not in server.interfaces:
         raise BadInput(
-            "gilscope starts {server} only for {interfaces}, but the interface of {app} is {interface}. Use --server "
+            "gilscope starts {server} only for {interfaces}, but the interface of {app} is "
+            "{interface}. Use --server "
             "{servers}, or start it yourself with --service-command.",
             server=name,
             app=app,
             interface=interface,
             interfaces=listed(server.interfaces, OR),
-            servers=listed([other for other, one in SERVERS.items() if interface in one.interfaces], OR),
+            servers=listed(
+                [other for other, one in SERVERS.items() if interface in one.interfaces], OR
+            ),
         )
     interface = interface or server.interfaces[0]
     threads = "--blocking-threads {threads} " if interface == WSGI else ""
     made = app.endswith("()") and server.factory
     target = f"{server.factory} {app.removesuffix('()')}" if made else app
-    command = server.command.replace("APP", target).replace("INTERFACE", interface).replace("THREADS ", threads)
+    command = (
+        server.command.replace("APP", target)
+        .replace("INTERFACE", interface)
+        .replace("THREADS ", threads)
+    )
     if has_topology:
-        command = command.replace("-m gunicorn", "-m gunicorn --preload")  # so that the forked processes share memory
+        command = command.replace(
+            "-m gunicorn", "-m gunicorn --preload"
+        )  # so that the forked processes share memory
     return App(
         command=command,
         packages=(server.package,),

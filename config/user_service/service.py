@@ -1,4 +1,6 @@
-"""Describe a user's service and its clients as systems to measure. Check its runtimes, parameter values and command."""
+"""Describe a user's service and its clients as systems to measure. Check its runtimes, parameter
+values and command.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +21,9 @@ LAST_PORT = 65535
 
 
 def systems(service: UserService) -> list[System]:
-    """Return the systems to measure: one for the command that starts *service*, or one for each running service."""
+    """Return the systems to measure: one for the command that starts *service*, or one for each
+    running service.
+    """
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)
@@ -28,7 +32,13 @@ def systems(service: UserService) -> list[System]:
 
 
 def _system(service: UserService, start: Start, requests: Json) -> System:
-    told = {"name": service.name, "protocol": service.protocol, "prefix": "", **vars(start), "requests": requests}
+    told = {
+        "name": service.name,
+        "protocol": service.protocol,
+        "prefix": "",
+        **vars(start),
+        "requests": requests,
+    }
     if isinstance(start, Target):
         title = told["url"] = str(start.url)
     else:
@@ -47,10 +57,13 @@ def _system(service: UserService, start: Start, requests: Json) -> System:
 
 
 def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
-    """Raise BadInput if runtimes are given for services that already run, because each service has its own runtime."""
+    """Raise BadInput if runtimes are given for services that already run, because each service has
+    its own runtime.
+    """
     if service.targets and set(runtimes) != {NATIVE}:
         raise BadInput(
-            "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave out runtimes.",
+            "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave "
+            "out runtimes.",
             runtimes=runtimes,
         )
 
@@ -83,7 +96,8 @@ def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) ->
     connections = min(clients, default=0) * min(_numbers(values, CONNECTIONS), default=1)
     if not command.forks and 0 < connections < services:  # each connection goes to one service
         raise BadInput(
-            "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES is {services}, so "
+            "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES is "
+            "{services}, so "
             "{idle} services would get no requests. Use at least {services} connections.",
             connections=connections,
             services=services,
@@ -96,7 +110,9 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
 
 
 def check_command(command: str, *, has_environment: bool) -> None:
-    """Raise BadInput if *command* cannot be started several times, or is the same under every runtime."""
+    """Raise BadInput if *command* cannot be started several times, or is the same under every
+    runtime.
+    """
     for place in re.findall(r"\{[a-z_]+\}", command):
         if place not in PLACES:
             raise BadInput(

@@ -1,7 +1,9 @@
-"""Write this process's Python version and JIT state (1 is on, 0 is off) to the file `jit-PID`, such as `3.14.7 1`.
+"""Write this process's Python version and JIT state (1 is on, 0 is off) to the file `jit-PID`, such
+as `3.14.7 1`.
 
-CPython decides this once, after it has run sitecustomize.py. The first imports after that show the state, so there is
-no file for a process that imports nothing more. Source: CPython 3.14 and 3.15, Python/pylifecycle.c, init_interp_main.
+CPython decides this once, after it has run sitecustomize.py. The first imports after that show the
+state, so there is no file for a process that imports nothing more. Source: CPython 3.14 and 3.15,
+Python/pylifecycle.c, init_interp_main.
 """
 
 import os
@@ -10,7 +12,9 @@ from typing import Any
 
 
 class Finder:
-    """An import finder in sys.meta_path that finds no module. Python calls it for each module that is imported."""
+    """An import finder in sys.meta_path that finds no module. Python calls it for each module that
+    is imported.
+    """
 
     __slots__ = ("_folder", "_written")
 
@@ -19,13 +23,17 @@ class Finder:
         self._written = -1
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Write the JIT's state to the file jit-PID if it has changed. The import system calls this for each module."""
+        """Write the JIT's state to the file jit-PID if it has changed. The import system calls this
+        for each module.
+        """
         enabled = int(getattr(sys, "_jit").is_enabled())  # noqa: B009 - type stubs of older versions lack it
         if enabled == self._written:
             return
         self._written = enabled
         try:
-            with open(os.path.join(self._folder, f"jit-{os.getpid()}"), "w", encoding="ascii") as file:
+            with open(
+                os.path.join(self._folder, f"jit-{os.getpid()}"), "w", encoding="ascii"
+            ) as file:
                 file.write(f"{sys.version.partition(' ')[0]} {enabled}")
         except OSError:  # the cell has ended, or this process has lost the permission to write
             pass
@@ -35,7 +43,9 @@ _running: Finder | None = None
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start watching imports. A forked child records its JIT state at once, because it may not exit normally."""
+    """Start watching imports. A forked child records its JIT state at once, because it may not exit
+    normally.
+    """
     global _running
     inherited, _running = _running, Finder(folder)
     if inherited is not None:

@@ -1,9 +1,10 @@
 """Record the start and length of each garbage collection of this process in a memory-mapped file.
 
-The file has SIZE_BYTES of unsigned 64-bit numbers in native byte order. After MAGIC come, for each generation, the
-number of collections and their total length (ns). Then comes, for each generation, a ring buffer of its newest RECORDS
-collections: start and length on the monotonic clock in ns. A length is the time between gc's two callbacks. It includes
-finalizers and, without a GIL, the wait until all threads have stopped.
+The file has SIZE_BYTES of unsigned 64-bit numbers in native byte order. After MAGIC come, for each
+generation, the number of collections and their total length (ns). Then comes, for each generation,
+a ring buffer of its newest RECORDS collections: start and length on the monotonic clock in ns. A
+length is the time between gc's two callbacks. It includes finalizers and, without a GIL, the wait
+until all threads have stopped.
 """
 
 import gc
@@ -19,11 +20,15 @@ RECORDS = 4096
 COUNTERS = 2
 HEADER_BYTES = 8 * (1 + GENERATIONS * COUNTERS)
 SIZE_BYTES = HEADER_BYTES + GENERATIONS * RECORDS * 16
-MOST_FILES = 100  # for one process id: one file for each program that it executes and each subinterpreter
+MOST_FILES = (
+    100  # for one process id: one file for each program that it executes and each subinterpreter
+)
 
 
 class Pauses:
-    """A callback for gc.callbacks that records collections. The first collection, or open(), creates the file."""
+    """A callback for gc.callbacks that records collections. The first collection, or open(),
+    creates the file.
+    """
 
     __slots__ = ("_began_ns", "_folder", "_numbers")
 
@@ -39,7 +44,9 @@ class Pauses:
         return numbers
 
     def __call__(self, phase: str, info: dict[str, Any]) -> None:
-        """Record a garbage collection. gc calls this at its start and end, and collections never overlap."""
+        """Record a garbage collection. gc calls this at its start and end, and collections never
+        overlap.
+        """
         if phase == "start":
             self._began_ns = perf_counter_ns()
             return
@@ -75,7 +82,9 @@ _running: Pauses | None = None
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start recording garbage collections. A forked child creates its own file at its first collection."""
+    """Start recording garbage collections. A forked child creates its own file at its first
+    collection.
+    """
     global _running
     inherited, _running = _running, Pauses(folder)
     if inherited is None:

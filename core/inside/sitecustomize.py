@@ -1,10 +1,12 @@
-"""Start gilscope's instrumentation in every Python process of a service, before the service's own code.
+"""Start gilscope's instrumentation in every Python process of a service, before the service's own
+code.
 
-Python imports the first `sitecustomize` on its path (docs.python.org, module site), and this folder is first in the
-PYTHONPATH of services. The service is not affected: this folder is removed from sys.path, the next sitecustomize runs
-as usual, and a part that fails writes its traceback to a file. $GILSCOPE_INSIDE names a folder with inside.json:
-`{"pauses": {options}, ...}`. After a fork without exec, as in a pre-forking server, the child starts its parts again.
-A Python that ignores its environment or site (-E, -I, -S) starts no part.
+Python imports the first `sitecustomize` on its path (docs.python.org, module site), and this folder
+is first in the PYTHONPATH of services. The service is not affected: this folder is removed from
+sys.path, the next sitecustomize runs as usual, and a part that fails writes its traceback to a
+file. $GILSCOPE_INSIDE names a folder with inside.json: `{"pauses": {options}, ...}`. After a fork
+without exec, as in a pre-forking server, the child starts its parts again. A Python that ignores
+its environment or site (-E, -I, -S) starts no part.
 """
 
 import json
@@ -20,11 +22,17 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def start(folder: str) -> None:
-    """Start each instrumentation module listed in the file inside.json of *folder*. Called again after each fork."""
+    """Start each instrumentation module listed in the file inside.json of *folder*. Called again
+    after each fork.
+    """
     try:
         with open(os.path.join(folder, OPTIONS), encoding="utf-8") as file:
             parts = list(json.load(file).items())
-    except (OSError, ValueError, AttributeError):  # the cell has ended, or this process has lost the permission to read
+    except (
+        OSError,
+        ValueError,
+        AttributeError,
+    ):  # the cell has ended, or this process has lost the permission to read
         return
     for name, options in parts:
         try:
@@ -34,7 +42,9 @@ def start(folder: str) -> None:
 
 
 def _import_part(name: str) -> ModuleType:
-    """Import the instrumentation module *name* under a name that cannot clash with the service's packages."""
+    """Import the instrumentation module *name* under a name that cannot clash with the service's
+    packages.
+    """
     private = f"_gilscope_{name}"
     if private in sys.modules:
         return sys.modules[private]
@@ -42,7 +52,9 @@ def _import_part(name: str) -> ModuleType:
 
 
 def _import(name: str, spec: ModuleSpec | None) -> ModuleType:
-    """Import the module of *spec*. Raises ImportError if there is no spec, and every exception of the module."""
+    """Import the module of *spec*. Raises ImportError if there is no spec, and every exception of
+    the module.
+    """
     if not spec or not spec.loader:
         raise ImportError(f"No module named {name!r}", name=name)
     sys.modules[name] = module = module_from_spec(spec)
@@ -51,7 +63,9 @@ def _import(name: str, spec: ModuleSpec | None) -> ModuleType:
 
 
 def _write_failure(folder: str) -> None:
-    """Append the current exception's traceback to the file `failed-PID`. The service continues normally."""
+    """Append the current exception's traceback to the file `failed-PID`. The service continues
+    normally.
+    """
     import traceback
 
     try:
@@ -66,4 +80,6 @@ _folder = os.environ.get(FOLDER, "")
 if os.path.isdir(_folder):
     start(_folder)
     os.register_at_fork(after_in_child=lambda: start(_folder))
-_import("sitecustomize", PathFinder.find_spec("sitecustomize", sys.path))  # the next one; site expects ImportError
+_import(
+    "sitecustomize", PathFinder.find_spec("sitecustomize", sys.path)
+)  # the next one; site expects ImportError

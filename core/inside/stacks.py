@@ -1,8 +1,8 @@
 """Start a sampler of the stacks and states of all threads of this process (stacks_sampler.py).
 
-The sampler is a separate process, so that it does not compete for the GIL. It reads the stacks from outside
-(_remote_debugging), which needs Python 3.14 or later. If there is a GIL, two threads contend for it at the start, which
-shows the sampler the address of the GIL's futex.
+The sampler is a separate process, so that it does not compete for the GIL. It reads the stacks from
+outside (_remote_debugging), which needs Python 3.14 or later. If there is a GIL, two threads
+contend for it at the start, which shows the sampler the address of the GIL's futex.
 """
 
 import _thread
@@ -16,7 +16,10 @@ from time import monotonic
 from typing import Any
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SAMPLER = "import sys; sys.path.append(sys.argv[1]); from core.inside.stacks_sampler import main; main(sys.argv[2])"
+SAMPLER = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from core.inside.stacks_sampler import main; main(sys.argv[2])"
+)
 MACHINES = ("x86_64", "aarch64", "riscv64")
 READY_DEADLINE_MS = 10_000
 PR_SET_PTRACER = 0x59616D61  # prctl(2)
@@ -25,22 +28,30 @@ SPIN = 2000
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start the stack sampler and wait until it is ready. The sampler ends with this process. Raises RuntimeError."""
+    """Start the stack sampler and wait until it is ready. The sampler ends with this process.
+    Raises RuntimeError.
+    """
     if sys.version_info < OLDEST:
         raise RuntimeError("stacks can be read only in CPython 3.14 or later")
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         raise RuntimeError(f"stacks can only be sampled on Linux, on {', '.join(MACHINES)}")
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     channel, theirs = (end.detach() for end in socketpair())
-    config = json.dumps({"channel": theirs, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
-    as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # its GIL state is seen as the service's
+    config = json.dumps(
+        {"channel": theirs, "pid": os.getpid(), "folder": folder, "has_gil": has_gil}
+    )
+    as_here = (
+        ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []
+    )  # its GIL state is seen as the service's
     _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, config], theirs)
     waiting = select.poll()
     waiting.register(channel, select.POLLIN)
     said = os.read(channel, 16) if waiting.poll(READY_DEADLINE_MS) else b""
     if not said:
         raise RuntimeError("the stack sampler did not start")
-    ctypes.CDLL(None).prctl(PR_SET_PTRACER, int(said), 0, 0, 0)  # Yama may otherwise allow only ancestors to read
+    ctypes.CDLL(None).prctl(
+        PR_SET_PTRACER, int(said), 0, 0, 0
+    )  # Yama may otherwise allow only ancestors to read
     if has_gil:
         _contend(waiting)
         if not waiting.poll(READY_DEADLINE_MS):
@@ -61,7 +72,9 @@ def _spawn(command: list[str], descriptor: int) -> None:
 
 
 def _contend(waiting: select.poll) -> None:
-    """Let two threads contend for the GIL until the sampler has found the futex on which they wait."""
+    """Let two threads contend for the GIL until the sampler has found the futex on
+    which they wait.
+    """
     ended: list[bool] = []
 
     def spin() -> None:

@@ -1,11 +1,14 @@
-"""Sample the threads of another Python process: their states from the kernel, and their stacks from the interpreter.
+"""Sample the threads of another Python process: their states from the kernel, and their stacks from
+the interpreter.
 
-stacks.py starts the sampler with the interpreter of the sampled process. The sampler takes no lock in that process and
-never stops it. Each sample reads the state of every thread, then the stacks. A wait is counted for a line only if the
-thread has not run in between. For each slice of time, the counts are written to `stacks-PID` as a line of JSON, so that
-they survive if the processes are killed.
+stacks.py starts the sampler with the interpreter of the sampled process. The sampler takes no lock
+in that process and never stops it. Each sample reads the state of every thread, then the stacks. A
+wait is counted for a line only if the thread has not run in between. For each slice of time, the
+counts are written to `stacks-PID` as a line of JSON, so that they survive if the processes are
+killed.
 
-States: run, ready (runnable without a core), gil, lock and io (waiting for these), idle (waiting for work). The futex
+States: run, ready (runnable without a core), gil, lock and io (waiting for these), idle (waiting
+    for work). The futex
 of the GIL is found at the start.
 """
 
@@ -41,7 +44,9 @@ UNKNOWN = ("", 0, "")  # the frame of a wait that ended before its stack was rea
 
 
 class SampleFile:
-    """The output file: numbered frames and stacks, and for each slice of time the count of each (state, stack)."""
+    """The output file: numbered frames and stacks, and for each slice of time the count of each
+    (state, stack).
+    """
 
     def __init__(self, path: str) -> None:
         self._file = _new_file(path)
@@ -50,7 +55,9 @@ class SampleFile:
         self.missed = 0
 
     def number(self, stack: tuple[Frame, ...]) -> int:
-        """Return the number that identifies *stack* in the output file. A new stack is written to the file."""
+        """Return the number that identifies *stack* in the output file. A new stack is written to
+        the file.
+        """
         return self._number("stack", tuple(self._number("frame", frame) for frame in stack))
 
     def _number(self, kind: str, value: Any) -> int:
@@ -65,7 +72,9 @@ class SampleFile:
         counts = [[state, stack, count] for (state, stack), count in self.counts.items()]
         used_ns = time.process_time_ns()
         if self._file.tell() < MOST_BYTES:
-            self._write({"at": start_ns, "counts": counts, "missed": self.missed, "cpu_ns": used_ns})
+            self._write(
+                {"at": start_ns, "counts": counts, "missed": self.missed, "cpu_ns": used_ns}
+            )
         self._file.flush()
         self.counts.clear()
         self.missed = 0
@@ -75,7 +84,9 @@ class SampleFile:
 
 
 def _new_file(path: str) -> IO[str]:
-    """Create a file for the samples of a process. After an exec, the new program of the process gets its own file."""
+    """Create a file for the samples of a process. After an exec, the new program of the process
+    gets its own file.
+    """
     for number in range(MOST_PROGRAMS):
         with suppress(FileExistsError):
             return open(f"{path}.{number}", "x", encoding="utf-8")
@@ -83,7 +94,9 @@ def _new_file(path: str) -> IO[str]:
 
 
 class Sampler:
-    """A sampler that takes STACKS_HZ samples per second, each at a random moment of its period to avoid aliasing."""
+    """A sampler that takes STACKS_HZ samples per second, each at a random moment of its period to
+    avoid aliasing.
+    """
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._pid, self._has_gil = config["pid"], config["has_gil"]
@@ -121,14 +134,19 @@ class Sampler:
             if tid in stacks:
                 innermost, stack = self._known(stacks[tid])
                 doing = self._state(kind, futex, innermost)
-                if kind == "spin" and len(stacks) == 1:  # the only thread cannot wait for a lock of another
+                if (
+                    kind == "spin" and len(stacks) == 1
+                ):  # the only thread cannot wait for a lock of another
                     doing = "run"
-                if doing in ("gil", "lock", "io") and self._has_moved(self._threads[tid], kind, futex):
+                if doing in ("gil", "lock", "io") and self._has_moved(
+                    self._threads[tid], kind, futex
+                ):
                     _, stack = self._unknown
                 self._output.counts[doing, stack] += 1
 
     def _known(self, key: Key) -> tuple[Frame, int]:
-        """Return the innermost frame of a stack, and the number that identifies the stack in the output file.
+        """Return the innermost frame of a stack, and the number that identifies the stack in the
+        output file.
 
         After MOST_STACKS different stacks, each new stack counts as unknown.
         """
@@ -140,19 +158,24 @@ class Sampler:
         return self._stacks[key]
 
     def _states(self) -> dict[int, tuple[str, int]]:
-        """Return each thread's kind of state and its futex, after adding new threads and removing ended threads."""
+        """Return each thread's kind of state and its futex, after adding new threads and removing
+        ended threads.
+        """
         tids = {int(name) for name in os.listdir(f"/proc/{self._pid}/task")}
         for tid in self._threads.keys() - tids:
             self._threads.pop(tid).close()
         for tid in sorted(tids - self._threads.keys())[: MOST_THREADS - len(self._threads)]:
             with suppress(FileNotFoundError, ProcessLookupError):
                 self._threads[tid] = Thread(self._pid, tid, may_spin=not self._has_gil)
-        return {tid: state for tid, thread in self._threads.items() if (state := thread.read_state())}
+        return {
+            tid: state for tid, thread in self._threads.items() if (state := thread.read_state())
+        }
 
     def _has_moved(self, thread: Thread, kind: str, futex: int) -> bool:
         """Return whether *thread* may have started another wait since its state was read.
 
-        A thread that waits for the GIL is an exception, because it wakes up regularly to request the GIL.
+        A thread that waits for the GIL is an exception, because it wakes up regularly to request
+        the GIL.
         """
         if self._is_gil(futex):
             return not self._is_gil((thread.read_state() or ("", 0))[1])
@@ -171,7 +194,9 @@ class Sampler:
         return bool(futex) and abs(futex - self._gil) <= GIL_BYTES
 
     def _find_gil_futex(self, channel: int) -> int:
-        """Return the address of the GIL's futex, on which threads wait while stacks.py makes them contend."""
+        """Return the address of the GIL's futex, on which threads wait while stacks.py makes them
+        contend.
+        """
         seen: Counter[int] = Counter()
         until_ns = time.monotonic_ns() + LEARN_NS
         while time.monotonic_ns() < until_ns and (not seen or max(seen.values()) < ENOUGH_SEEN):
@@ -184,7 +209,9 @@ class Sampler:
 
 
 def main(words: str) -> None:
-    """Sample the process that the JSON text *words* describes. Append a failure's traceback to `failed-PID`."""
+    """Sample the process that the JSON text *words* describes. Append a failure's traceback to
+    `failed-PID`.
+    """
     config = json.loads(words)
     channel = config["channel"]
     os.closerange(3, channel)
@@ -195,5 +222,7 @@ def main(words: str) -> None:
     except (ProcessLookupError, FileNotFoundError, BrokenPipeError):
         return  # the process has ended
     except Exception:
-        with open(os.path.join(config["folder"], f"failed-{config['pid']}"), "a", encoding="utf-8") as failed:
+        with open(
+            os.path.join(config["folder"], f"failed-{config['pid']}"), "a", encoding="utf-8"
+        ) as failed:
             failed.write(traceback.format_exc())

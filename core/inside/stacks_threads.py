@@ -1,4 +1,6 @@
-"""Read the threads of another process: their states from /proc (Linux), without privileges, and their stacks."""
+"""Read the threads of another process: their states from /proc (Linux), without privileges, and
+their stacks.
+"""
 
 import linecache
 import os
@@ -7,10 +9,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-FEWEST_YIELDS = 5  # beside other load, threads were preempted up to 4 times after a few us each (docs/why.md)
-LONGEST_TURN_NS = 8000  # a spinning thread runs for 2 to 8 us, one that each thread that it wakes preempts for 14 us
+FEWEST_YIELDS = (
+    5  # beside other load, threads were preempted up to 4 times after a few us each (docs/why.md)
+)
+# a spinning thread runs for 2 to 8 us, one that each thread that it wakes preempts for 14 us
+LONGEST_TURN_NS = 8000
 
-# Numbers of system calls, from asm/unistd_64.h of x86-64 and asm-generic/unistd.h. idle: waiting for work or to accept.
+# Numbers of system calls, from asm/unistd_64.h of x86-64 and asm-generic/unistd.h. idle: waiting
+# for work or to accept.
 _X86 = {
     "futex": {202, 455}, "idle": {34, 61, 128, 130, 232, 247, 281, 441, 43, 288},
     "poll": {7, 23, 270, 271}, "read": {0, 45, 47},
@@ -23,10 +29,14 @@ _CALLS = _X86 if os.uname().machine == "x86_64" else _GENERIC
 KINDS = {str(number).encode(): kind for kind, numbers in _CALLS.items() for number in numbers}
 
 # A thread that waits at such a line waits for work and not for a lock that another thread holds.
-_PARKED_ON = re.compile(r"\b(waiter|_tstate_lock|lock)\.acquire\(|\.join\(|\.wait\(|work_queue\.get\(")
+_PARKED_ON = re.compile(
+    r"\b(waiter|_tstate_lock|lock)\.acquire\(|\.join\(|\.wait\(|work_queue\.get\("
+)
 _PARKED_IN = re.compile(r"(^|/)(threading|concurrent/futures/thread)\.py$")
 _PARKED_FOR = re.compile(r"wait|join|_worker|_shutdown")
-_QUEUE_GET = re.compile(r"\.get\((\)|block\b|timeout\b|True\b)|\biter\([\w.]+\.get\b")  # unlike dict.get(key)
+_QUEUE_GET = re.compile(
+    r"\.get\((\)|block\b|timeout\b|True\b)|\biter\([\w.]+\.get\b"
+)  # unlike dict.get(key)
 _INVOLUNTARY = re.compile(rb"nonvoluntary_ctxt_switches:\s*(\d+)")
 _READINESS = re.compile(r"\b(select|poll|accept)\(")
 
@@ -34,7 +44,9 @@ Frame = tuple[str, int, str]
 
 
 def is_parked_on_a_lock(frame: Frame) -> bool:
-    """Return whether a thread that waits on a futex in *frame*, its innermost frame, is idle: it waits for work."""
+    """Return whether a thread that waits on a futex in *frame*, its innermost frame, is idle: it
+    waits for work.
+    """
     file, line, function = frame
     text = linecache.getline(file, line)
     if _PARKED_IN.search(file):
@@ -51,7 +63,9 @@ def is_parked_in_poll(frame: Frame) -> bool:
 
 
 def is_spinning(switches: int, ran_ns: int) -> bool:
-    """Return whether a thread that lost its core *switches* times, and ran for *ran_ns*, spun on a lock."""
+    """Return whether a thread that lost its core *switches* times, and ran for *ran_ns*, spun on a
+    lock.
+    """
     return switches >= FEWEST_YIELDS and ran_ns < switches * LONGEST_TURN_NS
 
 
@@ -70,7 +84,8 @@ class Thread:
             os.close(file)
 
     def read_state(self) -> tuple[str, int] | None:
-        """Return what the thread does and the address of the futex on which it waits; None if the thread has ended.
+        """Return what the thread does and the address of the futex on which it waits; None if the
+        thread has ended.
 
         kind: run, ready, spin, futex, idle, poll or io
 
@@ -83,7 +98,9 @@ class Thread:
             if ran + waited:
                 self._ready_share = waited / (ran + waited)
             self._ran_ns, self._waited_ns = ran_ns, waited_ns
-            if words[0] == b"running":  # on a core or ready: the share of waiting since the last sample decides
+            if (
+                words[0] == b"running"
+            ):  # on a core or ready: the share of waiting since the last sample decides
                 if self._spins(ran_ns):
                     return "spin", 0
                 return ("ready" if random.random() < self._ready_share else "run"), 0
@@ -101,7 +118,9 @@ class Thread:
         return [int(word) for word in os.pread(self._files[1], 64, 0).split()]
 
     def _spins(self, ran_ns: int) -> bool:
-        """Return whether the thread spins: it yields its core often, as _PyMutex_LockTimed does before it sleeps."""
+        """Return whether the thread spins: it yields its core often, as _PyMutex_LockTimed does
+        before it sleeps.
+        """
         if len(self._files) < 3:
             return False
         switches = int(_INVOLUNTARY.search(os.pread(self._files[2], 4096, 0))[1])  # type: ignore[index]
@@ -117,7 +136,7 @@ class Thread:
             return True
 
 
-# ---- stacks, for the sampler ----------------------------------------------------------------------------------------
+# ---- stacks, for the sampler ---------------------------------------------------------------------
 
 MOST_FRAMES = 100
 MOST_READS = 5  # attempts, because stacks may change while they are read
@@ -128,9 +147,10 @@ Key = tuple[Any, ...]  # identifies a stack for its reader
 class StackReader:
     """A reader of the stacks of another process, which runs Python 3.14 or later.
 
-    On a free-threaded build, a thread's copy of a function's bytecode may be newer than the unwinder's cache. Then the
-    line is negative, or reading fails ("Invalid tlbc_index"), until a new unwinder is made. Frames that have no line
-    even then are remembered, so that they do not cause another unwinder.
+    On a free-threaded build, a thread's copy of a function's bytecode may be newer than the
+    unwinder's cache. Then the line is negative, or reading fails ("Invalid tlbc_index"), until a
+    new unwinder is made. Frames that have no line even then are remembered, so that they do not
+    cause another unwinder.
     """
 
     def __init__(self, pid: int) -> None:
@@ -149,20 +169,31 @@ class StackReader:
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
         """Return the frames of a stack, innermost frame first."""
-        return tuple((info.filename, max(0, _line(info)), info.funcname) for info in key[:MOST_FRAMES])
+        return tuple(
+            (info.filename, max(0, _line(info)), info.funcname) for info in key[:MOST_FRAMES]
+        )
 
     def _read(self) -> dict[int, Key]:
         traces = (_or_none(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
         trace: list[Any] = next(filter(None, traces), [])
-        threads = [thread for item in trace for thread in getattr(item, "threads", [item])]  # 3.15 has interpreters
-        return {thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info}
+        threads = [
+            thread for item in trace for thread in getattr(item, "threads", [item])
+        ]  # 3.15 has interpreters
+        return {
+            thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info
+        }
 
 
 def _or_none(read: Callable[[], Any]) -> Any:
     """Return the result of *read*, or None if the process changed its memory meanwhile."""
     try:
         return read()
-    except (RuntimeError, UnicodeDecodeError, MemoryError, SystemError):  # 3.14.7 fails without an exception at times
+    except (
+        RuntimeError,
+        UnicodeDecodeError,
+        MemoryError,
+        SystemError,
+    ):  # 3.14.7 fails without an exception at times
         return None
     except (PermissionError, ProcessLookupError):
         raise

@@ -1,7 +1,8 @@
 """Provoke races by a short switch interval, and record crashes and hangs.
 
-In the folder, `crash-PID` gets faulthandler's traceback of a fatal error. `hang-PID` gets the stacks of all threads
-each time the process receives STACKS_SIGNAL. Source: docs.python.org, sys.setswitchinterval and faulthandler.
+In the folder, `crash-PID` gets faulthandler's traceback of a fatal error. `hang-PID` gets the
+stacks of all threads each time the process receives STACKS_SIGNAL. Source: docs.python.org,
+sys.setswitchinterval and faulthandler.
 """
 
 import faulthandler
@@ -20,7 +21,11 @@ def start(folder: str, options: dict[str, Any]) -> None:
     options: `switch_interval_s`, which has no effect without a GIL
     """
     crash, hang = (  # open until the process ends
-        os.open(os.path.join(folder, f"{name}-{os.getpid()}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.open(
+            os.path.join(folder, f"{name}-{os.getpid()}"),
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+            0o600,
+        )
         for name in (CRASH, HANG)
     )
     faulthandler.enable(crash)

@@ -1,4 +1,6 @@
-"""Declare echo servers in Python (loop.py, pool.py), C, C++, Rust and Java (native/echo), and their native client."""
+"""Declare echo servers in Python (loop.py, pool.py), C, C++, Rust and Java (native/echo), and their
+native client.
+"""
 
 from functools import partial
 from typing import Literal
@@ -6,21 +8,34 @@ from typing import Literal
 from core.messages import Message, message
 from core.system import ECHO, SIZES, Program, System
 
-ECHO_READS = ("NUM_CONNECTIONS_PER_CLIENT", "MESSAGE_BYTES", "TRANSPORT", "NODELAY", "BUFFER_BYTES", "RATE")
+ECHO_READS = (
+    "NUM_CONNECTIONS_PER_CLIENT",
+    "MESSAGE_BYTES",
+    "TRANSPORT",
+    "NODELAY",
+    "BUFFER_BYTES",
+    "RATE",
+)
 
 _echo = partial(System, group="echo", common=SIZES, native_client=ECHO)
 _in_python = partial(_echo, reads=ECHO_READS, supports_hosts=True, request_cpu_us=60)
 _program = partial(_echo, reads=(*ECHO_READS, "NUM_SERVER_THREADS"), request_cpu_us=30)
 
 
-def _hosted(name: str, title: Message, builder: Literal["cmake", "maven"] = "cmake", folder: str = "") -> System:
+def _hosted(
+    name: str, title: Message, builder: Literal["cmake", "maven"] = "cmake", folder: str = ""
+) -> System:
     """Return an echo server that program.py runs."""
     program = Program(name=name, builder=builder, folder=folder, host="experiments.echo.program")
     return _program(name=name, title=title, native_service=program)
 
 
 SYSTEMS = (
-    _in_python(name="echo-asyncio", title=message("asyncio (Python)"), service="experiments.echo.loop:asyncio_service"),
+    _in_python(
+        name="echo-asyncio",
+        title=message("asyncio (Python)"),
+        service="experiments.echo.loop:asyncio_service",
+    ),
     _in_python(
         name="echo-uvloop",
         title=message("uvloop (Python with libuv)"),

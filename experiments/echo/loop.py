@@ -1,4 +1,5 @@
-"""An echo server with an asyncio Protocol. It runs in asyncio's own event loop or in uvloop's event loop.
+"""An echo server with an asyncio Protocol. It runs in asyncio's own event loop or in uvloop's event
+loop.
 
 Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
 """
@@ -17,7 +18,9 @@ from services.listeners import Listener, Reach, listen
 class EchoLoop(LoopService):
     """An echo service, which counts bytes in place of requests."""
 
-    def __init__(self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell) -> None:
+    def __init__(
+        self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell
+    ) -> None:
         super().__init__(listener, new_loop)
         self._cell = cell
 
@@ -44,7 +47,9 @@ class Echo(asyncio.Protocol):
         self._transport = cast(
             asyncio.Transport, transport
         )  # uvloop's transport has the same methods but another class
-        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop does not use PeerSocket.accept()
+        if not Reach.admits(
+            transport.get_extra_info("peername")
+        ):  # uvloop does not use PeerSocket.accept()
             self._transport.abort()
             return
         set_options(transport.get_extra_info("socket"), self._cell.nodelay, self._cell.buffer_bytes)
@@ -61,7 +66,9 @@ class Echo(asyncio.Protocol):
 
 
 def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Create an echo service that runs in asyncio's own event loop, with the parameters of *cell*."""
+    """Create an echo service that runs in asyncio's own event loop, with the
+    parameters of *cell*.
+    """
     return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
 
 

@@ -1,4 +1,6 @@
-"""An echo server with the connection cache and the worker pool of gilscope's own services (services/cached.py)."""
+"""An echo server with the connection cache and the worker pool of gilscope's own services
+(services/cached.py).
+"""
 
 import socket
 from collections.abc import Callable
@@ -13,14 +15,18 @@ from services.loops import Dispatch, dispatch_of
 
 
 class EchoPool(CachedService):
-    """A service in which one worker at a time sends back all data that has arrived on a connection."""
+    """A service in which one worker at a time sends back all data that has arrived on
+    a connection.
+    """
 
     def __init__(self, listeners: list[Listener], dispatch: Dispatch, cell: Cell) -> None:
         super().__init__(listeners, dispatch, cell.num_workers_per_api_service, None)
         self._cell = cell
 
     def counters(self) -> dict[str, Any]:
-        """Return the number of echoed messages, in total and by worker, computed from the echoed bytes."""
+        """Return the number of echoed messages, in total and by worker, computed from the echoed
+        bytes.
+        """
         counted = super().counters()
         echoed_bytes = counted["requests"]
         by_worker = [number // self._cell.message_bytes for number in counted["requests_by_worker"]]
@@ -40,7 +46,9 @@ class EchoPool(CachedService):
             data = self._arrived(connection)
             if data is None:
                 return self._drop(connection)
-            worker.requests += len(data)  # in bytes, see counters(); before sending, because a reset may follow
+            worker.requests += len(
+                data
+            )  # in bytes, see counters(); before sending, because a reset may follow
             connection.send(data)
             return not connection.unsent or self._flush(connection)
 

@@ -1,10 +1,13 @@
-"""Run an echo server in C, C++ or Java as a service: `python -m experiments.echo.program COMMAND...`.
+"""Run an echo server in C, C++ or Java as a service: `python -m experiments.echo.program
+COMMAND...`.
 
-This process starts the command with the flags for the cell, follows the child contract for it, and stops it. It is not
-in the request path. CPU time, context switches and memory are the program's alone.
+This process starts the command with the flags for the cell, follows the child contract for it, and
+stops it. It is not in the request path. CPU time, context switches and memory are the program's
+alone.
 
-The program prints its facts, one `key: value` per line and `listening` last. With --control, it answers each line on
-its stdin with the number of echoed bytes, and stops at the end of file, also if this process is killed. Linux only.
+The program prints its facts, one `key: value` per line and `listening` last. With --control, it
+answers each line on its stdin with the number of echoed bytes, and stops at the end of file, also
+if this process is killed. Linux only.
 """
 
 import os
@@ -65,14 +68,20 @@ class EchoProgram:
         """Start the echo server and wait until it listens. Raises ProgramEnded."""
         self._command = [*command, *flags, "--control"]
         self._process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            bufsize=1,
         )
         self._stopping = False
         self.facts, self.address = self._read_facts()
         threading.Thread(target=self._watch, name="program watch", daemon=True).start()
 
     def use(self) -> Use:
-        """Return how many bytes the echo server has sent back since its start, and its usage. Raises ProgramEnded."""
+        """Return how many bytes the echo server has sent back since its start, and its usage.
+        Raises ProgramEnded.
+        """
         assert self._process.stdin is not None
         try:
             self._process.stdin.write("\n")
@@ -128,15 +137,22 @@ def _cpu_clock(pid: int) -> int:
 
 
 def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
-    """Return the program's command-line flags for the measurement *cell*: address, threads and socket options."""
-    place = ["--port", "0"] if cell.transport == "tcp" else ["--socket", os.path.join(folder, f"{service_id}.0")]
+    """Return the program's command-line flags for the measurement *cell*: address, threads and
+    socket options.
+    """
+    place = (
+        ["--port", "0"]
+        if cell.transport == "tcp"
+        else ["--socket", os.path.join(folder, f"{service_id}.0")]
+    )
     nodelay = "true" if cell.nodelay else "false"
     sizes = ["--threads", str(cell.num_server_threads), "--buffer-bytes", str(cell.buffer_bytes)]
     return [*place, *sizes, "--nodelay", nodelay]
 
 
 def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
-    """Answer the runner until end of file on stdin, then stop the echo server. Return the service's result.
+    """Answer the runner until end of file on stdin, then stop the echo server. Return the service's
+    result.
 
     The messages between the runner and this process are those of docs/child-contract.md.
     """
@@ -149,7 +165,12 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
     end = program.use()
     program.stop()  # before the last line, so that the program does not disturb the next cell
     echoed_bytes = end.echoed_bytes - start.echoed_bytes
-    return {**_used(start, end), "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
+    return {
+        **_used(start, end),
+        "requests": echoed_bytes // message_bytes,
+        "echoed_bytes": echoed_bytes,
+        **GIL_OFF,
+    }
 
 
 def _used(start: Use, end: Use) -> dict[str, int]:
@@ -169,7 +190,9 @@ def main(command: Sequence[str]) -> None:
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
     try:
-        program = EchoProgram(command, flags_of(cell, first_line["service_id"], first_line["folder"]))
+        program = EchoProgram(
+            command, flags_of(cell, first_line["service_id"], first_line["folder"])
+        )
         print_result(serve(program, cell.message_bytes))
     except ProgramEnded as error:
         give_up(error)

@@ -1,4 +1,6 @@
-"""The report's section for the experiment echo: a ranking of echo servers, with the original experiment's figures."""
+"""The report's section for the experiment echo: a ranking of echo servers, with the original
+experiment's figures.
+"""
 
 from dataclasses import replace
 
@@ -10,7 +12,8 @@ from reports.view import View
 
 PLACE = 12
 VIEW = "echo"
-# requests/s, rounded, of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; '-' where the seed's record has none
+# requests/s, rounded, of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; '-' where the
+# seed's record has none
 PUBLISHED = """
 server            1000 B  1000 B  1000 B  10 KiB  100 KiB
 libuv             58,389  57,870  59,218  52,714  15,188
@@ -21,9 +24,12 @@ Netty 1 thread    49,414  40,734  47,548  45,918  13,390
 Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
-    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. The published requests/s x mean "
-    "latency gives the number of connections: one for uvloop, and three for the other servers. Some servers have only "
-    "about 75 requests/s, because each of their requests waited 40 ms for an acknowledgement (Nagle's algorithm). "
+    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. The published "
+    "requests/s x mean "
+    "latency gives the number of connections: one for uvloop, and three for the other servers. "
+    "Some servers have only "
+    "about 75 requests/s, because each of their requests waited 40 ms for an acknowledgement "
+    "(Nagle's algorithm). "
     "gilscope measures with TCP_NODELAY on by default, and shows this setting with every result."
 )
 RANKING = shared.Ranking(
@@ -40,8 +46,17 @@ RANKING = shared.Ranking(
 
 
 def section(view: View) -> Section:
-    """Return the report section: a ranking of the echo servers at each setting, and the published figures."""
+    """Return the report section: a ranking of the echo servers at each setting, and the published
+    figures.
+    """
     made = shared.ranking_section(RANKING, contests(view.rows, view.titles), view)
-    title = message("Figures of the published experiment that gilscope repeats, from another machine")
-    seed = Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))
+    title = message(
+        "Figures of the published experiment that gilscope repeats, from another machine"
+    )
+    seed = Section(
+        key="seed-figures",
+        title=title,
+        tables=(shared.published(title, PUBLISHED),),
+        notes=(FAULTS,),
+    )
     return replace(made, parts=(*made.parts, seed))

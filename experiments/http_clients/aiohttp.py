@@ -17,7 +17,8 @@ def _session(deadline_s: float) -> aiohttp.ClientSession:
 class AiohttpConnection(UrlConnection[aiohttp.ClientSession]):
     """A connection with its own aiohttp.ClientSession, which connects at the first request.
 
-    If the server has closed a kept connection, aiohttp repeats the request once on a new connection.
+    If the server has closed a kept connection, aiohttp repeats the request once on a new
+    connection.
     """
 
     __slots__ = ()
@@ -36,4 +37,6 @@ CODES: Codes = {
     aiohttp.ClientOSError: "reset",
 }
 failures = (TimeoutError, aiohttp.ClientError)
-client = partial(TaskClient, Library(partial(AiohttpConnection, _session), failures, partial(code_of, CODES)))
+client = partial(
+    TaskClient, Library(partial(AiohttpConnection, _session), failures, partial(code_of, CODES))
+)

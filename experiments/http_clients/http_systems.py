@@ -1,4 +1,6 @@
-"""Declare HTTP clients that call one fast server, native/axum-server. Two of them are programs: native/http-*."""
+"""Declare HTTP clients that call one fast server, native/axum-server. Two of them are programs:
+native/http-*.
+"""
 
 from functools import partial
 from typing import Any
@@ -7,8 +9,11 @@ from core.messages import Message, message
 from core.system import SIZES, Extension, Program, System
 
 
-def _client(name: str, title: Message, request_cpu_us: int, client: str = "", packages: str = "", **how: Any) -> System:
-    """Return a System: an HTTP client that is measured, and the server native/axum-server, which it calls.
+def _client(
+    name: str, title: Message, request_cpu_us: int, client: str = "", packages: str = "", **how: Any
+) -> System:
+    """Return a System: an HTTP client that is measured, and the server native/axum-server, which it
+    calls.
 
     client: its function in this folder
     packages: name of its file in requirements
@@ -30,7 +35,9 @@ def _client(name: str, title: Message, request_cpu_us: int, client: str = "", pa
 _beast_client = Extension(
     name="beastclient",
     tools=("c++",),
-    borrowed=tuple(f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")),
+    borrowed=tuple(
+        f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")
+    ),
 )
 _beast = partial(_client, extensions=(_beast_client,))
 _reqwest = partial(_client, extensions=(Extension(name="reqwestclient", tools=("cargo",)),))
@@ -38,11 +45,25 @@ _reqwest = partial(_client, extensions=(Extension(name="reqwestclient", tools=("
 SYSTEMS = (
     _client("http-aiohttp", message("Python aiohttp"), 250, "aiohttp:client", "aiohttp"),
     _client("http-httpx", message("Python httpx"), 600, "httpx:client", "httpx"),
-    _client("http-httpx-async", message("Python httpx (asyncio)"), 800, "httpx:async_client", "httpx"),
-    _client("http-requests", message("Python library requests"), 600, "requests:client", "requests"),
+    _client(
+        "http-httpx-async", message("Python httpx (asyncio)"), 800, "httpx:async_client", "httpx"
+    ),
+    _client(
+        "http-requests", message("Python library requests"), 600, "requests:client", "requests"
+    ),
     _client("http-stdlib", message("Python http.client"), 150, "stdlib:client"),
-    _beast("http-beast-held", message("Python with Boost.Beast (GIL held during I/O)"), 60, "threads:held"),
-    _beast("http-beast-released", message("Python with Boost.Beast (GIL released during I/O)"), 60, "threads:released"),
+    _beast(
+        "http-beast-held",
+        message("Python with Boost.Beast (GIL held during I/O)"),
+        60,
+        "threads:held",
+    ),
+    _beast(
+        "http-beast-released",
+        message("Python with Boost.Beast (GIL released during I/O)"),
+        60,
+        "threads:released",
+    ),
     _beast(  # undeclared: the extension does not declare support for free-threading
         "http-beast-undeclared",
         message("Python with Boost.Beast (GIL turned on, held in I/O)"),
@@ -58,7 +79,12 @@ SYSTEMS = (
         turns_gil_on=True,
     ),
     _reqwest("http-pyreqwest", message("Python with reqwest (blocking)"), 150, "pyreqwest:client"),
-    _reqwest("http-pyreqwest-async", message("Python with reqwest (asyncio)"), 250, "pyreqwest:async_client"),
+    _reqwest(
+        "http-pyreqwest-async",
+        message("Python with reqwest (asyncio)"),
+        250,
+        "pyreqwest:async_client",
+    ),
     _client(
         "http-beast-native",
         message("C++ Beast"),

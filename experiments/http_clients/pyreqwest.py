@@ -1,4 +1,6 @@
-"""HTTP clients that use the extension reqwestclient: Rust's reqwest, blocking without the GIL or for asyncio."""
+"""HTTP clients that use the extension reqwestclient: Rust's reqwest, blocking without the GIL or
+for asyncio.
+"""
 
 from functools import partial
 from typing import Any
@@ -10,7 +12,9 @@ from experiments.http_clients.workers import Library, UrlConnection, task_client
 
 
 class ReqwestConnection(UrlConnection[Any]):
-    """A connection with its own reqwest::blocking::Client and I/O thread. It connects at the first request."""
+    """A connection with its own reqwest::blocking::Client and I/O thread. It connects at the first
+    request.
+    """
 
     __slots__ = ()
 
@@ -24,7 +28,9 @@ class ReqwestConnection(UrlConnection[Any]):
 
 
 class ReqwestAsyncConnection(ReqwestConnection):
-    """A connection with its own reqwest::Client that connects at the first request. Clients share one Tokio runtime."""
+    """A connection with its own reqwest::Client that connects at the first request. Clients share
+    one Tokio runtime.
+    """
 
     __slots__ = ()
 
@@ -34,6 +40,9 @@ class ReqwestAsyncConnection(ReqwestConnection):
 
 
 client = partial(
-    ThreadClient, Library(partial(ReqwestConnection, reqwestclient.BlockingClient), (reqwestclient.Failed,))
+    ThreadClient,
+    Library(partial(ReqwestConnection, reqwestclient.BlockingClient), (reqwestclient.Failed,)),
 )
-async_client = task_client(Library(partial(ReqwestAsyncConnection, reqwestclient.AsyncClient), (reqwestclient.Failed,)))
+async_client = task_client(
+    Library(partial(ReqwestAsyncConnection, reqwestclient.AsyncClient), (reqwestclient.Failed,))
+)

@@ -20,7 +20,9 @@ CODES: Codes = {
 
 
 class RequestsConnection:
-    """A connection with its own requests.Session, which connects at the first request and reconnects if closed."""
+    """A connection with its own requests.Session, which connects at the first request and
+    reconnects if closed.
+    """
 
     __slots__ = ("_deadline_s", "_session", "_url")
 
@@ -41,12 +43,17 @@ class RequestsConnection:
 
 
 def _code(error: Exception) -> str:
-    """Return the error code of the innermost known cause, because requests and urllib3 wrap exceptions."""
+    """Return the error code of the innermost known cause, because requests and urllib3 wrap
+    exceptions.
+    """
     causes: list[Any] = [error]
     for cause in causes:
         nested = (cause.__cause__, cause.__context__, *cause.args)
         causes += [one for one in nested if isinstance(one, BaseException) and one not in causes]
-    return next((code for kind, code in CODES.items() for cause in causes if isinstance(cause, kind)), "garbled")
+    return next(
+        (code for kind, code in CODES.items() for cause in causes if isinstance(cause, kind)),
+        "garbled",
+    )
 
 
 client = partial(ThreadClient, Library(RequestsConnection, (requests.RequestException,), _code))

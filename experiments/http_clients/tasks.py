@@ -1,4 +1,6 @@
-"""An HTTP client whose workers are tasks of one asyncio event loop, each with its own connection."""
+"""An HTTP client whose workers are tasks of one asyncio event loop, each with its own
+connection.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -23,12 +25,16 @@ class AsyncConnection(Protocol):
 
 
 class TaskWorker(HttpWorker[AsyncConnection]):
-    """A worker that runs as an asyncio task. Only get() awaits, and the first call of get() also connects."""
+    """A worker that runs as an asyncio task. Only get() awaits, and the first call of get() also
+    connects.
+    """
 
     __slots__ = ()
 
     async def open(self) -> None:
-        """Open the connection and send one request. Ignore a failure, because the first counted request reports it."""
+        """Open the connection and send one request. Ignore a failure, because the first counted
+        request reports it.
+        """
         start = perf_counter_ns()
         try:
             await self._take().get()
@@ -45,7 +51,8 @@ class TaskWorker(HttpWorker[AsyncConnection]):
             self._connection = None
 
     async def call(self, requests: int | None, until_ns: int) -> None:
-        """Send and time *requests* requests one after the other; if *requests* is None, send requests until *until_ns*.
+        """Send and time *requests* requests one after the other; if *requests* is None, send
+        requests until *until_ns*.
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
@@ -57,7 +64,9 @@ class TaskWorker(HttpWorker[AsyncConnection]):
         tally.sent = sent if requests is None else requests
 
     async def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests that were sent."""
+        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests
+        that were sent.
+        """
         note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
         failures = self._library.failures
         get: Callable[[], Awaitable[tuple[int, int]]] | None = None
@@ -106,7 +115,9 @@ class TaskClient(WorkerClient[TaskWorker]):
         super().__init__(workers, cell, len(addresses), method)
 
     def close(self) -> None:
-        """Close the connections and the event loop. This call is optional if the process is about to end."""
+        """Close the connections and the event loop. This call is optional if the process is about
+        to end.
+        """
         self._runner.run(_gathered([worker.drop for worker in self._workers]))
         self._runner.close()
 

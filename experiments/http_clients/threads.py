@@ -1,6 +1,7 @@
 """An HTTP client whose workers are threads, each with its own blocking connection.
 
-The clients for the extension package beastclient need nothing else. Each uses another module of the package.
+The clients for the extension package beastclient need nothing else. Each uses another module of the
+package.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +38,9 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         self.run_queue_ns = 0
 
     def open(self) -> None:
-        """Open the connection and send one request. Ignore a failure, because the first counted request reports it."""
+        """Open the connection and send one request. Ignore a failure, because the first counted
+        request reports it.
+        """
         start = perf_counter_ns()
         try:
             self._take().get()
@@ -54,7 +57,8 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self._connection = None
 
     def call(self, requests: int | None, until_ns: int) -> None:
-        """Send and time *requests* requests one after the other; if *requests* is None, send requests until *until_ns*.
+        """Send and time *requests* requests one after the other; if *requests* is None, send
+        requests until *until_ns*.
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
@@ -69,7 +73,8 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self.run_queue_ns = thread_run_queue_ns()
 
     def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests that were sent.
+        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests
+        that were sent.
 
         This is the timed loop. All work that can wait until the workers end is in summary().
         """
@@ -120,12 +125,16 @@ class ThreadClient(WorkerClient[ThreadWorker]):
         super().__init__(workers, cell, len(addresses), method)
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        result = summary([worker.tally for worker in self._workers], started_ns, finished_ns, "thread")
+        result = summary(
+            [worker.tally for worker in self._workers], started_ns, finished_ns, "thread"
+        )
         return result | {"run_queue_ns": sum(worker.run_queue_ns for worker in self._workers)}
 
 
 def _beast_client(module: str, *of_cell: Any) -> ThreadClient:
-    """Return a client whose threads use beastclient.<module>. Each of these modules has its own exception class."""
+    """Return a client whose threads use beastclient.<module>. Each of these modules has its own
+    exception class.
+    """
     extension = import_module(f"beastclient.{module}")
     return ThreadClient(Library(extension.Connection, (extension.Failed,)), *of_cell)
 

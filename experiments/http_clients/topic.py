@@ -9,7 +9,17 @@ from analysis.settings import about
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import HELD, RELEASED, UNDECLARED, serialisation
-from reports.document.model import ABSENT, Axis, Curve, Figure, Panel, Section, Span, estimate, traced
+from reports.document.model import (
+    ABSENT,
+    Axis,
+    Curve,
+    Figure,
+    Panel,
+    Section,
+    Span,
+    estimate,
+    traced,
+)
 from reports.document.shapes import col
 from reports.parts import contest as shared
 from reports.view import View
@@ -18,15 +28,22 @@ PLACE = 12
 VIEW = "http-clients"
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
-    "p50 and p99 are latencies of single requests. The worker time is the mean time in which one worker sends all its "
-    "requests (LMean in the published tables). The total time is the time until all workers have ended (Bench in the "
-    "published tables). All are medians over the blocks. If all workers run in parallel, total time / worker time is "
-    "1. This ratio is also near 1 if workers take turns: the GIL changes hands after 5 ms, so workers that need much "
-    "longer all end at about the same time. The number of requests in flight (median latency x requests / total time) "
-    "tells these cases apart. If workers take turns, this number is at most about 1, because the median latency "
+    "p50 and p99 are latencies of single requests. The worker time is the mean time in which one "
+    "worker sends all its "
+    "requests (LMean in the published tables). The total time is the time until all workers have "
+    "ended (Bench in the "
+    "published tables). All are medians over the blocks. If all workers run in parallel, total "
+    "time / worker time is "
+    "1. This ratio is also near 1 if workers take turns: the GIL changes hands after 5 ms, so "
+    "workers that need much "
+    "longer all end at about the same time. The number of requests in flight (median latency x "
+    "requests / total time) "
+    "tells these cases apart. If workers take turns, this number is at most about 1, because the "
+    "median latency "
     "excludes the few requests that wait for the GIL. All figures exclude connects and the warm-up."
 )
-# Figures that the seed published. Python's beast holds the GIL in the first table and releases it in the second.
+# Figures that the seed published. Python's beast holds the GIL in the first table and releases it
+# in the second.
 SEED_HELD = """
 Language  Library   Mean(ms)  P99(ms)  P999(ms)  Max(ms)  LMean(ms)  Bench(ms)  async/sync
 C++       beast     0.18      0.45     2.56      2.59     17.93      18.46      sync
@@ -46,8 +63,10 @@ Python    aiohttp   0.47      0.78     1.37      1.50     47.50      48.49      
 Python    reqwest   0.38      0.90     1.87      2.13     38.35      40.42      async
 """
 SEED_FAULTS = message(
-    "These figures are from an Apple M2, with one run each of 10 workers x 100 requests in a fixed order. There was no "
-    "warm-up. The first request of each worker includes its connect: 10 of 1,000 samples, so P999 and Max mostly "
+    "These figures are from an Apple M2, with one run each of 10 workers x 100 requests in a fixed "
+    "order. There was no "
+    "warm-up. The first request of each worker includes its connect: 10 of 1,000 samples, so P999 "
+    "and Max mostly "
     "measure connects. Some clients read the response's body and others did not."
 )
 
@@ -65,22 +84,34 @@ RANKING = shared.Ranking(
         ("p50_ns", 2),
         ("p99_ns", 4),
         shared.number_col(
-            message("worker time (ms)"), lambda standing: workers.lmean_ns(standing.row), milliseconds, rank=1
+            message("worker time (ms)"),
+            lambda standing: workers.lmean_ns(standing.row),
+            milliseconds,
+            rank=1,
         ),
         shared.number_col(
-            message("total time (ms)"), lambda standing: workers.bench_ns(standing.row), milliseconds, rank=3
+            message("total time (ms)"),
+            lambda standing: workers.bench_ns(standing.row),
+            milliseconds,
+            rank=3,
         ),
         shared.number_col(
-            message("total time / worker time"), lambda standing: serialisation(standing.row), hundredths
+            message("total time / worker time"),
+            lambda standing: serialisation(standing.row),
+            hundredths,
         ),
-        shared.number_col(message("in flight"), lambda standing: workers.in_flight(standing.row), tenths),
+        shared.number_col(
+            message("in flight"), lambda standing: workers.in_flight(standing.row), tenths
+        ),
     ],
     caption=HOW,
 )
 
 
 def section(view: View) -> Section:
-    """Return the report section: how parallel the Boost.Beast clients ran, a ranking, and timelines of requests."""
+    """Return the report section: how parallel the Boost.Beast clients ran, a ranking, and timelines
+    of requests.
+    """
     ranked = contests(workers.clients(view.rows), view.titles)
     made = shared.ranking_section(RANKING, ranked, view)
     answer, timelines = answers(ranked), _timelines(ranked, view)
@@ -89,7 +120,8 @@ def section(view: View) -> Section:
 
 
 def answers(ranked: Sequence[Contest]) -> list[Message]:
-    """Return a sentence on how parallel the Python clients with Boost.Beast ran; empty without such clients.
+    """Return a sentence on how parallel the Python clients with Boost.Beast ran; empty without such
+    clients.
 
     The sentence is about the first setting, because short loops show the GIL's effect best.
     """
@@ -104,7 +136,8 @@ def answers(ranked: Sequence[Contest]) -> list[Message]:
         if standing.row.system in (HELD, RELEASED, UNDECLARED)
     ]
     sentence = message(
-        "Time until all workers ended, divided by the mean time of one worker (1 if workers run in parallel): "
+        "Time until all workers ended, divided by the mean time of one worker (1 if workers run in "
+        "parallel): "
         "{clauses}.",
         clauses=listed(clauses, SEMICOLON),
     )
@@ -112,10 +145,18 @@ def answers(ranked: Sequence[Contest]) -> list[Message]:
 
 
 def _timelines(ranked: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a figure of the first requests of each worker, with a panel for each of a few typical clients."""
-    chosen = workers.typical_rows([standing.row for contest in ranked[:1] for standing in contest.standings])
+    """Yield a figure of the first requests of each worker, with a panel for each of a few typical
+    clients.
+    """
+    chosen = workers.typical_rows(
+        [standing.row for contest in ranked[:1] for standing in contest.standings]
+    )
     ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
-    across = Axis(label=message("time since the workers' start [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
+    across = Axis(
+        label=message("time since the workers' start [ms]"),
+        low=0.0,
+        high=max(ends_ns, default=1) / 1e6,
+    )
     panels = []
     for row in chosen:
         numbered = list(enumerate(workers.timeline(row), 1))
@@ -139,14 +180,17 @@ def _timelines(ranked: Sequence[Contest], view: View) -> Iterator[Figure]:
             key="timeline",
             title=message("First requests of each worker"),
             caption=message(
-                "Each line is a worker, and each bar a request. Bars above one another were in flight at the same time."
+                "Each line is a worker, and each bar a request. Bars above one another were in "
+                "flight at the same time."
             ),
             panels=tuple(panels),
         )
 
 
 def _seeds() -> Section:
-    """Return a report section with both tables of the published experiment that gilscope repeats, and their limits."""
+    """Return a report section with both tables of the published experiment that gilscope repeats,
+    and their limits.
+    """
     tables = (
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),

@@ -1,8 +1,9 @@
 """Compute figures of the HTTP clients' workers: times of their loops, and requests in flight.
 
-LMean is the mean time of a worker's loop, in which it sends all its requests. Bench is the total time, from the start
-of the workers to the end of the last one. The seed uses the same figures. Bench / LMean is 1 if all workers run in
-parallel, and the number of workers if they run one after the other. Times are in ns, medians over the blocks.
+LMean is the mean time of a worker's loop, in which it sends all its requests. Bench is the total
+time, from the start of the workers to the end of the last one. The seed uses the same figures.
+Bench / LMean is 1 if all workers run in parallel, and the number of workers if they run one after
+the other. Times are in ns, medians over the blocks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,9 +45,11 @@ def bench_ns(row: Row) -> float:
 
 
 def serialisation(row: Row) -> Estimate:
-    """Return the workers' total time divided by the mean time of a worker. Its interval does not go below 1.
+    """Return the workers' total time divided by the mean time of a worker. Its interval does not go
+    below 1.
 
-    The result is Bench / LMean: 1 if the workers ran in parallel, and more if they ran one after another.
+    The result is Bench / LMean: 1 if the workers ran in parallel, and more if they ran one after
+    another.
     """
     ratio = effect([log(_bench_ns(cell) / mean(_loops_ns(cell))) for cell in row.good]).ratio
     return replace(ratio, low=min(ratio.value, max(1.0, ratio.low)))
@@ -56,27 +59,39 @@ def in_flight(row: Row) -> float:
     """Return the typical number of requests that were in flight at the same time.
 
     It is median latency x requests / Bench, the total time of the workers.
-    The mean latency is not suitable. Threads wait for the GIL mostly within a request, so the sum of all latencies is
-    the sum of the loops, and the result would only be workers / serialisation().
+    The mean latency is not suitable. Threads wait for the GIL mostly within a request, so the sum
+    of all latencies is the sum of the loops, and the result would only be workers /
+    serialisation().
     """
-    return median(cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good)
+    return median(
+        cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good
+    )
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:
-    """Return when each worker's first requests started and ended in the last block, in ns after the workers' start."""
+    """Return when each worker's first requests started and ended in the last block, in ns after the
+    workers' start.
+    """
     return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 
 def typical_rows(rows: Sequence[Row]) -> list[Row]:
-    """Return the results of three typical clients with Boost.Beast, each under the newest build of Python.
+    """Return the results of three typical clients with Boost.Beast, each under the newest build of
+    Python.
 
-    They are the client that holds the GIL and the client that releases it, both under a default build, and the client
-    that would hold the GIL, under a free-threaded build with its GIL off.
+    They are the client that holds the GIL and the client that releases it, both under a default
+    build, and the client that would hold the GIL, under a free-threaded build with its GIL off.
     """
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
-        named = [(RuntimeName(row.runtime), row) for row in rows if row.system == system and timeline(row)]
-        fitting = [(name, row) for name, row in named if name.gil_enabled == has_gil != name.free_threaded]
+        named = [
+            (RuntimeName(row.runtime), row)
+            for row in rows
+            if row.system == system and timeline(row)
+        ]
+        fitting = [
+            (name, row) for name, row in named if name.gil_enabled == has_gil != name.free_threaded
+        ]
         fitting.sort(key=lambda pair: pair[0].minor)
         chosen += [row for _, row in fitting[-1:]]
     return chosen

@@ -21,11 +21,13 @@ ClientT = TypeVar("ClientT", bound=Any)
 
 
 class HttpTally:
-    """The counts of one worker. Workers share nothing in the timed region; summary() adds the counts up afterwards.
+    """The counts of one worker. Workers share nothing in the timed region; summary() adds the
+    counts up afterwards.
 
-    connect:  time of the first connect with the first request, because most libraries connect at this request
-    times_ns: start and end of each answered request, alternating, on the monotonic clock. A histogram is made of them
-        after the workers have ended: docs/decisions/019-http-times.md
+    connect:  time of the first connect with the first request, because most libraries connect at
+              this request
+    times_ns: start and end of each answered request, alternating, on the monotonic clock. A
+        histogram is made of them after the workers have ended: docs/decisions/019-http-times.md
     loop_ns:  time of the worker's loop, from its first request to its last answer
     """
 
@@ -61,7 +63,9 @@ class UrlConnection(Generic[ClientT]):
 
     __slots__ = ("_client", "_url")
 
-    def __init__(self, make: Callable[[float], ClientT], host: str, port: int, deadline_s: float) -> None:
+    def __init__(
+        self, make: Callable[[float], ClientT], host: str, port: int, deadline_s: float
+    ) -> None:
         self._url = f"http://{host}:{port}/"
         self._client = make(deadline_s)
 
@@ -74,12 +78,16 @@ Codes = Mapping[type[BaseException], str]
 
 
 def code_of(codes: Codes, error: Exception, other: str = "garbled") -> str:
-    """Return the code (docs/child-contract.md) of the first class in *codes* that *error* belongs to, or *other*."""
+    """Return the code (docs/child-contract.md) of the first class in *codes* that *error* belongs
+    to, or *other*.
+    """
     return next((code for kind, code in codes.items() if isinstance(error, kind)), other)
 
 
 def first_argument(error: Exception) -> str:
-    """Return the code of an exception that has it as its first argument, as those of our extensions."""
+    """Return the code of an exception that has it as its first argument, as those of our
+    extensions.
+    """
     return str(error.args[0])
 
 
@@ -98,7 +106,9 @@ class Library(Generic[ConnectionT]):
 
 
 class HttpWorker(Generic[ConnectionT]):
-    """A worker: a connection, which is opened again after an error, and the counts of its requests."""
+    """A worker: a connection, which is opened again after an error, and the counts of
+    its requests.
+    """
 
     __slots__ = ("_connection", "_library", "_place", "tally")
 
@@ -118,7 +128,9 @@ class HttpWorker(Generic[ConnectionT]):
 
 
 def task_client(library: Library[Any]) -> Callable[..., Client]:
-    """Return a function that makes a TaskClient. Clients with threads do not load asyncio, so it is imported late."""
+    """Return a function that makes a TaskClient. Clients with threads do not load asyncio, so it is
+    imported late.
+    """
 
     def client(*of_cell: Any) -> Client:
         from experiments.http_clients.tasks import TaskClient
@@ -134,12 +146,15 @@ def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> li
     return [(host, int(port)) for host, _, port in chosen]
 
 
-def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
+def summary(
+    tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str
+) -> dict[str, Any]:
     """Return a client's result: the sum of its workers' counts, and their times.
 
     worker: "thread" or "task"
-    The result has bench_ns (from before the start of the first worker to the end of the last), workers_ns (the time of
-    each worker's loop) and timeline (each worker's first requests as [start, end], in ns from *started_ns*).
+    The result has bench_ns (from before the start of the first worker to the end of the last),
+    workers_ns (the time of each worker's loop) and timeline (each worker's first requests as
+    [start, end], in ns from *started_ns*).
     """
     total = Tally()
     for tally in tallies:
@@ -158,7 +173,9 @@ def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, wor
 
 
 def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
-    """Record the latencies. Count an answer after REQUEST_DEADLINE_S as a timeout: not all libraries have timeouts."""
+    """Record the latencies. Count an answer after REQUEST_DEADLINE_S as a timeout: not all
+    libraries have timeouts.
+    """
     late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
     for start_ns, end_ns in tally.pairs():
         if end_ns - start_ns > deadline_ns:
@@ -169,4 +186,7 @@ def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
 
 
 def _timeline(tally: HttpTally, started_ns: int) -> list[list[int]]:
-    return [[start - started_ns, end - started_ns] for start, end in islice(tally.pairs(), TIMELINE_REQUESTS)]
+    return [
+        [start - started_ns, end - started_ns]
+        for start, end in islice(tally.pairs(), TIMELINE_REQUESTS)
+    ]

@@ -1,4 +1,5 @@
-"""A service with AnyIO on its default back end (asyncio): a task for each connection, all in one event loop.
+"""A service with AnyIO on its default back end (asyncio): a task for each connection, all in one
+event loop.
 
 AnyIO's documentation recommends receive_exactly on a BufferedByteReceiveStream to read by length.
 Source: anyio.readthedocs.io/en/stable/streams.html
@@ -31,7 +32,9 @@ class AnyioService(LoopService):
 
     async def _answer(self, stream: SocketStream) -> None:
         if self.listeners[0].is_tcp:
-            stream.extra(SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            stream.extra(SocketAttribute.raw_socket).setsockopt(
+                socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+            )
         reader = BufferedByteReceiveStream(stream)
         async with stream:
             try:

@@ -1,9 +1,12 @@
-"""Services with asyncio. All connections and the calculation run in one event loop. Both services set TCP_NODELAY.
+"""Services with asyncio. All connections and the calculation run in one event loop. Both services
+set TCP_NODELAY.
 
-Streams: a coroutine for each connection, as "TCP echo server using streams" in the documentation, with readexactly for
+Streams: a coroutine for each connection, as "TCP echo server using streams" in the documentation,
+    with readexactly for
 the length and the body. Source: docs.python.org/3/library/asyncio-stream.html
 
-Protocols: callbacks for received data, which is asyncio's faster, low-level interface for libraries. The event loop is
+Protocols: callbacks for received data, which is asyncio's faster, low-level interface for
+    libraries. The event loop is
 asyncio's or uvloop's. Source: docs.python.org/3/library/asyncio-protocol.html
 """
 
@@ -28,7 +31,9 @@ class FramesProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport) or hasattr(transport, "write")
         self._transport: asyncio.WriteTransport = transport  # type: ignore[assignment]
-        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop does not use PeerSocket.accept()
+        if not Reach.admits(
+            transport.get_extra_info("peername")
+        ):  # uvloop does not use PeerSocket.accept()
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -55,7 +60,9 @@ def asyncio_service(cell: Cell, service_id: int, folder: str) -> LoopService:
 
 
 def uvloop_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return the service for the measurement *cell*, with a loop factory as uvloop's documentation recommends."""
+    """Return the service for the measurement *cell*, with a loop factory as uvloop's documentation
+    recommends.
+    """
     from uvloop import new_event_loop
 
     return FramesService(listen(cell, service_id, folder)[0], new_event_loop)
@@ -83,5 +90,7 @@ class StreamsService(LoopService):
 
 
 def streams_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return a service that uses asyncio streams, for the measurement *cell*. The service's socket already listens."""
+    """Return a service that uses asyncio streams, for the measurement *cell*. The service's socket
+    already listens.
+    """
     return StreamsService(listen(cell, service_id, folder)[0])

@@ -25,4 +25,6 @@ def calc() -> Response:
 @app.errorhandler(Refused)  # type: ignore[untyped-decorator]
 def refuse(refused: Refused) -> Response:
     """Return the answer to a request that the application refuses: the error's code and text."""
-    return Response(error_answer(refused.code, str(refused)), refused.code, content_type=CONTENT_TYPE)
+    return Response(
+        error_answer(refused.code, str(refused)), refused.code, content_type=CONTENT_TYPE
+    )

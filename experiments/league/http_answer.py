@@ -20,7 +20,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 CONTENT_TYPE = "application/json"
 STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
-# Waitress warns about requests that wait for a thread. A load generator makes requests wait on purpose.
+# Waitress warns about requests that wait for a thread. A load generator makes requests wait on
+# purpose.
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
@@ -47,13 +48,18 @@ def wsgi_app(environ: dict[str, Any], start_response: "StartResponse") -> Iterab
     """Answer a WSGI request."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
     body = environ["wsgi.input"].read(length) if length else b""
-    code, reply = http_answer(environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], body)
-    start_response(STATUS_LINES[code], [("Content-Type", CONTENT_TYPE), ("Content-Length", str(len(reply)))])
+    code, reply = http_answer(
+        environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], body
+    )
+    start_response(
+        STATUS_LINES[code], [("Content-Type", CONTENT_TYPE), ("Content-Length", str(len(reply)))]
+    )
     return (reply,)
 
 
 async def asgi_app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    """Answer an ASGI request. The calculation runs in the event loop, as in the Tornado service (system 3).
+    """Answer an ASGI request. The calculation runs in the event loop, as in the Tornado service
+    (system 3).
 
     Raises NotImplementedError for lifespan events, which are not supported.
     """
@@ -65,7 +71,9 @@ async def asgi_app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         body += event.get("body", b"")
         if not event.get("more_body"):
             break
-    code, reply = http_answer(scope["method"], scope["path"], scope["query_string"].decode("latin-1"), body)
+    code, reply = http_answer(
+        scope["method"], scope["path"], scope["query_string"].decode("latin-1"), body
+    )
     length = b"%d" % len(reply)
     headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", length)]
     await send({"type": "http.response.start", "status": code, "headers": headers})

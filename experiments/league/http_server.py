@@ -1,9 +1,9 @@
 """Serve with http.server: `python -m experiments.league.http_server HOST PORT`.
 
-It has a thread for each connection, and HTTP/1.1 keeps connections open. Its documentation asks for protocol_version, a
-Content-Length in every answer and daemon_threads. wfile is buffered and Nagle's algorithm is off, so that an answer is
-one packet. Otherwise each answer would wait 40 ms for a delayed ACK.
-Source: docs.python.org/3/library/http.server.html
+It has a thread for each connection, and HTTP/1.1 keeps connections open. Its documentation asks for
+protocol_version, a Content-Length in every answer and daemon_threads. wfile is buffered and Nagle's
+algorithm is off, so that an answer is one packet. Otherwise each answer would wait 40 ms for a
+delayed ACK. Source: docs.python.org/3/library/http.server.html
 """
 
 import sys
@@ -38,7 +38,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """An HTTP server with a thread for each connection, and the same listen backlog as gilscope's own services."""
+    """An HTTP server with a thread for each connection, and the same listen backlog as gilscope's
+    own services.
+    """
 
     request_queue_size = BACKLOG
 

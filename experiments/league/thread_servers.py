@@ -1,12 +1,18 @@
 """A service with a server of the standard library and a thread for each connection.
 
-`socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as in "Asynchronous Mixins" of
-the documentation. daemon_threads is on, so that an idle connection does not delay the end of the process.
-Source: docs.python.org/3/library/socketserver.html
+`socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as in
+"Asynchronous Mixins" of the documentation. daemon_threads is on, so that an idle connection does
+not delay the end of the process. Source: docs.python.org/3/library/socketserver.html
 """
 
 import threading
-from socketserver import BaseServer, StreamRequestHandler, TCPServer, ThreadingMixIn, UnixStreamServer
+from socketserver import (
+    BaseServer,
+    StreamRequestHandler,
+    TCPServer,
+    ThreadingMixIn,
+    UnixStreamServer,
+)
 from typing import Any
 
 from core.cell import Cell
@@ -26,14 +32,18 @@ class _TcpServer(ThreadingMixIn, TCPServer):
 
 
 class Counts:
-    """The number of answered requests, with a counter for each thread. Counters of ended threads are kept."""
+    """The number of answered requests, with a counter for each thread. Counters of ended threads
+    are kept.
+    """
 
     def __init__(self) -> None:
         self._here = threading.local()
         self._all: list[WorkerCount] = []
 
     def add(self) -> None:
-        """Count an answer before the calling thread sends it, because the process may be stopped after the answer."""
+        """Count an answer before the calling thread sends it, because the process may be stopped
+        after the answer.
+        """
         try:
             self._here.count.requests += 1
         except AttributeError:
@@ -47,7 +57,9 @@ class Counts:
         return sum(counted.requests for counted in self._all.copy())
 
     def reset(self) -> None:
-        """Set the request counters to zero. Call this method only while no request is in progress."""
+        """Set the request counters to zero. Call this method only while no request is
+        in progress.
+        """
         for counted in self._all.copy():
             counted.requests = 0
 
@@ -103,5 +115,7 @@ def _server(listener: Listener, counts: Counts) -> BaseServer:
 
 
 def socketserver_service(cell: Cell, service_id: int, folder: str) -> SocketserverService:
-    """Return the socketserver service for the measurement *cell*. Its socket is already listening."""
+    """Return the socketserver service for the measurement *cell*. Its socket is
+    already listening.
+    """
     return SocketserverService(listen(cell, service_id, folder)[0])

@@ -1,4 +1,5 @@
-"""A service with Tornado's TCPServer and IOStream: a coroutine for each connection, all in one event loop.
+"""A service with Tornado's TCPServer and IOStream: a coroutine for each connection, all in one
+event loop.
 
 It follows the example in TCPServer's documentation, with read_bytes for the length and the body.
 Source: www.tornadoweb.org/en/stable/tcpserver.html

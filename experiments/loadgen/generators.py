@@ -14,15 +14,20 @@ from dataclasses import dataclass
 LAST_BYTES = 1000
 VERSION_TIMEOUT_S = 10
 UNKNOWN = "unknown"
-MOST_PER_S = 200_000  # more than ab can send; ab stops at a number of requests even if a time is given
-HEY_KEEPS = 1_000_000  # hey prints the status of at most this many answers and does not count others
+MOST_PER_S = (
+    200_000  # more than ab can send; ab stops at a number of requests even if a time is given
+)
+HEY_KEEPS = (
+    1_000_000  # hey prints the status of at most this many answers and does not count others
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
     """The load that a generator must send.
 
-    timed: whether the generator stops after *seconds* and not after *requests*. A generator without an option for the
+    timed: whether the generator stops after *seconds* and not after *requests*. A generator without
+        an option for the
     number of requests always stops after *seconds*
     """
 
@@ -37,7 +42,9 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The figures that a load generator printed: answers of any status, failed requests and run time."""
+    """The figures that a load generator printed: answers of any status, failed requests and run
+    time.
+    """
 
     answered: int
     failed: int
@@ -48,7 +55,8 @@ class Report:
 class Generator:
     """A load generator of another project: its command line, its output and its version.
 
-    begin, end: the command line before and after the options of *connections* and *amount*, with the fields of Load
+    begin, end: the command line before and after the options of *connections* and *amount*, with
+        the fields of Load
     connections: the options for new connections, and for kept connections
     amount: the options for a number of requests, and for a time
     read(output): parses the output
@@ -68,18 +76,29 @@ class Generator:
 
     def command(self, load: Load) -> list[str]:
         """Return the command line that sends *load*."""
-        most = {"most_threads": min(load.threads, load.connections), "most_requests": load.seconds * MOST_PER_S}
-        line = f"{self.begin} {self.connections[load.keep_alive]} {self.amount[load.timed]} {self.end}"
+        most = {
+            "most_threads": min(load.threads, load.connections),
+            "most_requests": load.seconds * MOST_PER_S,
+        }
+        line = (
+            f"{self.begin} {self.connections[load.keep_alive]} {self.amount[load.timed]} {self.end}"
+        )
         return shlex.split(line.format(**vars(load), **most))
 
     def version(self) -> str:
-        """Return the version that the program prints, even if it then exits with status 1. UNKNOWN if it is missing."""
+        """Return the version that the program prints, even if it then exits with status 1. UNKNOWN
+        if it is missing.
+        """
         if not self.prints_version:
             return UNKNOWN
         command = self.prints_version.split()
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S, check=False
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=VERSION_TIMEOUT_S,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired):
             return UNKNOWN
@@ -97,7 +116,9 @@ def _read_ab(output: str) -> Report:
 
 
 def _read_wrk(output: str) -> Report:
-    failures = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
+    failures = re.search(
+        r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output
+    )
     sockets = sum(map(int, failures.groups())) if failures else 0
     answered = int(_match(r"(\d+) requests in ", output))
     rate = float(_match(r"Requests/sec:\s+([\d.]+)", output))
@@ -121,7 +142,10 @@ def _read_oha(output: str) -> Report:
 
 
 def _read_hey(output: str) -> Report:
-    statuses = {code: int(number) for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)}
+    statuses = {
+        code: int(number)
+        for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)
+    }
     failures = output.partition("Error distribution:")[2]
     known = sum(statuses.values())
     good = sum(number for code, number in statuses.items() if code.startswith("2"))
@@ -146,7 +170,10 @@ GENERATORS = {
     "ab": Generator(
         begin="ab -q",
         connections=("", "-k"),
-        amount=("-n {requests}", "-t {seconds} -n {most_requests}"),  # -n follows -t, because -t sets -n to 50,000
+        amount=(
+            "-n {requests}",
+            "-t {seconds} -n {most_requests}",
+        ),  # -n follows -t, because -t sets -n to 50,000
         read=_read_ab,
         prints_version="ab -V",
     ),

@@ -1,4 +1,6 @@
-"""Declare load generators that call the server native/http-echo: gilscope's own, and others that peers.py runs."""
+"""Declare load generators that call the server native/http-echo: gilscope's own, and others that
+peers.py runs.
+"""
 
 from functools import partial
 
@@ -17,7 +19,9 @@ _generator = partial(
 
 
 def _peer(name: str, title: Message) -> System:
-    """Return the load generator of another project, which peers.py runs if its program *name* is on PATH."""
+    """Return the load generator of another project, which peers.py runs if its program *name* is on
+    PATH.
+    """
     program = Program(name=name, arguments=(name,), builder="", host="experiments.loadgen.peers")
     return _generator(name=f"load-{name}", title=title, native_client=program)
 

@@ -2,8 +2,8 @@
 
 Usage: `python -m experiments.loadgen.peers wrk`. The client follows docs/child-contract.md.
 
-The generator uses the cell's number of connections, and the number of requests or the duration of the plan. The result
-is the generator's own output; its CPU time is from the operating system.
+The generator uses the cell's number of connections, and the number of requests or the duration of
+the plan. The result is the generator's own output; its CPU time is from the operating system.
 """
 
 import os
@@ -38,7 +38,9 @@ WARM_UP_S = 1
 
 
 def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Run *command* to its end. The kernel kills it if this process ends. Raises OSError if the program is missing."""
+    """Run *command* to its end. The kernel kills it if this process ends. Raises OSError if the
+    program is missing.
+    """
     return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -53,7 +55,8 @@ def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
 def main(name: str) -> None:
     """Run the client, which calls the load generator *name*.
 
-    If the load generator accepts only a duration, the duration is computed from its rate in the warm-up.
+    If the load generator accepts only a duration, the duration is computed from its rate in the
+    warm-up.
     """
     generator, first_line = GENERATORS[name], read_cell()
     pin_to_cpus(first_line.get("cpus", ()))
@@ -68,11 +71,15 @@ def main(name: str) -> None:
         requests = max(load.connections, round(load.requests * method.warmup.share))
         report = _run(generator, replace(load, requests=requests, seconds=WARM_UP_S))
         if generator.by_time and not load.timed:
-            load = replace(load, seconds=max(1, round(load.requests * report.seconds / report.answered)))
+            load = replace(
+                load, seconds=max(1, round(load.requests * report.seconds / report.answered))
+            )
         print_done(word)
     usage, started_ns = ProcessTimes(resource.RUSAGE_CHILDREN), perf_counter_ns()
     report = _run(generator, load)
-    watch.print_result({**usage.to_json(), **_result(report, _requests(generator, load, report), started_ns)})
+    watch.print_result(
+        {**usage.to_json(), **_result(report, _requests(generator, load, report), started_ns)}
+    )
     watch.next_command()
 
 
@@ -97,7 +104,9 @@ def _run(generator: Generator, load: Load) -> Report:
     done = run(generator.command(load))
     printed = done.stdout + done.stderr
     if done.returncode:
-        raise ValueError(f"the load generator exited with status {done.returncode}: {printed[-LAST_BYTES:]}")
+        raise ValueError(
+            f"the load generator exited with status {done.returncode}: {printed[-LAST_BYTES:]}"
+        )
     report = generator.read(done.stdout)
     if not report.answered:
         raise ValueError(f"the load generator received no answer: {printed[-LAST_BYTES:]}")
@@ -105,7 +114,9 @@ def _run(generator: Generator, load: Load) -> Report:
 
 
 def _requests(generator: Generator, load: Load, report: Report) -> int:
-    """Return the number of planned requests, or the number of answers if the generator ran for a fixed duration."""
+    """Return the number of planned requests, or the number of answers if the generator ran for a
+    fixed duration.
+    """
     if generator.by_time or load.timed:
         return report.answered
     return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)

@@ -1,4 +1,6 @@
-"""The report's section for the experiment loadgen: gilscope's load generator compared with others."""
+"""The report's section for the experiment loadgen: gilscope's load generator compared
+with others.
+"""
 
 from dataclasses import replace
 
@@ -12,14 +14,19 @@ PLACE = 12
 VIEW = "loadgen"
 OWN = "load-own"
 SEED = message(
-    "The published experiment that gilscope repeats compared gurl with kept connections to ab without `-k`, which "
-    "opens a connection for every request. It measured 129,741 requests/s for gurl and 30,030 for ab: 4.3x. In "
+    "The published experiment that gilscope repeats compared gurl with kept connections to ab "
+    "without `-k`, which "
+    "opens a connection for every request. It measured 129,741 requests/s for gurl and 30,030 for "
+    "ab: 4.3x. In "
     "gilscope's results, KEEP_ALIVE says whether connections are kept."
 )
 HOW = message(
-    "Requests/s and CPU time are medians over the blocks. Ratios compare a generator with gilscope's, paired by block, "
-    "with 95 % intervals, so they may differ from the ratio of the medians. Each generator reports its own requests/s. "
-    "CPU time is from the operating system, for the whole process. wrk accepts a duration, but no number of requests. "
+    "Requests/s and CPU time are medians over the blocks. Ratios compare a generator with "
+    "gilscope's, paired by block, "
+    "with 95 % intervals, so they may differ from the ratio of the medians. Each generator reports "
+    "its own requests/s. "
+    "CPU time is from the operating system, for the whole process. wrk accepts a duration, but no "
+    "number of requests. "
     "gilscope computes the duration from wrk's rate in the warm-up."
 )
 RANKING = shared.Ranking(
@@ -29,7 +36,9 @@ RANKING = shared.Ranking(
         ("requests_per_s", 0),
         ("client_cpu_ns_per_request", 2),
         shared.ratio_col(
-            message("requests/s: this load generator / gilscope's generator"), message("requests/s ratio"), [OWN]
+            message("requests/s: this load generator / gilscope's generator"),
+            message("requests/s ratio"),
+            [OWN],
         ),
     ],
     caption=HOW,
@@ -37,12 +46,16 @@ RANKING = shared.Ranking(
 
 
 def section(view: View) -> Section:
-    """Return the section: rankings of the generators, with kept connections and with new connections."""
+    """Return the section: rankings of the generators, with kept connections and with new
+    connections.
+    """
     ranked = contests(view.rows, view.titles, reference=[OWN])
     made = shared.ranking_section(RANKING, ranked, view)
     seed = Section(
         key="seed-figures",
-        title=message("Figures of the published experiment that gilscope repeats, from another machine"),
+        title=message(
+            "Figures of the published experiment that gilscope repeats, from another machine"
+        ),
         sentences=(SEED,),
     )
     return replace(made, parts=(*made.parts, seed))

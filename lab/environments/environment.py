@@ -1,8 +1,9 @@
 """Virtual environments, each of which uv creates when it is needed for the first time.
 
-An environment's folder is named by the digest of its recipe. uv fills a folder with another name, which is then
-renamed, so the folder of an environment is complete. It never changes afterwards. Other contents get an environment of
-their own, so the packages of a run in progress are never replaced.
+An environment's folder is named by the digest of its recipe. uv fills a folder with another name,
+which is then renamed, so the folder of an environment is complete. It never changes afterwards.
+Other contents get an environment of their own, so the packages of a run in progress are never
+replaced.
 """
 
 import fcntl
@@ -24,7 +25,14 @@ from time import time
 from core.errors import GilscopeError
 from core.messages import AND, Json, Message, listed, message
 from lab.digests import short_digest, tree_digest
-from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
+from lab.environments.requirements import (
+    Requirements,
+    constraint_files,
+    local_path,
+    name_of,
+    read,
+    read_bytes,
+)
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
@@ -39,14 +47,18 @@ Note = Callable[..., None]
 
 
 class EnvironmentFailed(GilscopeError):
-    """The error that a system cannot run under a runtime: its packages, wheel or native program are not there."""
+    """The error that a system cannot run under a runtime: its packages, wheel or native program are
+    not there.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What an environment is made of: a requirements file, wheels of our own extensions (lab.native.wheels), or both.
+    """What an environment is made of: a requirements file, wheels of our own extensions
+    (lab.native.wheels), or both.
 
-    hashed: whether the file must have a hash for each package, as all our files have; a user's file may have none
+    hashed: whether the file must have a hash for each package, as all our files have; a user's file
+        may have none
     """
 
     interpreter: Interpreter
@@ -56,22 +68,30 @@ class Recipe:
 
     @property
     def label(self) -> Message:
-        """The names of the requirements file and wheels, for messages. A name may include the folder requirements/."""
+        """The names of the requirements file and wheels, for messages. A name may include the
+        folder requirements/.
+        """
         return listed(map(_name, filter(None, (self.requirements_file, *self.wheels))), AND)
 
     @cached_property
     def wanted(self) -> Requirements:
-        """The requirements in the requirements file and in the files that it includes. Raises BadInput."""
+        """The requirements in the requirements file and in the files that it includes. Raises
+        BadInput.
+        """
         return read(self.requirements_file) if self.requirements_file else Requirements()
 
     @property
     def source_folders(self) -> list[Path]:
         """The local folders that the environment installs, such as '.'."""
-        return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
+        return [
+            path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()
+        ]
 
     @cached_property
     def place(self) -> Path:
-        """The environment's folder, named by a digest of the interpreter and of all contents. Raises BadInput."""
+        """The environment's folder, named by a digest of the interpreter and of all contents.
+        Raises BadInput.
+        """
         contents = (
             sysconfig.get_platform(),
             sorted(self.interpreter.identity.items()),
@@ -88,23 +108,28 @@ class Recipe:
 
 
 def _name(path: Path) -> str:
-    """Return the name by which the user knows a file. requirements_file() keeps it at the beginning of its files."""
+    """Return the name by which the user knows a file. requirements_file() keeps it at the beginning
+    of its files.
+    """
     if path.parent == ENVIRONMENTS:
         return path.name.rpartition("-")[0]
     return f"requirements/{path.name}" if path.parent == REPOSITORY / "requirements" else path.name
 
 
 def environment(recipe: Recipe, note: Note | None = None) -> Path:
-    """Return the path of an environment's Python. Create the environment first if it does not exist.
+    """Return the path of an environment's Python. Create the environment first if it does not
+    exist.
 
-    No process is started for an environment that exists. No run removes it while this process lives. If several runs
-    create the same environment at once, all of them use the one that is ready first.
-    note: prints every few seconds what is being installed
-    Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
+    No process is started for an environment that exists. No run removes it while this process
+    lives. If several runs create the same environment at once, all of them use the one that is
+    ready first. note: prints every few seconds what is being installed
+    Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment
+    cannot be created.
     """
     if reason := may_use(recipe.python):
         raise EnvironmentFailed(
-            "The environments in {folder} are not used: {reason}. Set HOME and XDG_CACHE_HOME to your own folders.",
+            "The environments in {folder} are not used: {reason}. Set HOME and XDG_CACHE_HOME to "
+            "your own folders.",
             folder=ENVIRONMENTS,
             reason=reason,
         )
@@ -123,12 +148,16 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
     return recipe.python
 
 
-def requirements_file(user_file: str, packages: Sequence[str], source: str = "requirements.txt") -> str:
-    """Return the path of a requirements file that names all requirements of *user_file* and all *packages*.
+def requirements_file(
+    user_file: str, packages: Sequence[str], source: str = "requirements.txt"
+) -> str:
+    """Return the path of a requirements file that names all requirements of *user_file* and all
+    *packages*.
 
-    The path is *user_file* itself (or "") if no package is missing there, or else a new file beside the
-    environments. The path is "" if there are no requirements. Raises BadInput and EnvironmentFailed.
-    source: the name of the file from which the packages are, if there is no *user_file*; errors name it
+    The path is *user_file* itself (or "") if no package is missing there, or else a new file beside
+    the environments. The path is "" if there are no requirements. Raises BadInput and
+    EnvironmentFailed. source: the name of the file from which the packages are, if there is no
+    *user_file*; errors name it
     """
     requirements = read(Path(user_file)) if user_file else Requirements()
     named = {name_of(entry) for entry in requirements.entries}
@@ -144,14 +173,18 @@ def requirements_file(user_file: str, packages: Sequence[str], source: str = "re
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     place = ENVIRONMENTS / f"{_name(Path(user_file or source))}-{short_digest(text)}.txt"
-    with NamedTemporaryFile("w", encoding="utf-8", dir=ENVIRONMENTS, delete=False) as file:  # mode 0600, for tokens
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", dir=ENVIRONMENTS, delete=False
+    ) as file:  # mode 0600, for tokens
         file.write(text)
     os.replace(file.name, place)  # atomically, because another run may be reading the file
     return str(place)
 
 
 def installed_packages(python: Path) -> dict[str, str]:
-    """Return the names and versions of the packages in an environment, from their metadata files."""
+    """Return the names and versions of the packages in an environment, from their
+    metadata files.
+    """
     return dict(sorted((package.name, package.version) for package in distributions(python)))
 
 
@@ -166,19 +199,25 @@ def site_packages(python: Path) -> list[Path]:
 
 
 def _hold(place: Path) -> bool:
-    """Lock an environment against removal until this process ends, and note its use. Return whether it exists."""
+    """Lock an environment against removal until this process ends, and note its use. Return whether
+    it exists.
+    """
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         return False
-    with suppress(OSError):  # a network file system may have no locks, and the folder may be read-only
+    with suppress(
+        OSError
+    ):  # a network file system may have no locks, and the folder may be read-only
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         os.utime(descriptor)
     return place.exists()  # another run may have removed the environment before it was locked
 
 
 def _remove_old() -> None:
-    """Remove environments that no process uses and that were last used 30 days ago, and what killed runs left."""
+    """Remove environments that no process uses and that were last used 30 days ago, and what killed
+    runs left.
+    """
     for folder in ENVIRONMENTS.glob("*/"):
         longest_s = LEFTOVER_S if folder.name.startswith(UNFINISHED) else UNUSED_S
         with suppress(OSError):  # a process uses the folder, or another run removes it
@@ -187,7 +226,9 @@ def _remove_old() -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove an environment unless a process uses it. Rename it first, so that only complete ones have its name."""
+    """Remove an environment unless a process uses it. Rename it first, so that only complete ones
+    have its name.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -202,7 +243,9 @@ def _unfinished() -> Path:
 
 
 def _create(recipe: Recipe, note: Note | None) -> None:
-    """Create the environment in a new folder, and give the folder its name unless another run was faster."""
+    """Create the environment in a new folder, and give the folder its name unless another run was
+    faster.
+    """
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     folder = _unfinished()
     try:
@@ -216,30 +259,40 @@ def _create(recipe: Recipe, note: Note | None) -> None:
 
 
 def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
-    """Create the environment in *folder*. uv compiles the packages, so that no measured process has to compile them."""
+    """Create the environment in *folder*. uv compiles the packages, so that no measured process has
+    to compile them.
+    """
     variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment()
     label, name = recipe.label, recipe.interpreter.name
-    doing = message("Installing the packages of {packages} for runtime {name}", packages=label, name=name)
+    doing = message(
+        "Installing the packages of {packages} for runtime {name}", packages=label, name=name
+    )
     watch = uv.watcher(note, doing, MAKE_TIMEOUT_S) if note else None
     for arguments in _commands(recipe, folder):
         _, failure = uv.run(arguments, MAKE_TIMEOUT_S, variables, watch=watch)
         if failure:
             raise EnvironmentFailed(
-                "The packages of {packages} could not be installed for runtime {name}: {reason}. {remedy}",
+                "The packages of {packages} could not be installed for runtime {name}: {reason}. "
+                "{remedy}",
                 packages=label,
                 name=name,
                 reason=failure,
-                remedy=uv.remedy(failure, message("Change these packages, or measure without this runtime.")),
+                remedy=uv.remedy(
+                    failure, message("Change these packages, or measure without this runtime.")
+                ),
             )
 
 
 def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
     """Return the arguments of the uv commands that create the environment in *folder*.
 
-    The scripts of a relocatable environment find their interpreter beside themselves after the folder is renamed.
+    The scripts of a relocatable environment find their interpreter beside themselves after the
+    folder is renamed.
     """
     python = recipe.interpreter.executable
-    commands: list[list[str | Path]] = [["venv", "--no-project", "--relocatable", "--python", python, folder]]
+    commands: list[list[str | Path]] = [
+        ["venv", "--no-project", "--relocatable", "--python", python, folder]
+    ]
     install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []
@@ -251,7 +304,8 @@ def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
 
 
 def rebuild_options(folders: Sequence[Path]) -> list[str]:
-    """Return options that make uv rebuild local folders rather than reuse wheels that it built before.
+    """Return options that make uv rebuild local folders rather than reuse wheels that it built
+    before.
 
     --refresh does the same, but has no effect if UV_OFFLINE is set.
     """
@@ -262,7 +316,9 @@ def rebuild_options(folders: Sequence[Path]) -> list[str]:
 
 
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
-    """Return all lines of the requirements and their constraint files, and the digests of local archives."""
+    """Return all lines of the requirements and their constraint files, and the digests of local
+    archives.
+    """
     lines = [*wanted.options, *wanted.entries]
     archives = [path for entry in wanted.entries if (path := local_path(entry)) and path.is_file()]
     lines += [_digest(path) for path in archives]

@@ -25,7 +25,8 @@ _AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 class Requirements(NamedTuple):
     """The lines of a requirements file.
 
-    options: lines that apply to all packages, such as an index; entries: one line per package, with its hashes
+    options: lines that apply to all packages, such as an index; entries: one line per package, with
+        its hashes
     """
 
     options: tuple[str, ...] = ()
@@ -33,18 +34,25 @@ class Requirements(NamedTuple):
 
     @property
     def hashed(self) -> bool:
-        """Whether the requirements have hashes. If so, every package that will be installed has its own entry."""
+        """Whether the requirements have hashes. If so, every package that will be installed has its
+        own entry.
+        """
         return any("--hash" in entry for entry in self.entries)
 
 
 def read(path: Path, outer: tuple[Path, ...] = ()) -> Requirements:
-    """Parse a requirements file and the files that it includes with -r. Raises BadInput if one cannot be read.
+    """Parse a requirements file and the files that it includes with -r. Raises BadInput if one
+    cannot be read.
 
     outer: the files that include it; the first is the file that the user gave
     """
     if path.resolve() in outer:
         chain, first = " -> ".join(file.name for file in (*outer, path)), str(outer[0])
-        raise BadInput("{path} includes itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
+        raise BadInput(
+            "{path} includes itself with -r: {chain}. Remove one of these lines.",
+            path=first,
+            chain=chain,
+        )
     return parsed(_lines(path), path.parent, (*outer, path.resolve()))
 
 
@@ -57,17 +65,24 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, reason: Arg) -> BadInput:
-    return BadInput("{path} cannot be read ({reason}). Give a requirements file or a wheel.", path=path, reason=reason)
+    return BadInput(
+        "{path} cannot be read ({reason}). Give a requirements file or a wheel.",
+        path=path,
+        reason=reason,
+    )
 
 
 def constraint_files(wanted: Requirements) -> list[Path]:
-    """Return the paths of the local constraint files that *wanted* names with the option -c, in the same order."""
+    """Return the paths of the local constraint files that *wanted* names with the option -c, in the
+    same order.
+    """
     constraints = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
     return [Path(match[1].strip()) for match in constraints if "://" not in match[1]]
 
 
 def local_path(entry: str) -> Path | None:
-    """Return the local folder or archive that a requirement installs; None if it is a package name or a URL.
+    """Return the local folder or archive that a requirement installs; None if it is a package name
+    or a URL.
 
     A relative path starts in the current folder, as for pip and uv.
     """
@@ -79,7 +94,9 @@ def local_path(entry: str) -> Path | None:
 
 
 def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
-    """Replace the local path in a line of a requirements file by place(path). Return other lines unchanged."""
+    """Replace the local path in a line of a requirements file by place(path). Return other lines
+    unchanged.
+    """
     if match := _PATH_OPTION.fullmatch(line):
         return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
     path = local_path(line)
@@ -88,21 +105,33 @@ def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
 
 def _target(entry: str) -> str:
     name, at, address = entry.partition("@ ")
-    text = _EDITABLE.sub("", address if at and not name.startswith((".", "/")) else entry, count=1).strip()
-    return _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text)).removeprefix("file://").removeprefix("file:")
+    text = _EDITABLE.sub(
+        "", address if at and not name.startswith((".", "/")) else entry, count=1
+    ).strip()
+    return (
+        _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text))
+        .removeprefix("file://")
+        .removeprefix("file:")
+    )
 
 
 def from_names(packages: Sequence[str]) -> Requirements:
-    """Make requirements from package names or wheel paths. Raises BadInput if an item is neither, such as an option."""
+    """Make requirements from package names or wheel paths. Raises BadInput if an item is neither,
+    such as an option.
+    """
     for package in packages:
         if not package.strip() or package.startswith("-") or "\n" in package:
             remedy = message("give a name such as numpy or numpy==2.3.5, or the path of a wheel")
-            raise BadInput("{package} is not a package; {remedy}.", package=repr(package), remedy=remedy)
+            raise BadInput(
+                "{package} is not a package; {remedy}.", package=repr(package), remedy=remedy
+            )
     return Requirements(entries=tuple(dict.fromkeys(packages)))
 
 
 def name_of(entry: str) -> str:
-    """Return the normalised package name in a requirement; the requirement itself if it names no package."""
+    """Return the normalised package name in a requirement; the requirement itself if it names no
+    package.
+    """
     archive = _ARCHIVE.search(entry.split(maxsplit=1)[0])
     name = archive[1] if archive else entry
     match = _NAME.match(name)
@@ -119,7 +148,8 @@ def normalised(name: str) -> str:
 
 
 def locked_entry(package: Json, folder: Path) -> str:
-    """Return the requirement that installs exactly the locked *package*; "" if its version is unknown.
+    """Return the requirement that installs exactly the locked *package*; "" if its version is
+    unknown.
 
     package: an item of `packages` in the pylock.toml of *folder*
     """
@@ -135,7 +165,9 @@ def locked_entry(package: Json, folder: Path) -> str:
 
 
 def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:
-    """Parse requirements *lines* that have no comments. Relative paths start in *folder*. Raises BadInput."""
+    """Parse requirements *lines* that have no comments. Relative paths start in *folder*. Raises
+    BadInput.
+    """
     options: list[str] = []
     entries: list[str] = []
     for line in lines:
@@ -148,11 +180,15 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
             options.append(relocate_paths(line, lambda path: str((folder / path).resolve())))
         else:
             entries.append(line)
-    return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
+    return Requirements(
+        options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries))
+    )
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file without comments. A line that ends in a backslash is joined with the next line."""
+    """Yield the lines of a file without comments. A line that ends in a backslash is joined with
+    the next line.
+    """
     try:
         text = read_bytes(path).decode()
     except UnicodeDecodeError:

@@ -1,8 +1,10 @@
-"""Resolve requirements with uv, find the packages that have wheels for an interpreter, and install them on trial.
+"""Resolve requirements with uv, find the packages that have wheels for an interpreter, and install
+them on trial.
 
-uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build backend only if the
-package has no wheel at all and its PKG-INFO does not list its dependencies.
-Source: packaging.python.org - pylock.toml, binary distribution format; docs.astral.sh/uv - uv pip compile.
+uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build
+backend only if the package has no wheel at all and its PKG-INFO does not list its dependencies.
+Source: packaging.python.org - pylock.toml, binary distribution format; docs.astral.sh/uv - uv pip
+    compile.
 """
 
 import re
@@ -28,7 +30,9 @@ from lab.python.interpreters import Interpreter
 LOCK = "pylock.toml"
 RESOLVE_TIMEOUT_S = 60.0
 INSTALL_TIMEOUT_S = 600.0
-MOST_PURE_RELEASES = 8  # releases without an extension to skip in search of the first release that has one
+MOST_PURE_RELEASES = (
+    8  # releases without an extension to skip in search of the first release that has one
+)
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
 # uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
@@ -37,7 +41,8 @@ _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 class ResolvedPackage(NamedTuple):
     """A package to which uv resolved the requirements, with its wheels.
 
-    requirement: the line that installs exactly this version; wheels: the names of its wheels, for any platform
+    requirement: the line that installs exactly this version; wheels: the names of its wheels, for
+        any platform
     is_folder: whether it is a local folder
     direct: whether an entry asks for it; needed_by: the packages that depend on it directly
     """
@@ -77,7 +82,8 @@ class Resolution(NamedTuple):
 
 
 class Trial:
-    """Resolves requirements for one interpreter, and installs packages into a temporary environment.
+    """Resolves requirements for one interpreter, and installs packages into a temporary
+    environment.
 
     asked: the requirements, whose options apply to all packages
     folder: for temporary files and the environment; the caller removes the folder
@@ -89,14 +95,23 @@ class Trial:
         self._asked = asked
         version = str(interpreter.facts["version"])
         minor = tuple(map(int, version.split(".")[:2]))
-        self._tags = frozenset([*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)])
-        self._marker_values = {"python_version": f"{minor[0]}.{minor[1]}", "python_full_version": version}
+        self._tags = frozenset(
+            [*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)]
+        )
+        self._marker_values = {
+            "python_version": f"{minor[0]}.{minor[1]}",
+            "python_full_version": version,
+        }
 
     @cached_property
     def python(self) -> Path:
-        """The environment's interpreter. The environment is created at the first use. Raises EnvironmentFailed."""
+        """The environment's interpreter. The environment is created at the first use. Raises
+        EnvironmentFailed.
+        """
         executable = str(self._interpreter.executable)
-        failure = self._run(["venv", "--no-project", "--python", executable, self.folder / "env"], INSTALL_TIMEOUT_S)
+        failure = self._run(
+            ["venv", "--no-project", "--python", executable, self.folder / "env"], INSTALL_TIMEOUT_S
+        )
         if failure:
             raise EnvironmentFailed(
                 "No virtual environment could be created with {executable}: {reason}.",
@@ -106,7 +121,9 @@ class Trial:
         return self.folder / "env" / "bin" / "python"
 
     def resolve(self) -> Resolution:
-        """Resolve all requirements together. If this fails, resolve only the entries that can be resolved alone."""
+        """Resolve all requirements together. If this fails, resolve only the entries that can be
+        resolved alone.
+        """
         entries = self._asked.entries
         failure, packages = self._resolve_together(entries)
         if not failure:
@@ -116,7 +133,9 @@ class Trial:
         rest = [entry for entry in entries if entry not in failures]
         if failures and rest:
             failure, packages = self._resolve_together(rest)
-        return Resolution(packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure))
+        return Resolution(
+            packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure)
+        )
 
     def fits(self, package: ResolvedPackage) -> bool:
         """Return whether this interpreter can install one of the package's wheels."""
@@ -125,7 +144,8 @@ class Trial:
     def ready_version(self, name: str, after: str) -> str:
         """Return a version that has a wheel for this interpreter, or "".
 
-        This is the first version after *after* whose wheel has an extension, or else the newest version.
+        This is the first version after *after* whose wheel has an extension, or else the newest
+        version.
         """
         for _ in range(MOST_PURE_RELEASES) if after else ():
             release = self._find_release(f"{name}>{after}", "lowest")
@@ -138,20 +158,30 @@ class Trial:
         return release.version if release else ""
 
     def install(self, requirements: Sequence[str]) -> dict[str, Message]:
-        """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
+        """Install requirements from wheels: all together or, if this fails, each alone. Return the
+        failures.
+        """
         if not requirements or not self._install(requirements):
             return {}
-        return {requirement: why for requirement in requirements if (why := self._install([requirement]))}
+        return {
+            requirement: why
+            for requirement in requirements
+            if (why := self._install([requirement]))
+        }
 
     def distribution(self, name: str) -> metadata.Distribution | None:
-        """Return the installed package whose normalised name is *name*; None if it is not installed."""
+        """Return the installed package whose normalised name is *name*; None if it is not
+        installed.
+        """
         installed = distributions(self.python)
         return next((package for package in installed if normalised(package.name) == name), None)
 
     def _find_release(self, entry: str, strategy: str) -> ResolvedPackage | None:
         source = self._write([entry], exact=False)
         lock = source.with_name(LOCK)
-        failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
+        failure = self._compile(
+            source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy
+        )
         if failure and failure.code != uv.UNSATISFIED:
             raise EnvironmentFailed(
                 "The versions of {package} could not be listed: {reason}. {remedy}",
@@ -161,11 +191,15 @@ class Trial:
             )
         return None if failure else next(self._packages(lock), None)
 
-    def _resolve_together(self, entries: Sequence[str]) -> tuple[Message, dict[str, ResolvedPackage]]:
+    def _resolve_together(
+        self, entries: Sequence[str]
+    ) -> tuple[Message, dict[str, ResolvedPackage]]:
         source = self._write(entries)
         lock, tree = source.with_name(LOCK), source.with_name("tree.txt")
         failure = self._compile(source, lock, "--universal")
-        failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
+        failure = failure or self._compile(
+            source, tree, "--universal", "--annotation-style", "line"
+        )
         if failure:
             return failure, {}
         lines = map(_ANNOTATED.match, tree.read_text("utf-8").splitlines())
@@ -181,24 +215,38 @@ class Trial:
     def _install(self, requirements: Sequence[str]) -> Message:
         file = self._write(requirements, exact=False)
         wheels = ("--no-deps", "--only-binary", ":all:")
-        return self._run(["pip", "install", *wheels, "--python", self.python, "-r", file], INSTALL_TIMEOUT_S)
+        return self._run(
+            ["pip", "install", *wheels, "--python", self.python, "-r", file], INSTALL_TIMEOUT_S
+        )
 
     def _write(self, entries: Sequence[str], *, exact: bool = True) -> Path:
         """Write a requirements file in a folder of its own, and return its path.
 
         exact: with all options; otherwise without options that ask for given files or versions
         """
-        options = [option for option in self._asked.options if exact or not option.startswith(FORBID_EXACT)]
+        options = [
+            option for option in self._asked.options if exact or not option.startswith(FORBID_EXACT)
+        ]
         source = Path(mkdtemp(dir=self.folder), "wanted.txt")
         source.write_text("\n".join([*options, *entries]) + "\n", "utf-8")
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
-        files: tuple[str | Path, ...] = ("--output-file", result, "--python", self._interpreter.executable, source)
-        return self._run(["pip", "compile", "--quiet", "--no-header", *how, *files], RESOLVE_TIMEOUT_S)
+        files: tuple[str | Path, ...] = (
+            "--output-file",
+            result,
+            "--python",
+            self._interpreter.executable,
+            source,
+        )
+        return self._run(
+            ["pip", "compile", "--quiet", "--no-header", *how, *files], RESOLVE_TIMEOUT_S
+        )
 
     def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
-        """Run a command of uv, with its temporary files in *folder*. Return why it failed, or NOTHING."""
+        """Run a command of uv, with its temporary files in *folder*. Return why it failed, or
+        NOTHING.
+        """
         variables = processes.scrubbed_environment() | {"TMPDIR": str(self.folder)}
         return uv.run(arguments, timeout_s, variables)[1]
 
@@ -211,7 +259,10 @@ class Trial:
 
 def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
     files = [*package.get("wheels", ()), package.get("archive", {})]
-    names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
+    names = (
+        file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2]
+        for file in files
+    )
     return ResolvedPackage(
         name=normalised(package["name"]),
         version=str(package.get("version", "")),

@@ -1,7 +1,9 @@
-"""`runner.py audit`: find out which packages are ready for the free-threaded build. See docs/audit.md.
+"""`runner.py audit`: find out which packages are ready for the free-threaded build. See
+docs/audit.md.
 
-First, the audit looks for wheels of the requested packages and of all their dependencies. Then it installs the packages
-that have wheels into a temporary environment and imports each module in a process of its own. It builds no package.
+First, the audit looks for wheels of the requested packages and of all their dependencies. Then it
+installs the packages that have wheels into a temporary environment and imports each module in a
+process of its own. It builds no package.
 """
 
 from collections.abc import Sequence
@@ -29,7 +31,8 @@ class PackageFinding(NamedTuple):
     """The result of an audit for one package.
 
     version: the audited version, or "" if none was found
-    direct: whether the user asked for it; needed_by: the packages that the user asked for and that depend on it
+    direct: whether the user asked for it; needed_by: the packages that the user asked for and that
+        depend on it
     """
 
     package: str
@@ -46,7 +49,11 @@ class PackageFinding(NamedTuple):
 
     def to_json(self) -> Json:
         """Return the finding as `--json` prints it."""
-        return {**self._asdict(), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
+        return {
+            **self._asdict(),
+            "problems": [problem.to_json() for problem in self.problems],
+            "passes": self.passes,
+        }
 
 
 def read_requirements(packages: Path | Sequence[str], python: str = OLDEST_PYTHON) -> Requirements:
@@ -65,7 +72,11 @@ def read_requirements(packages: Path | Sequence[str], python: str = OLDEST_PYTHO
     else:
         asked = requirements.read(packages)
     if not asked.entries:
-        source = verbatim(str(packages)) if isinstance(packages, Path) else message("The list of packages")
+        source = (
+            verbatim(str(packages))
+            if isinstance(packages, Path)
+            else message("The list of packages")
+        )
         raise BadInput("{source} names no package; it must name at least one.", source=source)
     return asked
 
@@ -73,33 +84,45 @@ def read_requirements(packages: Path | Sequence[str], python: str = OLDEST_PYTHO
 def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]:
     """Audit the requested packages and all their dependencies, and return one finding per package.
 
-    Raises BadInput for a default build of CPython, and if all packages are folders of source code; EnvironmentFailed
-    if there is no uv.
+    Raises BadInput for a default build of CPython, and if all packages are folders of source code;
+    EnvironmentFailed if there is no uv.
     """
     if not interpreter.facts["gil_disabled_build"]:
         raise BadInput(
-            "Runtime {name} is a default build, whose GIL is always on. Use a free-threaded build, such as 3.14t.",
+            "Runtime {name} is a default build, whose GIL is always on. Use a free-threaded build, "
+            "such as 3.14t.",
             name=interpreter.name,
         )
     if uv.find() is None:
         missing = uv.why_missing()
         remedy = uv.remedy(missing, NOTHING)
-        raise EnvironmentFailed("No package can be audited: {reason}. {remedy}", reason=missing, remedy=remedy)
+        raise EnvironmentFailed(
+            "No package can be audited: {reason}. {remedy}", reason=missing, remedy=remedy
+        )
     with PrivateFolder() as private:
         return _Audit(asked, interpreter, private.folder).findings()
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> Json:
     """Return all findings as the JSON document that `--json` prints."""
-    runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
-    return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
+    runtime = {
+        "name": interpreter.name,
+        "version": interpreter.facts["version"],
+        "build": interpreter.facts["build"],
+    }
+    return {
+        "schema": SCHEMA,
+        "runtime": runtime,
+        "packages": [finding.to_json() for finding in findings],
+    }
 
 
 class _Audit:
     """An audit, whose packages are installed in an environment.
 
     without_wheel: names of the packages that have no wheel for the interpreter
-    failures: packages that could not be installed, with the reasons; absent: all packages that are not installed
+    failures: packages that could not be installed, with the reasons; absent: all packages that are
+        not installed
     """
 
     def __init__(self, asked: Requirements, interpreter: Interpreter, folder: Path) -> None:
@@ -107,15 +130,20 @@ class _Audit:
         self.asked, self.interpreter = asked, interpreter
         self.trial = Trial(interpreter, folder, asked)
         self.resolution = self.trial.resolve()
-        self.packages = [package for package in self.resolution.packages.values() if not package.is_folder]
-        self.without_wheel = {package.name for package in self.packages if not self.trial.fits(package)}
+        self.packages = [
+            package for package in self.resolution.packages.values() if not package.is_folder
+        ]
+        self.without_wheel = {
+            package.name for package in self.packages if not self.trial.fits(package)
+        }
         names = {package.requirement: package.name for package in self.packages}
         wanted = [line for line, name in names.items() if name not in self.without_wheel]
         self.failures = {names[line]: why for line, why in self.trial.install(wanted).items()}
         self.absent = {*self.failures, *self.without_wheel}
 
     def findings(self) -> list[PackageFinding]:
-        """Return the findings of all packages: packages that cannot be resolved, then excluded packages, come last.
+        """Return the findings of all packages: packages that cannot be resolved, then excluded
+        packages, come last.
 
         Environment markers may exclude a requested package from this interpreter.
         """
@@ -125,7 +153,8 @@ class _Audit:
             findings.append(PackageFinding(package=name_of(entry), problems=(problem,)))
         if not findings and self.resolution.packages:
             raise BadInput(
-                "All packages are folders of source code, which audit does not build. Name packages that have wheels."
+                "All packages are folders of source code, which audit does not build. Name "
+                "packages that have wheels."
             )
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = [name_of(entry) for entry in self.asked.entries if ";" in entry]
@@ -133,14 +162,18 @@ class _Audit:
 
     def _audit_package(self, package: ResolvedPackage) -> PackageFinding:
         name = package.name
-        missing = sorted(other for other in self.absent if name in self.resolution.all_needed_by(other))
+        missing = sorted(
+            other for other in self.absent if name in self.resolution.all_needed_by(other)
+        )
         lacks_wheel = name in self.without_wheel
         version, modules = package.version, []
         problems = [self._no_wheel(package)] if lacks_wheel else []
         if name in self.failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=self.failures[name]))
         if missing:
-            detail = message("the package needs {packages}, which could not be installed", packages=missing)
+            detail = message(
+                "the package needs {packages}, which could not be installed", packages=missing
+            )
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif name not in self.absent and (package.direct or not package.pure):
             installed = self.trial.distribution(name)
@@ -155,14 +188,18 @@ class _Audit:
             modules=tuple(modules),
             problems=tuple(problems),
             direct=package.direct,
-            needed_by=tuple(other for other in dependants if self.resolution.packages[other].direct),
+            needed_by=tuple(
+                other for other in dependants if self.resolution.packages[other].direct
+            ),
         )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name = package.name
         change = message("no version of the package has a wheel for this runtime")
         if ready := self.trial.ready_version(name, package.version):
-            change = message("version {version} of the package has a wheel for this runtime", version=ready)
+            change = message(
+                "version {version} of the package has a wheel for this runtime", version=ready
+            )
         detail = message(
             "{package} {version} has no wheel for {runtime}; {change}",
             package=name,

@@ -1,12 +1,15 @@
-"""Find out from outside which Python a running process uses, and whether its GIL is on (see docs/audit.md).
+"""Find out from outside which Python a running process uses, and whether its GIL is on (see
+docs/audit.md).
 
-Version and build are read from the interpreter's file. The GIL of a default build is always on. For the free-threaded
-build of CPython 3.14 and 3.15, the GIL's state is read from the process's memory, which needs the right to trace the
-process: the same user, and Linux's ptrace_scope. No code runs for this, and no process is stopped.
+Version and build are read from the interpreter's file. The GIL of a default build is always on. For
+the free-threaded build of CPython 3.14 and 3.15, the GIL's state is read from the process's memory,
+which needs the right to trace the process: the same user, and Linux's ptrace_scope. No code runs
+for this, and no process is stopped.
 
-CPython has a table of structure offsets for debuggers at the beginning of its variable _PyRuntime (3.13 and later).
-This module works on 64-bit little-endian Linux only.
-Source: elf(5); CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h.
+CPython has a table of structure offsets for debuggers at the beginning of its variable _PyRuntime
+(3.13 and later). This module works on 64-bit little-endian Linux only.
+Source: elf(5); CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets)
+    and pycore_gil.h.
 """
 
 import os
@@ -22,11 +25,14 @@ from lab.machine.host import HERE
 _LAYOUT = {  # fields of each structure in CPython 3.14
     "": "free_threaded",
     "runtime": "size finalizing interpreters_head",
-    "interpreter": "size id next threads_head threads_main gc modules sysdict builtins ceval_gil gil enabled locked "
+    "interpreter": "size id next threads_head threads_main gc modules sysdict builtins ceval_gil "
+    "gil enabled locked "
     "holder code_object_generation tlbc_generation",
-    "thread": "size prev next interp current_frame thread_id native_thread_id datastack_chunk status",
+    "thread": "size prev next interp current_frame thread_id native_thread_id datastack_chunk "
+    "status",
     "frame": "size previous executable instr_ptr localsplus owner stackpointer tlbc_index",
-    "code": "size filename name qualname linetable firstlineno argcount names kinds co_code_adaptive co_tlbc",
+    "code": "size filename name qualname linetable firstlineno argcount names kinds "
+    "co_code_adaptive co_tlbc",
     "object": "size ob_type",
     "type": "size tp_name tp_repr tp_flags",
     "tuple": "size ob_item ob_size",
@@ -39,8 +45,10 @@ _LAYOUT = {  # fields of each structure in CPython 3.14
     "str": "size state length asciiobject_size",
 }
 _NEWER = {  # structures whose fields differ in CPython 3.15
-    "thread": "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id "
-    "native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state exc_value",
+    "thread": "size prev next interp current_frame base_frame last_profiled_frame "
+    "last_profiled_frame_seq thread_id "
+    "native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state "
+    "exc_value",
     "type": "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset ht_size ht_cached_keys",
 }
 
@@ -49,10 +57,15 @@ def _fields(layout: Mapping[str, str]) -> list[str]:
     return [f"{group}.{field}" for group, fields in layout.items() for field in fields.split()]
 
 
-_TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # by minor version: 3.14, 3.15
+_TABLES = {
+    0x030E: _fields(_LAYOUT),
+    0x030F: _fields(_LAYOUT | _NEWER),
+}  # by minor version: 3.14, 3.15
 KNOWN = "3.14", "3.15"
 READ_ERRORS = (OSError, ValueError, struct.error, IndexError)
-_MAPPING = re.compile(r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} [0-9a-f]+ \S+ [0-9]+ *(.*)", re.MULTILINE)
+_MAPPING = re.compile(
+    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} [0-9a-f]+ \S+ [0-9]+ *(.*)", re.MULTILINE
+)
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 _PROGRAM = re.compile(r"python3(\.[0-9]+)?t?")
 _RUNTIME = "_PyRuntime"
@@ -64,7 +77,10 @@ _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _LOADED = 1  # a type of segments
-_SYMBOL_TABLES = 11, 2  # types of sections: exported symbols, and all symbols unless the file was stripped
+_SYMBOL_TABLES = (
+    11,
+    2,
+)  # types of sections: exported symbols, and all symbols unless the file was stripped
 _MOST_BYTES = 1 << 26  # a longer table means that the file is no interpreter
 
 
@@ -82,10 +98,12 @@ class Symbol(NamedTuple):
 
 
 def build_in_file(path: Path) -> str:
-    """Return the version of the CPython interpreter in an ELF file, with the suffix t for a free-threaded build.
+    """Return the version of the CPython interpreter in an ELF file, with the suffix t for a
+    free-threaded build.
 
-    Examples are 3.14.7 and 3.15.0rc2t. It is "" if the file is not a CPython, or if the interpreter is in a shared
-    library instead. The version is the value of the variable Py_Version (3.11 and later).
+    Examples are 3.14.7 and 3.15.0rc2t. It is "" if the file is not a CPython, or if the interpreter
+    is in a shared library instead. The version is the value of the variable Py_Version (3.11 and
+    later).
     """
     try:
         known = read_symbols(path, ("Py_Version", _RUNTIME))
@@ -104,7 +122,8 @@ def version_text(number: int) -> str:
 
 
 def read_symbols(path: Path, names: Collection[str], base: int | None = None) -> dict[str, Symbol]:
-    """Return those symbols of an ELF file that are called *names*; {} if it is not a 64-bit ELF file.
+    """Return those symbols of an ELF file that are called *names*; {} if it is not a 64-bit ELF
+    file.
 
     base: the address at which the file is mapped; None for the addresses that the file itself names
     Raises one of READ_ERRORS.
@@ -119,7 +138,9 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
         loaded = [(row[2], row[3], row[5]) for row in segments if row[0] == _LOADED]
         bias = 0 if base is None else base - min(address for _, address, _ in loaded)
         found = {}
-        for name, address, size_bytes in _named(descriptor, fields, {name.encode() for name in names}):
+        for name, address, size_bytes in _named(
+            descriptor, fields, {name.encode() for name in names}
+        ):
             for offset, start, length in loaded:
                 if start <= address < start + length:
                     at = offset + address - start
@@ -130,21 +151,29 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
         return found
 
 
-def _named(descriptor: int, header: tuple[int, ...], names: Collection[bytes]) -> Iterator[tuple[bytes, int, int]]:
+def _named(
+    descriptor: int, header: tuple[int, ...], names: Collection[bytes]
+) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, address and size of each symbol of an ELF file that is called one of *names*."""
     sections = _read_table(descriptor, _SECTION, header[8], header[14])
-    longest = max(map(len, names)) + 1  # a name in the file may be of any length, so only this part is compared
+    longest = (
+        max(map(len, names)) + 1
+    )  # a name in the file may be of any length, so only this part is compared
     for section in sections:
         if section[1] in _SYMBOL_TABLES:
             strings = sections[section[6]]
             texts = _read(descriptor, strings[4], strings[5])
-            for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, section[4], section[5])):
+            for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(
+                _read(descriptor, section[4], section[5])
+            ):
                 text = texts[name : name + longest].partition(b"\0")[0]
                 if text in names:
                     yield text, address, size_bytes
 
 
-def _read_table(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
+def _read_table(
+    descriptor: int, entry: struct.Struct, offset: int, count: int
+) -> list[tuple[int, ...]]:
     return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
 
 
@@ -155,7 +184,9 @@ def _read(descriptor: int, offset: int, size_bytes: int) -> bytes:
 
 
 class NotReadable(Exception):
-    """The error that a process does not run CPython 3.14 or 3.15, or that its memory may not be read."""
+    """The error that a process does not run CPython 3.14 or 3.15, or that its memory may not be
+    read.
+    """
 
 
 class PythonMemory:
@@ -193,13 +224,17 @@ class PythonMemory:
             cookie, version, _ = _HEAD.unpack(self.read(runtime, _HEAD.size))
             fields = _TABLES.get(version >> 16)
             if cookie == _COOKIE and fields:
-                offsets = struct.unpack(f"<{len(fields)}Q", self.read(runtime + 16, 8 * len(fields)))
+                offsets = struct.unpack(
+                    f"<{len(fields)}Q", self.read(runtime + 16, 8 * len(fields))
+                )
                 return path, known, dict(zip(fields, offsets, strict=True))
         raise ValueError(f"no CPython {' or '.join(KNOWN)}")
 
     @property
     def interpreter(self) -> int:
-        """Return the address of the process's newest interpreter state. Most processes have only one."""
+        """Return the address of the process's newest interpreter state. Most processes have only
+        one.
+        """
         return self.field(self.symbols[_RUNTIME].address, "runtime.interpreters_head")
 
     def read(self, address: int, size_bytes: int) -> bytes:
@@ -210,15 +245,21 @@ class PythonMemory:
             raise OSError(str(error)) from error
 
     def pointer(self, address: int) -> int:
-        """Return the 64-bit integer at *address* in the process's memory. Raises OSError and struct.error."""
+        """Return the 64-bit integer at *address* in the process's memory. Raises OSError and
+        struct.error.
+        """
         return word(self.read(address, 8), 0)
 
     def field(self, address: int, name: str) -> int:
-        """Return the 64-bit field *name* of the structure at *address*. Raises OSError and struct.error."""
+        """Return the 64-bit field *name* of the structure at *address*. Raises OSError and
+        struct.error.
+        """
         return self.pointer(address + self.offsets[name])
 
     def integer(self, address: int) -> int:
-        """Return the C int at *address* in the process's memory. Raises OSError and struct.error."""
+        """Return the C int at *address* in the process's memory. Raises OSError and
+        struct.error.
+        """
         return int(struct.unpack("<i", self.read(address, 4))[0])
 
 
@@ -230,7 +271,8 @@ def word(data: bytes, offset: int) -> int:
 class PythonProcess(NamedTuple):
     """A process that runs Python.
 
-    label: version of its interpreter, such as 3.14.7t; gil_enabled: whether its GIL is on, None if unknown
+    label: version of its interpreter, such as 3.14.7t; gil_enabled: whether its GIL is on, None if
+        unknown
     """
 
     label: str
@@ -238,32 +280,41 @@ class PythonProcess(NamedTuple):
 
 
 def python_process(pid: int) -> PythonProcess | None:
-    """Return the Python version and GIL state of process *pid*; None if it is not Python or may not be inspected.
+    """Return the Python version and GIL state of process *pid*; None if it is not Python or may not
+    be inspected.
 
-    The executable is sufficient if the process's mappings may not be read, unless the interpreter is in a shared
-    library.
+    The executable is sufficient if the process's mappings may not be read, unless the interpreter
+    is in a shared library.
     """
     executable = _find_executable(pid)
     files = [executable, *_interpreter_files(pid)] if executable else []
     label = next(filter(None, map(build_in_file, files)), "")
     if not label:
         return None
-    return PythonProcess(label=label, gil_enabled=read_gil_state(pid) if label.endswith("t") else True)
+    return PythonProcess(
+        label=label, gil_enabled=read_gil_state(pid) if label.endswith("t") else True
+    )
 
 
 def _find_executable(pid: int) -> Path | None:
-    """Return the executable of process *pid*; None if the file is not named like a Python interpreter."""
+    """Return the executable of process *pid*; None if the file is not named like a Python
+    interpreter.
+    """
     link = Path(f"/proc/{pid}/exe")
     try:
         path = Path(os.readlink(link))
-        is_here = bool(_PROGRAM.fullmatch(path.name)) and path.samefile(link)  # a container may have another file there
+        is_here = bool(_PROGRAM.fullmatch(path.name)) and path.samefile(
+            link
+        )  # a container may have another file there
     except OSError:
         return None
     return path if is_here else None
 
 
 def read_gil_state(pid: int) -> bool | None:
-    """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may not be inspected."""
+    """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may
+    not be inspected.
+    """
     try:
         with closing(PythonMemory(pid)) as memory:
             if not memory.free_threaded:
@@ -275,7 +326,9 @@ def read_gil_state(pid: int) -> bool | None:
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:
-    """Return the executables and libpython libraries mapped by process *pid*, with their addresses."""
+    """Return the executables and libpython libraries mapped by process *pid*, with
+    their addresses.
+    """
     bases: dict[Path, int] = {}
     for mapping in mappings(pid):
         if _PYTHON.fullmatch(mapping.name):
@@ -292,6 +345,8 @@ class Region(NamedTuple):
 
 
 def mappings(pid: int) -> list[Region]:
-    """Return the memory mappings of process *pid*; none if they may not be read. Source: proc_pid_maps(5)."""
+    """Return the memory mappings of process *pid*; none if they may not be read. Source:
+    proc_pid_maps(5).
+    """
     lines = _MAPPING.findall(HERE.text(f"proc/{pid}/maps") or "")
     return [Region(int(start, 16), int(end, 16), name) for start, end, name in lines]

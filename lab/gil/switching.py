@@ -1,6 +1,8 @@
-"""Import modules, each in a new process, and report whether the import fails, warns, or switches the GIL on.
+"""Import modules, each in a new process, and report whether the import fails, warns, or switches
+the GIL on.
 
-CPython's warnings about unsafe threading, and about a GIL that was switched on, are also found in a service's output.
+CPython's warnings about unsafe threading, and about a GIL that was switched on, are also found in a
+service's output.
 """
 
 import json
@@ -26,7 +28,8 @@ with warnings.catch_warnings(record=True) as caught:
         importlib.import_module(sys.argv[1])
     except BaseException as raised:
         error = type(raised).__name__ + ": " + str(raised)
-plans = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, SyntaxWarning)  # they say nothing about threads
+# these warnings say nothing about threads
+plans = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, SyntaxWarning)
 told = [warning for warning in caught if not issubclass(warning.category, plans)]
 warned = [[warning.category.__name__, str(warning.message)] for warning in told]
 gil = getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -50,34 +53,51 @@ class Problem(NamedTuple):
     def to_json(self) -> Json:
         """Return this problem as a JSON object for the option `--json`.
 
-        The object has the description twice: as plain text, and as a template with values, which can be translated.
+        The object has the description twice: as plain text, and as a template with values, which
+        can be translated.
         """
         return {**self._asdict(), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
-def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> list[Problem]:
-    """Import *module* in a new process of the interpreter *python*, and return the problems of the import.
+def try_import(
+    python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S
+) -> list[Problem]:
+    """Import *module* in a new process of the interpreter *python*, and return the problems of the
+    import.
 
     A GIL that was switched on is reported even if the import failed afterwards.
     folder: the working directory of the process
     """
     try:
-        done = run([python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), folder=folder)
+        done = run(
+            [python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), folder=folder
+        )
     except subprocess.TimeoutExpired:
-        return [_failure(module, message("the import did not end within {limit_s:g} s", limit_s=timeout_s))]
+        return [
+            _failure(
+                module, message("the import did not end within {limit_s:g} s", limit_s=timeout_s)
+            )
+        ]
     if _MARK not in done.stdout:
         return [_failure(module, _describe_end(done))]
     report = json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0])
-    warnings = dict.fromkeys(f"{category}: {' '.join(text.split())}" for category, text in report["warnings"])
+    warnings = dict.fromkeys(
+        f"{category}: {' '.join(text.split())}" for category, text in report["warnings"]
+    )
     problems = []
     if report["gil"]:
         culprits = switching_modules("\n".join(warnings))
         detail = _describe_switch(module, culprits)
-        problems.append(Problem(kind=GIL, detail=detail, module=module, culprit=", ".join(culprits)))
+        problems.append(
+            Problem(kind=GIL, detail=detail, module=module, culprit=", ".join(culprits))
+        )
     if report["error"]:
         problems.append(_failure(module, verbatim(" ".join(report["error"].split()))))
     others = [text for text in warnings if not switching_modules(text)]
-    return [*problems, *(Problem(kind=WARNS, detail=verbatim(text), module=module) for text in others)]
+    return [
+        *problems,
+        *(Problem(kind=WARNS, detail=verbatim(text), module=module) for text in others),
+    ]
 
 
 def _failure(module: str, error: Message) -> Problem:
@@ -89,27 +109,38 @@ def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
     """Describe how a process ended, if it did not report the outcome of its import."""
     last_lines = done.stderr.strip().splitlines()[-1:]
     end = message("the interpreter {ending}", ending=describe_exit(done.returncode))
-    return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end
+    return (
+        message("{ending}: {output}", ending=end, output=last_lines[0].strip())
+        if last_lines
+        else end
+    )
 
 
 def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
-    """Return a message that importing a module switches the GIL on. It names other modules if CPython blames them."""
+    """Return a message that importing a module switches the GIL on. It names other modules if
+    CPython blames them.
+    """
     others = [name for name in culprits if name != module]
     if not others:
         return message("importing {module} switches the GIL on", module=module)
     return message(
-        "importing {module} switches the GIL on because {module} loads {others}", module=module, others=others
+        "importing {module} switches the GIL on because {module} loads {others}",
+        module=module,
+        others=others,
     )
 
 
 def top_modules(package: metadata.Distribution) -> list[str]:
-    """Return the modules of an installed distribution to import: its top-level packages with code, and single modules.
+    """Return the modules of an installed distribution to import: its top-level packages with code,
+    and single modules.
 
-    A folder without __init__.py is a namespace without code, so the packages in it are imported instead. Modules whose
-    name begins with _ are imported only if there is no public module.
+    A folder without __init__.py is a namespace without code, so the packages in it are imported
+    instead. Modules whose name begins with _ are imported only if there is no public module.
     """
     names = {dotted for file in package.files or () if (dotted := _module_of(file.parts))}
-    if any(name.startswith("__editable__") for name in names):  # an editable install: setuptools lists its modules
+    if any(
+        name.startswith("__editable__") for name in names
+    ):  # an editable install: setuptools lists its modules
         names = set((package.read_text("top_level.txt") or "").split())
     outermost: list[str] = []
     for name in sorted(names):  # a package comes right before what is in it
@@ -119,10 +150,16 @@ def top_modules(package: metadata.Distribution) -> list[str]:
 
 
 def _module_of(parts: tuple[str, ...]) -> str:
-    """Return the name of the module that a package's file defines; "" for data, scripts, tests and type stubs."""
+    """Return the name of the module that a package's file defines; "" for data, scripts, tests and
+    type stubs.
+    """
     *folders, file = parts
     stem, _, suffix = file.partition(".")
-    if parts[0] == ".." or parts[0].endswith((".dist-info", ".data")) or parts[0] in ("test", "tests"):
+    if (
+        parts[0] == ".."
+        or parts[0].endswith((".dist-info", ".data"))
+        or parts[0] in ("test", "tests")
+    ):
         return ""
     if suffix != "py" and not suffix.endswith("so"):
         return ""
@@ -132,8 +169,11 @@ def _module_of(parts: tuple[str, ...]) -> str:
 
 MOST_NOTICES = 20
 LONGEST_NOTICE = 300
-_SWITCHED_ON = re.compile(r"GIL\) has been enabled to load module '([^']+)'")  # Python/import.c, import_run_extension
-_THREADS = re.compile(  # texts from Objects/dictobject.c, setobject.c, listobject.c and Modules/_collectionsmodule.c
+_SWITCHED_ON = re.compile(
+    r"GIL\) has been enabled to load module '([^']+)'"
+)  # Python/import.c, import_run_extension
+# texts from Objects/dictobject.c, setobject.c, listobject.c and Modules/_collectionsmodule.c
+_THREADS = re.compile(
     r"changed size during iteration|keys changed during iteration|mutated during iteration"
     r"|modified during sort|generator already executing|reentrant call inside"
     r"|objects created in a thread can only be used in that same thread"
@@ -143,12 +183,18 @@ _THREADS = re.compile(  # texts from Objects/dictobject.c, setobject.c, listobje
 
 
 def switching_modules(text: str) -> list[str]:
-    """Return the modules that switched the GIL on according to CPython's warnings in *text*, without duplicates."""
+    """Return the modules that switched the GIL on according to CPython's warnings in *text*,
+    without duplicates.
+    """
     return list(dict.fromkeys(_SWITCHED_ON.findall(text)))
 
 
 def notices(text: str) -> list[str]:
-    """Return the lines of *text* that report unsafe threading or a GIL that was switched on, without duplicates."""
+    """Return the lines of *text* that report unsafe threading or a GIL that was switched on,
+    without duplicates.
+    """
     lines = (line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
-    found = dict.fromkeys(line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line))
+    found = dict.fromkeys(
+        line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)
+    )
     return [*found][:MOST_NOTICES]

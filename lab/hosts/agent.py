@@ -1,8 +1,10 @@
-"""The agent: the process on a host that starts child processes for one run, passes on their lines, and ends them.
+"""The agent: the process on a host that starts child processes for one run, passes on their lines,
+and ends them.
 
-It reads orders (lab.hosts.protocol) from stdin: start a child, write to it, close its stdin, kill it, release children,
-tell the time. It ends when its stdin ends, and when it has heard nothing for LEASE_S: the runner asks for the time more
-often than that. The reaper (lab/reaper.py) then kills the children, and removes gilscope's files from this host.
+It reads orders (lab.hosts.protocol) from stdin: start a child, write to it, close its stdin, kill
+it, release children, tell the time. It ends when its stdin ends, and when it has heard nothing for
+LEASE_S: the runner asks for the time more often than that. The reaper (lab/reaper.py) then kills
+    the children, and removes gilscope's files from this host.
 The agent imports only the standard library and gilscope.
 """
 
@@ -29,16 +31,22 @@ EXIT_POLL_S = 0.02
 def main() -> None:
     """Serve the runner until stdin ends, or until this process is killed by its alarm."""
     if os.getppid():  # 0 in a container, whose engine starts this process from outside
-        die_with_parent(os.getppid(), signal.SIGKILL)  # SIGKILL ends this process even if it is stopped
+        die_with_parent(
+            os.getppid(), signal.SIGKILL
+        )  # SIGKILL ends this process even if it is stopped
     sandbox = Sandbox()
     sandbox.remove_at_end(REPOSITORY)
     with suppress(BrokenPipeError, ValueError):
         Agent(sandbox).run()
-    os._exit(0)  # at once, because the reaper removes REPOSITORY when this process has freed its lock
+    os._exit(
+        0
+    )  # at once, because the reaper removes REPOSITORY when this process has freed its lock
 
 
 class Agent:
-    """The children of one runner. While clients are timed, messages about the children are held back."""
+    """The children of one runner. While clients are timed, messages about the children are held
+    back.
+    """
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -49,7 +57,11 @@ class Agent:
 
     def run(self) -> None:
         """Carry out the runner's orders until stdin ends."""
-        cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [*range(os.cpu_count() or 1)]
+        cpus = (
+            sorted(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else [*range(os.cpu_count() or 1)]
+        )
         folder, python = str(self._sandbox.folder), sys.executable
         self._report(folder=folder, python=python, cpus=cpus, pid=os.getpid())
         self._streams.register(0, selectors.EVENT_READ)
@@ -69,10 +81,14 @@ class Agent:
             self._report_exits()
 
     def _obey(self, order: Mapping[str, Any]) -> None:
-        if order["do"] == "clock":  # answered also while clients are timed, because the answer shows a live connection
+        if (
+            order["do"] == "clock"
+        ):  # answered also while clients are timed, because the answer shows a live connection
             _write(encoded(clock=order["number"], at_ns=time.perf_counter_ns()))
             return
-        self._held_until_ns = 0  # otherwise the runner is silent during a timed window, unless the cell has failed
+        self._held_until_ns = (
+            0  # otherwise the runner is silent during a timed window, unless the cell has failed
+        )
         child = order.get("child", 0)
         with suppress(KeyError, OSError, ValueError):  # the child has ended
             match order["do"]:
@@ -105,7 +121,9 @@ class Agent:
         return self._children[child].stdin
 
     def _tell(self, child: int, text: str) -> None:
-        """Write to a child, which reads a line before it writes its answer (docs/child-contract.md)."""
+        """Write to a child, which reads a line before it writes its answer
+        (docs/child-contract.md).
+        """
         self._stdin(child).write(text.encode(errors=BYTES))
 
     def _pass_on(self, descriptor: int, child: int, stream: str) -> None:
@@ -129,7 +147,9 @@ class Agent:
                 del self._children[child]
 
     def _patience_s(self) -> float | None:
-        """Return after what time there is something to do, even if nobody writes; None if there is nothing."""
+        """Return after what time there is something to do, even if nobody writes; None if there is
+        nothing.
+        """
         if self._ending():
             return EXIT_POLL_S
         return (self._held_until_ns - time.perf_counter_ns()) / 1e9 if self._held else None

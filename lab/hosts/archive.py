@@ -11,7 +11,8 @@ from lab.user_service.files import packed
 
 FOLDERS = ("core", "services", "clients", "systems", "experiments", "record", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
-CHECKOUT = "pyproject.toml"  # core.program recognises a checkout by this file; the agent's files look like a checkout
+# core.program recognises a checkout by this file; the agent's files look like a checkout
+CHECKOUT = "pyproject.toml"
 
 
 @cache

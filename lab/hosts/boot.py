@@ -1,7 +1,8 @@
-"""The first code that runs on a host. It unpacks gilscope's files into the cache folder, and becomes the agent.
+"""The first code that runs on a host. It unpacks gilscope's files into the cache folder, and
+becomes the agent.
 
-The runner sends this text to the first suitable Python on the host. This code reports the host's architecture, and
-reads the matching archive from stdin: its size on a line, then its bytes.
+The runner sends this text to the first suitable Python on the host. This code reports the host's
+architecture, and reads the matching archive from stdin: its size on a line, then its bytes.
 """
 
 import fcntl
@@ -20,17 +21,21 @@ MOST_S = 60  # this process is killed if the archive has not come by then
 
 
 def say(**line: str) -> None:
-    """Write a line of JSON to stdout, with a prefix that distinguishes it from a login shell's output."""
+    """Write a line of JSON to stdout, with a prefix that distinguishes it from a login shell's
+    output.
+    """
     os.write(1, b"gilscope " + json.dumps(line).encode() + b"\n")
 
 
 def own_folder() -> str:
     """Make an empty folder in gilscope's cache folder, and return its path. Raises OSError.
 
-    The folder is locked until this process ends. Concurrent processes get numbered folders. Paths repeat from run to
-    run, so that environments can be used again.
+    The folder is locked until this process ends. Concurrent processes get numbered folders. Paths
+    repeat from run to run, so that environments can be used again.
     """
-    cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gilscope")
+    cache = os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gilscope"
+    )
     os.makedirs(cache, mode=0o700, exist_ok=True)
     facts = os.stat(cache)
     if facts.st_uid != os.geteuid() or facts.st_mode & stat.S_IWOTH:
@@ -59,11 +64,15 @@ def extract(archive: bytes, folder: str) -> None:
 
 
 def main() -> None:
-    """Report the host's architecture, unpack gilscope's files, and run the agent in this process."""
+    """Report the host's architecture, unpack gilscope's files, and run the agent in
+    this process.
+    """
     signal.alarm(MOST_S)
     say(machine=platform.machine())
     pieces = []
-    with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered, because later bytes are for the agent
+    with open(
+        0, "rb", buffering=0, closefd=False
+    ) as stdin:  # unbuffered, because later bytes are for the agent
         size = int(stdin.readline())
         while size:
             piece = stdin.read(min(size, 1 << 20))

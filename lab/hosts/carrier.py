@@ -1,6 +1,8 @@
-"""A carrier: a command, such as ssh, that starts the agent on a host and carries its stdin, stdout and stderr.
+"""A carrier: a command, such as ssh, that starts the agent on a host and carries its stdin, stdout
+and stderr.
 
-The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on a command line.
+The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on a
+command line.
 """
 
 import select
@@ -38,7 +40,9 @@ exit {no_python}
 
 
 class HostLost(GilscopeError):
-    """The error that connecting to a host failed, or that the connection was lost. Its message says why."""
+    """The error that connecting to a host failed, or that the connection was lost. Its message says
+    why.
+    """
 
 
 class Carrier(Process):
@@ -51,13 +55,16 @@ class Carrier(Process):
         try:
             super().__init__(command, process_group, {})
         except OSError as error:
-            raise HostLost("{program} cannot be started: {error}", program=command[0], error=error.strerror) from None
+            raise HostLost(
+                "{program} cannot be started: {error}", program=command[0], error=error.strerror
+            ) from None
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(self._stdout, select.POLLIN)
         self._writable.register(self._stdin, select.POLLOUT)
 
     def receive(self, wait_s: float, take: Callable[[dict[str, Any]], object]) -> bool:
-        """Call *take* with each message that the agent sent. Return whether any data came within *wait_s*.
+        """Call *take* with each message that the agent sent. Return whether any data came within
+        *wait_s*.
 
         Raises HostLost if the stream has ended, or if a message is malformed.
         """
@@ -69,7 +76,9 @@ class Carrier(Process):
             for message_of_agent in self._messages.feed(data):
                 take(message_of_agent)
         except (ValueError, KeyError, TypeError, Misfit) as error:
-            raise HostLost("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]) from None
+            raise HostLost(
+                "the host sent bytes that are not a valid message: {text}", text=str(error)[:100]
+            ) from None
         if not data:
             raise HostLost(self._why_ended())
         return True
@@ -94,7 +103,8 @@ class Carrier(Process):
         status = self.wait(LAST_WORDS_S)
         if status == NO_PYTHON:
             return message(
-                "the host has no Python 3.11 or newer. Install Python on the host with: uv python install 3.14"
+                "the host has no Python 3.11 or newer. Install Python on the host with: uv python "
+                "install 3.14"
             )
         words = (self._messages.noise.text() + self._output.text()).split()
         text = for_terminal(" ".join(words)[-500:]).rstrip(".")
@@ -102,7 +112,8 @@ class Carrier(Process):
             return message("the connection ended without an error message")
         if self._host.via == "ssh" and status == SSH_FAILED:
             return message(
-                "{error}. Log in once by hand with ssh, because ssh may ask for a password or ask you to confirm a "
+                "{error}. Log in once by hand with ssh, because ssh may ask for a password or ask "
+                "you to confirm a "
                 "host key",
                 error=text,
             )
@@ -113,4 +124,6 @@ def start_script(host: Host) -> bytes:
     """Return the POSIX shell script that replaces its shell by the first code of the agent."""
     others = (sys.executable,) if host.via == "here" else PYTHONS
     boot = shlex.quote(BOOT.read_text("utf-8"))
-    return _FIND.format(candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON).encode()
+    return _FIND.format(
+        candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON
+    ).encode()

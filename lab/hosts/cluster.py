@@ -1,4 +1,6 @@
-"""The remote hosts of a run: connects to them, finds the installed runtimes, and places child processes on them."""
+"""The remote hosts of a run: connects to them, finds the installed runtimes, and places child
+processes on them.
+"""
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +47,9 @@ class HostCluster(CellPlaces):
     def __init__(self, layout: Layout, method: Method) -> None:
         self.layout, self._method = layout, method
         self._sandbox = Sandbox()
-        self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
+        self._pool = ThreadPoolExecutor(
+            max_workers=max(4, len(layout.used)), thread_name_prefix="hosts"
+        )
         self.connected: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
 
@@ -53,7 +57,10 @@ class HostCluster(CellPlaces):
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
-            for role, cpus in ((SERVICE, self._method.pin_services), (CLIENT, self._method.pin_clients)):
+            for role, cpus in (
+                (SERVICE, self._method.pin_services),
+                (CLIENT, self._method.pin_clients),
+            ):
                 for place in self.places_of(role):
                     place.cpus(cpus)
         except BaseException:
@@ -62,7 +69,9 @@ class HostCluster(CellPlaces):
         return self
 
     def connect(self) -> dict[str, Message]:
-        """Connect to all hosts concurrently. Return {host: reason} for the hosts that cannot be used."""
+        """Connect to all hosts concurrently. Return {host: reason} for the hosts that cannot be
+        used.
+        """
         hosts = self.layout.used
         reasons = dict(zip(hosts, self._pool.map(self._connected, hosts.values()), strict=True))
         self.connected = {name: self.connected[name] for name in hosts if name in self.connected}
@@ -103,16 +112,21 @@ class HostCluster(CellPlaces):
         return usable
 
     def missing(self, name: str) -> Message:
-        """Return a message that a runtime is not installed on all hosts, with the command to install it."""
+        """Return a message that a runtime is not installed on all hosts, with the command to
+        install it.
+        """
         if name == NATIVE:
             return message(
-                "The native programs on this machine are built for {machine}, but a host has another architecture. "
-                "Remove the runtime native from the plan, and choose Python clients with --client-runtime.",
+                "The native programs on this machine are built for {machine}, but a host has "
+                "another architecture. "
+                "Remove the runtime native from the plan, and choose Python clients with "
+                "--client-runtime.",
                 machine=platform.machine(),
             )
         hosts = [host for host, place in self.connected.items() if name not in place.runtimes]
         return message(
-            "Runtime {name} was not found on host {hosts}. Install it on all hosts with: {program} hosts --hosts FILE "
+            "Runtime {name} was not found on host {hosts}. Install it on all hosts with: {program} "
+            "hosts --hosts FILE "
             "--runtime {name} --install",
             program=PROGRAM,
             name=name,
@@ -120,7 +134,9 @@ class HostCluster(CellPlaces):
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return each host's facts for result.json: machine, runtimes, clock error, network to the services' host."""
+        """Return each host's facts for result.json: machine, runtimes, clock error, network to the
+        services' host.
+        """
         facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts, host.boot_id()))
         for name, place in self.connected.items():
             facts[name] = replace(
@@ -160,15 +176,19 @@ class HostCluster(CellPlaces):
             for failure in failures
         ]
 
-    # ---- lab.run.places.CellPlaces -------------------------------------------------------------------------------
+    # ---- lab.run.places.CellPlaces ---------------------------------------------------------------
 
     def begin(self) -> None:
         """Reconnect to hosts whose connection was lost. Raises ChildFailed."""
         self.on_each(self._ready)
 
     def of(self, role: str, number: int) -> HostPlace:
-        """Return the host on which a service or client runs. Clients are distributed over the client hosts in turn."""
-        return self.connected[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
+        """Return the host on which a service or client runs. Clients are distributed over the
+        client hosts in turn.
+        """
+        return self.connected[
+            self.layout.services_on if role == SERVICE else self.layout.client_host(number)
+        ]
 
     def service_line(self) -> dict[str, Any]:
         """Return the address at which services listen, and the addresses of their clients."""
@@ -183,7 +203,9 @@ class HostCluster(CellPlaces):
         return self.connected[self.layout.services_on]
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
-        """Return the instrumentation of one service on its host, which may be connected again before it starts."""
+        """Return the instrumentation of one service on its host, which may be connected again
+        before it starts.
+        """
 
         def call(*asked: Any) -> Any:
             return self.of_services.call(*asked)
@@ -193,23 +215,35 @@ class HostCluster(CellPlaces):
     def obstacle(self, kind: str) -> Message:
         """Return why the services' host cannot take a profile of *kind*; NOTHING if it can."""
         why = self.of_services.call(Message, obstacle_to, kind)
-        return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
+        return (
+            message("Host {host}: {reason}", host=self.layout.services_on, reason=why)
+            if why
+            else NOTHING
+        )
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Let all clients on all hosts start at the same time, on the clocks that were read last."""
+        """Let all clients on all hosts start at the same time, on the clocks that were
+        read last.
+        """
         at_ns = perf_counter_ns() + LEAD_NS
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
         for place in self.connected.values():
             there_ns = place.before.to_host_clock(at_ns)
             word = str(replace(part, at_ns=there_ns)) if part else f"go {there_ns}"
             own = [client.process for client in clients if client.place.name == place.name]
-            place.release([process for process in own if isinstance(process, RemoteProcess)], word, there_ns + hold_ns)
+            place.release(
+                [process for process in own if isinstance(process, RemoteProcess)],
+                word,
+                there_ns + hold_ns,
+            )
         return at_ns
 
-    # ---- connections ---------------------------------------------------------------------------------------------
+    # ---- connections -----------------------------------------------------------------------------
 
     def on_each(self, ask: Callable[[Any], Answer]) -> dict[str, Answer]:
-        """Call *ask* with all hosts concurrently, and wait for all. Return its results by the hosts' names."""
+        """Call *ask* with all hosts concurrently, and wait for all. Return its results by the
+        hosts' names.
+        """
         asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
         wait(asked.values())
         return {name: future.result() for name, future in asked.items()}
@@ -223,7 +257,8 @@ class HostCluster(CellPlaces):
         if place.host.address:
             return NOTHING
         return message(
-            "Host {host} has no default route, so its address is unknown. Add the key address.", host=host.name
+            "Host {host} has no default route, so its address is unknown. Add the key address.",
+            host=host.name,
         )
 
     def _ready(self, place: HostPlace) -> None:
@@ -234,9 +269,13 @@ class HostCluster(CellPlaces):
             self._find(self.connected[place.name])
 
     def _find(self, place: HostPlace) -> Mapping[str, Any]:
-        found = place.call(dict[str, RuntimeFacts], tasks.find_runtimes, self._names, place.host.python)
+        found = place.call(
+            dict[str, RuntimeFacts], tasks.find_runtimes, self._names, place.host.python
+        )
         place.runtimes = msgspec.to_builtins(found)
         return place.runtimes
 
     def _runtime(self, name: RuntimeName, found: Mapping[str, Any]) -> HostRuntime:
-        return HostRuntime(name=name, interpreter=tasks.interpreter_of(found), places_of=self.places_of)
+        return HostRuntime(
+            name=name, interpreter=tasks.interpreter_of(found), places_of=self.places_of
+        )

@@ -1,4 +1,6 @@
-"""The connection to one host: starts children there, calls functions of gilscope, reads its clock, notices its loss."""
+"""The connection to one host: starts children there, calls functions of gilscope, reads its clock,
+notices its loss.
+"""
 
 import platform
 import socket
@@ -36,7 +38,9 @@ CALLED = message("when gilscope called a function on this host")
 
 
 class Booted(TypedDict):
-    """The first message of an agent: its temporary folder, its interpreter, the CPUs that it may use, its pid."""
+    """The first message of an agent: its temporary folder, its interpreter, the CPUs that it may
+    use, its pid.
+    """
 
     folder: str
     python: str
@@ -45,7 +49,9 @@ class Booted(TypedDict):
 
 
 class AboutChild(TypedDict, total=False):
-    """A message about a child: its pid or why it was not started, a part of its output, or its exit status."""
+    """A message about a child: its pid or why it was not started, a part of its output, or its exit
+    status.
+    """
 
     child: Required[int]
     pid: record.Count
@@ -82,7 +88,9 @@ class RemoteProcess(Process):
         return self._connection.lost if self._status is None else NOTHING
 
     def fileno(self) -> int:
-        """Return a file descriptor that is readable when the child's stdout has data or has ended."""
+        """Return a file descriptor that is readable when the child's stdout has data
+        or has ended.
+        """
         return self._ready.fileno()
 
     def read(self) -> bytes:
@@ -94,7 +102,9 @@ class RemoteProcess(Process):
         return data
 
     def write(self, data: bytes) -> None:
-        """Write to the child's stdin, in pieces between which the host can be asked for its time."""
+        """Write to the child's stdin, in pieces between which the host can be asked
+        for its time.
+        """
         for start in range(0, len(data), PIECE_BYTES):
             text = data[start : start + PIECE_BYTES].decode(errors=BYTES)
             self._connection.tell("write", child=self.number, text=text)
@@ -104,7 +114,9 @@ class RemoteProcess(Process):
         self._connection.tell("close", child=self.number)
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return the child's exit status, negative for a signal; None after *deadline_s* or if the host is lost."""
+        """Return the child's exit status, negative for a signal; None after *deadline_s* or if the
+        host is lost.
+        """
         self._has_ended.wait(deadline_s)
         return self._status
 
@@ -121,7 +133,9 @@ class RemoteProcess(Process):
             self._waker.close()
 
     def take(self, told: Mapping[str, Any]) -> None:
-        """Handle a message of the agent about this child process. Only the connection's thread may call this."""
+        """Handle a message of the agent about this child process. Only the connection's thread may
+        call this.
+        """
         if "out" in told:
             self._take_output(told["out"].encode(errors=BYTES))
         elif "err" in told:
@@ -137,7 +151,9 @@ class RemoteProcess(Process):
         with self._changing, suppress(OSError):  # this object was closed meanwhile
             if not data:
                 self._waker.close()
-            elif len(self._out) <= MAX_LINE_BYTES:  # more is dropped, because a longer line fails the cell
+            elif (
+                len(self._out) <= MAX_LINE_BYTES
+            ):  # more is dropped, because a longer line fails the cell
                 if not self._out:
                     self._waker.send(b".")
                 self._out += data
@@ -179,7 +195,9 @@ class HostConnection(Place):
             finally:
                 hanging.cancel()
         except HostLost as error:
-            raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
+            raise HostLost(
+                "Host {host} cannot be used: {reason}.", host=host.name, reason=error.message
+            ) from None
         threading.Thread(target=self._listen, name=f"host {host.name}", daemon=True).start()
 
     def close(self) -> None:
@@ -187,10 +205,12 @@ class HostConnection(Place):
         self._lose(message("The connection to host {host} was closed.", host=self.name))
         self._end_worker()
 
-    # ---- children ------------------------------------------------------------------------------------------------
+    # ---- children --------------------------------------------------------------------------------
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """Start a child process on the host, and return the child. Raises ChildFailed if it cannot be started."""
+        """Start a child process on the host, and return the child. Raises ChildFailed if it cannot
+        be started.
+        """
         child = RemoteProcess(self, next(self._numbers))
         self._children[child.number] = child
         self.tell("start", child=child.number, command=[*command], variables={**variables})
@@ -199,7 +219,11 @@ class HostConnection(Place):
         if not child.pid:
             child.end()
             child.close()
-            failed = message("Host {host}: {reason}", host=self.name, reason=child.error) if child.error else NOTHING
+            failed = (
+                message("Host {host}: {reason}", host=self.name, reason=child.error)
+                if child.error
+                else NOTHING
+            )
             raise ChildFailed(self.lost or failed or self._silent(CALL_S))
         return child
 
@@ -208,24 +232,37 @@ class HostConnection(Place):
         self._children.pop(number, None)
 
     def release(self, children: Sequence[RemoteProcess], word: str, until_ns: int) -> None:
-        """Tell *children* to begin with *word*. The agent reports nothing about them until *until_ns* of its clock."""
-        self.tell("release", children=[child.number for child in children], text=word + "\n", until_ns=until_ns)
+        """Tell *children* to begin with *word*. The agent reports nothing about them until
+        *until_ns* of its clock.
+        """
+        self.tell(
+            "release",
+            children=[child.number for child in children],
+            text=word + "\n",
+            until_ns=until_ns,
+        )
 
-    # ---- functions -----------------------------------------------------------------------------------------------
+    # ---- functions -------------------------------------------------------------------------------
 
-    def call(self, kind: Any, function: Callable[..., Any], *arguments: Any, deadline_s: float = CALL_S) -> Any:
-        """Call *function* on the host, and return its answer, which is of the type *kind*. Raises ChildFailed.
+    def call(
+        self, kind: Any, function: Callable[..., Any], *arguments: Any, deadline_s: float = CALL_S
+    ) -> Any:
+        """Call *function* on the host, and return its answer, which is of the type *kind*. Raises
+        ChildFailed.
 
         deadline_s: after this time, the process that runs the function is killed
         """
         return self._ask(kind, {"call": _name(function), "with": arguments}, deadline_s)
 
     def begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a generator function on the host up to its `yield`. Return what finish() needs. Raises ChildFailed."""
+        """Run a generator function on the host up to its `yield`. Return what finish() needs.
+        Raises ChildFailed.
+        """
         return self._ask(int, {"begin": _name(function), "with": arguments}, CALL_S)
 
     def finish(self, kind: Any, begun: Any, deadline_s: float = CALL_S) -> Any:
-        """Run a generator function on the host to its end, and return its result, of the type *kind*.
+        """Run a generator function on the host to its end, and return its result, of the type
+        *kind*.
 
         Raises ChildFailed.
         """
@@ -242,11 +279,14 @@ class HostConnection(Place):
             raise
         try:
             if "error" in line:
-                raise ChildFailed("Host {host}: {reason}", host=self.name, reason=decoded(line["error"], Message))
+                raise ChildFailed(
+                    "Host {host}: {reason}", host=self.name, reason=decoded(line["error"], Message)
+                )
             answer = decoded(line.get("answer"), kind)
         except Misfit as misfit:
             raise ChildFailed(
-                "Host {host} answered the call {what} with the value {value} for {key}, but the value must be "
+                "Host {host} answered the call {what} with the value {value} for {key}, but the "
+                "value must be "
                 "{accepted}.",
                 host=self.name,
                 value=misfit.value,
@@ -267,10 +307,11 @@ class HostConnection(Place):
         self._ending.close()
         self._worker = None
 
-    # ---- the clock -----------------------------------------------------------------------------------------------
+    # ---- the clock -------------------------------------------------------------------------------
 
     def offset(self) -> ClockOffset:
-        """Measure the offset of the host's clock to the local clock, using the shortest of PROBES round trips.
+        """Measure the offset of the host's clock to the local clock, using the shortest of PROBES
+        round trips.
 
         Raises ChildFailed. Source: RFC 5905, the clock filter of section 10.
         """
@@ -282,7 +323,9 @@ class HostConnection(Place):
         return min(offsets, key=lambda offset: offset.error_ns)
 
     def _time(self, asked: int) -> tuple[int, int]:
-        """Return the host's time when it read the question *asked*, and when its answer came here."""
+        """Return the host's time when it read the question *asked*, and when its
+        answer came here.
+        """
         number = at_ns = back_ns = 0
         while number != asked:  # others are answers to heartbeats
             try:
@@ -291,7 +334,7 @@ class HostConnection(Place):
                 raise ChildFailed(self.lost or self._silent(LEASE_S)) from None
         return at_ns, back_ns
 
-    # ---- messages ------------------------------------------------------------------------------------------------
+    # ---- messages --------------------------------------------------------------------------------
 
     def tell(self, do: str, **arguments: Any) -> None:
         """Send an order to the agent. If the host is lost, do nothing."""
@@ -307,7 +350,8 @@ class HostConnection(Place):
         said = self._hello(CALL_S)
         if "error" in said:
             raise HostLost(
-                "the files of gilscope's agent cannot be copied to the host: {error}", error=str(said["error"])[:300]
+                "the files of gilscope's agent cannot be copied to the host: {error}",
+                error=str(said["error"])[:300],
             )
         try:
             self.booted: Booted = decoded(said, Booted)
@@ -323,11 +367,15 @@ class HostConnection(Place):
         return said[0]
 
     def _listen(self) -> None:
-        """Handle the host's messages, and ask for its time every BEAT_S. After LEASE_S of silence, the host is lost."""
+        """Handle the host's messages, and ask for its time every BEAT_S. After LEASE_S of silence,
+        the host is lost.
+        """
         heard_s, beat_s = perf_counter(), 0.0
         try:
             while not self.lost:
-                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(blocking=False):  # else a thread writes
+                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(
+                    blocking=False
+                ):  # else a thread writes
                     beat_s = perf_counter()
                     if self._carrier.is_writable():
                         self._carrier.write(encoded(do="clock", number=0))
@@ -359,10 +407,14 @@ class HostConnection(Place):
             child.end()
 
     def _gone(self, why: Message) -> Message:
-        return message("The connection to host {host} was lost: {reason}.", host=self.name, reason=why)
+        return message(
+            "The connection to host {host} was lost: {reason}.", host=self.name, reason=why
+        )
 
     def _silent(self, wait_s: float) -> Message:
-        return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.name, wait_s=wait_s)
+        return message(
+            "Host {host} has not answered for {wait_s:.0f} s.", host=self.name, wait_s=wait_s
+        )
 
 
 def _name(function: Callable[..., Any]) -> str:

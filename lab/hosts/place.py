@@ -19,7 +19,14 @@ from lab.folders import Sandbox
 from lab.hosts import tasks
 from lab.hosts.connection import HostConnection
 from lab.machine.link import own_address
-from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Native, Runtime, UserServiceRuntime, child_words
+from lab.run.runtimes import (
+    USER_SERVICE_CHILD,
+    AnyRuntime,
+    Native,
+    Runtime,
+    UserServiceRuntime,
+    child_words,
+)
 from lab.user_service.files import FILES, OWN, user_files, with_bodies
 from record import child as record
 
@@ -30,7 +37,8 @@ RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]
 class HostPlace(HostConnection):
     """A connected host on which services and clients run.
 
-    runtimes: the facts of the runtimes that were found on the host (record.cell_parts.RuntimeFacts), by name
+    runtimes: the facts of the runtimes that were found on the host
+        (record.cell_parts.RuntimeFacts), by name
     pythons: the interpreters of environments on the host, by runtime and file of requirements
     """
 
@@ -56,13 +64,16 @@ class HostPlace(HostConnection):
         return self.host.cpus or self.booted["cpus"]
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
-        """Return the CPUs of the host to pin children to. Raises BadInput if there are too few CPUs.
+        """Return the CPUs of the host to pin children to. Raises BadInput if there are too few
+        CPUs.
 
-        numbers: indexes into the CPUs for children, from 0; if empty, all CPUs that the host's entry names
+        numbers: indexes into the CPUs for children, from 0; if empty, all CPUs that the host's
+            entry names
         """
         if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
-                "The option --pin names CPU {number}, but host {host} has only {count} CPUs for services and clients, "
+                "The option --pin names CPU {number}, but host {host} has only {count} CPUs for "
+                "services and clients, "
                 "counted from 0.",
                 number=max(numbers),
                 host=self.name,
@@ -71,7 +82,9 @@ class HostPlace(HostConnection):
         return [self.cpus_for_children[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """Return the command line of a child on the host, whose environment is made if needed. Raises GilscopeError."""
+        """Return the command line of a child on the host, whose environment is made if needed.
+        Raises GilscopeError.
+        """
         if isinstance(runtime, UserServiceRuntime):
             return [self.booted["python"], *USER_SERVICE_CHILD]
         if isinstance(runtime, Native):
@@ -83,18 +96,23 @@ class HostPlace(HostConnection):
         return child_words(self._python(str(runtime.name), requirements), role)
 
     def _python(self, runtime: str, requirements: str) -> str:
-        """Return the interpreter of an environment on the host, which is made if needed. Raises ChildFailed.
+        """Return the interpreter of an environment on the host, which is made if needed. Raises
+        ChildFailed.
 
         requirements: a file of the repository, a file on the host by its absolute path, or ""
         """
         found, made = self.runtimes[runtime], self.pythons.setdefault(runtime, {})
         if requirements not in made:
-            python = self.call(str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S)
+            python = self.call(
+                str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S
+            )
             made[requirements] = python
         return made[requirements]
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
-        """Copy a user's service to the host, and return its folder and interpreter on the host. Raises ChildFailed."""
+        """Copy a user's service to the host, and return its folder and interpreter on the host.
+        Raises ChildFailed.
+        """
         try:
             folder, requirements = self._copied(own)
             python = self._python(runtime, requirements)
@@ -102,41 +120,53 @@ class HostPlace(HostConnection):
             if self.lost:
                 raise
             raise ChildFailed(
-                "{reason} If the host cannot reach a package index, put wheels into the service's folder (see "
+                "{reason} If the host cannot reach a package index, put wheels into the service's "
+                "folder (see "
                 "docs/hosts.md).",
                 reason=failed.message,
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
 
     def _copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
-        """Copy a user's files to the host. Return their folder, and the path of a file of their requirements, there.
+        """Copy a user's files to the host. Return their folder, and the path of a file of their
+        requirements, there.
 
         Raises ChildFailed.
         """
         name = _copy_name(own)
         if name not in self._files:
             content, requirements = user_files(own)
-            folder = self.call(str, tasks.unpack, name, b64encode(content).decode(), deadline_s=COMMAND_S)
+            folder = self.call(
+                str, tasks.unpack, name, b64encode(content).decode(), deadline_s=COMMAND_S
+            )
             lines = [line.replace(FILES, folder) for line in requirements]
             self._files[name] = folder, self.call(str, requirements_file, "", lines)
         return self._files[name]
 
     def version(self, runtime: AnyRuntime) -> str:
-        """Return the Python version that children of *runtime* must report; "" if any version is accepted."""
+        """Return the Python version that children of *runtime* must report; "" if any version is
+        accepted.
+        """
         there = self.runtimes.get(runtime.name, {}) if runtime.version else {}
         return str(there.get("version", ""))
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""
-        return {int(thread): ran_ns for thread, ran_ns in self.call(RanNs, threads_ran_ns, pid).items()}
+        return {
+            int(thread): ran_ns for thread, ran_ns in self.call(RanNs, threads_ran_ns, pid).items()
+        }
 
     def packages(self, python: str) -> dict[str, str]:
-        """Return the packages in the environment of an interpreter of the host. Raises ChildFailed."""
+        """Return the packages in the environment of an interpreter of the host. Raises
+        ChildFailed.
+        """
         installed: dict[str, str] = self.call(dict[str, str], tasks.packages, python)
         return installed
 
     def builds(self) -> dict[str, Any]:
-        """Return the facts of each runtime, with the packages in its environments of our own. Raises ChildFailed."""
+        """Return the facts of each runtime, with the packages in its environments of our own.
+        Raises ChildFailed.
+        """
         builds = {}
         for name, found in self.runtimes.items():
             made = self.pythons.get(name, {})
@@ -156,7 +186,9 @@ class HostRuntime(Runtime):
     places_of: Callable[[str], Sequence[HostPlace]] = field(repr=False, compare=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return a child's command line on the first host for *role*. Raises EnvironmentFailed, naming the host."""
+        """Return a child's command line on the first host for *role*. Raises EnvironmentFailed,
+        naming the host.
+        """
         try:
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
@@ -166,7 +198,8 @@ class HostRuntime(Runtime):
         return commands[0]
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of a user's service, with paths on the services' host. Raises EnvironmentFailed.
+        """Return the settings of a user's service, with paths on the services' host. Raises
+        EnvironmentFailed.
 
         This copies the service's files to that host. The error names the host.
         """
@@ -179,7 +212,8 @@ class HostRuntime(Runtime):
         return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings of *system* that a child gets when it starts, with the contents of request body files.
+        """Return the settings of *system* that a child gets when it starts, with the contents of
+        request body files.
 
         Clients get contents instead of paths, because the files are not on their hosts.
         """
@@ -187,7 +221,10 @@ class HostRuntime(Runtime):
         if own := config.get("own"):
             return {"own": {**own, **with_bodies(own)}}
         if file := file_of(system):
-            config[PATH_KEY] = f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"  # in the agent's folder
+            config[PATH_KEY] = (
+                # in the agent's folder
+                f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"
+            )
         return config
 
     def installed(self, python: Path) -> dict[str, str]:
@@ -196,7 +233,9 @@ class HostRuntime(Runtime):
 
 
 def _files_of(system: System) -> dict[str, Any]:
-    """Return what is copied to a host for a system in a user's file: its folder, and its requirements."""
+    """Return what is copied to a host for a system in a user's file: its folder, and its
+    requirements.
+    """
     own = system.requirements if Path(system.requirements).is_absolute() else ""
     return {"directory": str(Path(file_of(system)).parent), "requirements": own, "packages": ()}
 

@@ -1,8 +1,10 @@
-"""The messages between the runner and the agent on a host. A message is a line: MARK, and a JSON object.
+"""The messages between the runner and the agent on a host. A message is a line: MARK, and a JSON
+object.
 
-The runner says what the agent is to do: {"do": "write", "child": 1, "text": "go"} (see lab/hosts/agent.py). The agent
-answers "clock" with its time, and "start" with the child's pid or an error. It passes on what children write, {"child":
-1, "out": "..."}, with an empty text at the end, and their exit, {"child": 1, "status": 0}.
+The runner says what the agent is to do: {"do": "write", "child": 1, "text": "go"} (see
+lab/hosts/agent.py). The agent answers "clock" with its time, and "start" with the child's pid or an
+error. It passes on what children write, {"child": 1, "out": "..."}, with an empty text at the end,
+and their exit, {"child": 1, "status": 0}.
 """
 
 import json
@@ -34,7 +36,9 @@ class MessageReader:
         self.noise = HeadTailBuffer()
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """Add received bytes, and return the messages that are now complete. Raises ValueError for a bad message."""
+        """Add received bytes, and return the messages that are now complete. Raises ValueError for
+        a bad message.
+        """
         messages = []
         self._unread += data
         *lines, self._unread = self._unread.split(b"\n")

@@ -1,4 +1,6 @@
-"""Functions that the worker of a host calls for the runner. They import only the standard library and gilscope."""
+"""Functions that the worker of a host calls for the runner. They import only the standard library
+and gilscope.
+"""
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,7 @@ from lab.run.runtimes import Runtime, present
 QUIET_WINDOW_S = 0.3
 
 
-# ---- the machine ---------------------------------------------------------------------------------------------------
+# ---- the machine ---------------------------------------------------------------------------------
 
 
 def facts(boot_id: str) -> dict[str, Any]:
@@ -33,11 +35,13 @@ def facts(boot_id: str) -> dict[str, Any]:
     }
 
 
-# ---- runtimes ------------------------------------------------------------------------------------------------------
+# ---- runtimes ------------------------------------------------------------------------------------
 
 
 def find_runtimes(names: Sequence[str], chosen: Sequence[str]) -> dict[str, RuntimeFacts]:
-    """Return the facts of the runtimes *names* that are installed here. *chosen* are paths of interpreters."""
+    """Return the facts of the runtimes *names* that are installed here. *chosen* are paths of
+    interpreters.
+    """
     wanted = [*map(RuntimeName, names)]
     paths: dict[str, Path] = {}
     for path in chosen:
@@ -54,11 +58,14 @@ def interpreter_of(found: Mapping[str, Any]) -> Interpreter:
 
 
 def environment_python(name: str, found: Mapping[str, Any], requirements: str) -> str:
-    """Return the interpreter of an environment with *requirements*, which is made if needed. Raises EnvironmentFailed.
+    """Return the interpreter of an environment with *requirements*, which is made if needed. Raises
+    EnvironmentFailed.
 
     requirements: a file of the repository, a user's file by its absolute path, or ""
     """
-    return str(Runtime(name=RuntimeName(name), interpreter=interpreter_of(found)).python(requirements))
+    return str(
+        Runtime(name=RuntimeName(name), interpreter=interpreter_of(found)).python(requirements)
+    )
 
 
 def packages(python: str) -> dict[str, str]:
@@ -66,11 +73,12 @@ def packages(python: str) -> dict[str, str]:
     return installed_packages(Path(python))
 
 
-# ---- files ---------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def unpack(name: str, archive: str) -> str:
-    """Unpack a user's files, and return their folder. It is removed with gilscope's files. Raises OSError.
+    """Unpack a user's files, and return their folder. It is removed with gilscope's files. Raises
+    OSError.
 
     archive: in base64
     """

@@ -1,8 +1,9 @@
 """The worker: a child process on a host that calls functions of gilscope for the runner.
 
-It follows the child contract. A line on stdin is a call, {"call": "lab.machine.host:facts", "with": []}, and a line on
-stdout is its answer: {"answer": ...} or {"answer": null, "error": ...}. {"begin": ..., "with": []} runs a generator
-function up to its `yield`, and answers with a number. {"finish": NUMBER} runs it to its end, which returns the answer.
+It follows the child contract. A line on stdin is a call, {"call": "lab.machine.host:facts", "with":
+[]}, and a line on stdout is its answer: {"answer": ...} or {"answer": null, "error": ...}.
+{"begin": ..., "with": []} runs a generator function up to its `yield`, and answers with a number.
+{"finish": NUMBER} runs it to its end, which returns the answer.
 """
 
 import json

@@ -1,1 +1,3 @@
-"""Describe the machine, find what disturbs measurements on it, and suggest how to make it quieter."""
+"""Describe the machine, find what disturbs measurements on it, and suggest how to make
+it quieter.
+"""

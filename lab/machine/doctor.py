@@ -1,7 +1,7 @@
 """Judge whether this machine is quiet enough to measure on, and suggest how to make it quieter.
 
-The facts come from lab/machine/quiet.py. This module does no I/O. The limits are this project's choice: they are well
-below 3 %, the smallest difference that a verdict can detect.
+The facts come from lab/machine/quiet.py. This module does no I/O. The limits are this project's
+choice: they are well below 3 %, the smallest difference that a verdict can detect.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,8 @@ QUOTA_STALLED_SHARE = 0.01
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random memory layout")}
 
-# Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
+# Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of
+# what disturbs a cell.
 SETTINGS: Mapping[str, Message] = {
     "governor": message("frequency governor"),
     "turbo": message("turbo"),
@@ -51,7 +52,8 @@ class Finding(NamedTuple):
 class Check(NamedTuple):
     """A rule that judges whether one property of the machine is good for measurements.
 
-    judge: a function of facts, which returns whether the first fact is good, and the text to show. The names of its
+    judge: a function of facts, which returns whether the first fact is good, and the text to show.
+        The names of its
     parameters are the names of the facts that the rule needs.
     """
 
@@ -60,7 +62,9 @@ class Check(NamedTuple):
     remedy: Message
 
     def apply(self, facts: Json) -> Finding:
-        """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
+        """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a
+        missing fact.
+        """
         judged, *others = map(facts.get, signature(self.judge).parameters)
         is_known = judged is not None and all(others)
         good, value = self.judge(judged, *others) if is_known else (None, NOTHING)
@@ -75,18 +79,24 @@ def judge_machine(facts: Json) -> list[Finding]:
     """
     window = facts.get("window") or {}
     window = {"own_ns": window.get("window_ns"), **window}
-    return [*(check.apply(window) for check in OF_A_WINDOW), *(check.apply(facts) for check in OF_SETTINGS)]
+    return [
+        *(check.apply(window) for check in OF_A_WINDOW),
+        *(check.apply(facts) for check in OF_SETTINGS),
+    ]
 
 
 def disturbances(window: Json, own_ns: int) -> list[Message]:
     """Return a message, with a code, for each disturbance in the timed window of a cell.
 
     window: the result of quiet.between()
-    own_ns: how long the cell had its turns in the window, in which the arms of its setting may take turns
+    own_ns: how long the cell had its turns in the window, in which the arms of its setting may take
+        turns
     """
     window = {**window, "own_ns": own_ns}
     findings = [check.apply(window) for check in OF_A_WINDOW]
-    return [replace(finding.value, code=finding.code) for finding in findings if finding.good is False]
+    return [
+        replace(finding.value, code=finding.code) for finding in findings if finding.good is False
+    ]
 
 
 OF_A_WINDOW = (  # rules for the facts of a time window, also that of a cell
@@ -101,15 +111,23 @@ OF_A_WINDOW = (  # rules for the facts of a time window, also that of a cell
                 names=listed(others["busiest"]) or message("process names are not visible"),
             ),
         ),
-        message("Stop the other processes. If the service uses one of them, name it with --neighbour."),
+        message(
+            "Stop the other processes. If the service uses one of them, name it with --neighbour."
+        ),
     ),
     Check(
         "steal",
         lambda steal: (
             steal <= STEAL_SHARE,
-            message("the hypervisor took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
+            message(
+                "the hypervisor took {percent:.1f} % of the CPU time (steal time)",
+                percent=steal * 100,
+            ),
         ),
-        message("This virtual machine shares its cores with others. Use dedicated cores, or measure more blocks."),
+        message(
+            "This virtual machine shares its cores with others. Use dedicated cores, or measure "
+            "more blocks."
+        ),
     ),
     Check(
         "swapping",
@@ -121,7 +139,10 @@ OF_A_WINDOW = (  # rules for the facts of a time window, also that of a cell
                 count=swapped_pages,
             ),
         ),
-        message("There is too little memory. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
+        message(
+            "There is too little memory. Stop other programs, or lower NUM_CLIENTS or "
+            "NUM_API_SERVICES."
+        ),
     ),
     Check(
         "throttling",
@@ -158,16 +179,21 @@ OF_SETTINGS = (
         "turbo",
         lambda turbo: (not turbo, message("on") if turbo else message("off")),
         message(
-            "With turbo, the clock frequency depends on temperature and on the number of busy cores. Turn turbo off in "
+            "With turbo, the clock frequency depends on temperature and on the number of busy "
+            "cores. Turn turbo off in "
             "the firmware, or write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo or 0 to "
             "/sys/devices/system/cpu/cpufreq/boost."
         ),
     ),
     Check(
         "smt",
-        lambda smt: (not smt, message("on: two hardware threads share a core") if smt else message("off")),
+        lambda smt: (
+            not smt,
+            message("on: two hardware threads share a core") if smt else message("off"),
+        ),
         message(
-            "With SMT, two busy threads may share one physical core. Run services and clients on separate cores with "
+            "With SMT, two busy threads may share one physical core. Run services and clients on "
+            "separate cores with "
             "--pin, or turn SMT off: echo off | sudo tee /sys/devices/system/cpu/smt/control"
         ),
     ),
@@ -185,20 +211,31 @@ OF_SETTINGS = (
             ),
         ),
         message(
-            "Linux throttles threads when their control group has used up its CPU quota. Raise the quota (docker run "
+            "Linux throttles threads when their control group has used up its CPU quota. Raise the "
+            "quota (docker run "
             "--cpus), or use --cpuset-cpus instead."
         ),
     ),
     Check(
         "aslr",
-        lambda aslr: (aslr == FULL_RANDOMISATION, _ASLR.get(aslr, message("partly random memory layout"))),
-        message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
+        lambda aslr: (
+            aslr == FULL_RANDOMISATION,
+            _ASLR.get(aslr, message("partly random memory layout")),
+        ),
+        message(
+            "Each process should get a random memory layout. Run: sudo sysctl "
+            "kernel.randomize_va_space=2"
+        ),
     ),
     Check(
         "native_client",
-        lambda native_client: (native_client, message("ready") if native_client else message("not built")),
+        lambda native_client: (
+            native_client,
+            message("ready") if native_client else message("not built"),
+        ),
         message(
-            "Python clients take CPU time from services. Install cargo (the package of your distribution is enough), "
+            "Python clients take CPU time from services. Install cargo (the package of your "
+            "distribution is enough), "
             "and run: {program} native loadgen",
             program=PROGRAM,
         ),

@@ -1,4 +1,5 @@
-"""Read facts about this machine that matter to a measurement: CPU, memory, kernel, quotas and limits.
+"""Read facts about this machine that matter to a measurement: CPU, memory, kernel, quotas and
+limits.
 
 For a missing or malformed file in /proc or /sys, a fact is None.
 """
@@ -20,7 +21,9 @@ _LIMITS = {"nofile_soft": resource.RLIMIT_NOFILE, "nproc_soft": resource.RLIMIT_
 
 
 class Reader(NamedTuple):
-    """A reader of the files in /proc and /sys below *root*. It returns None for an unreadable file."""
+    """A reader of the files in /proc and /sys below *root*. It returns None for an
+    unreadable file.
+    """
 
     root: Path = Path("/")
 
@@ -37,7 +40,9 @@ class Reader(NamedTuple):
 
     def table(self, path: str) -> dict[str, str]:
         """Parse a file with lines `name value ...` or `name: value ...` into a dict."""
-        lines = (line.replace("\t", " ").partition(" ") for line in (self.text(path) or "").splitlines())
+        lines = (
+            line.replace("\t", " ").partition(" ") for line in (self.text(path) or "").splitlines()
+        )
         return {name.rstrip(":"): value.strip() for name, _, value in lines}
 
     def matching(self, pattern: str) -> list[str]:
@@ -66,8 +71,10 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
 
     There is no host name among the facts because results are meant to be shared.
     cores: logical CPUs; cores_usable: CPUs that this process may run on
-    cores_quota: CPU time in cores that our control group and the groups above it permit, None if unlimited
-    load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or 'unlimited'
+    cores_quota: CPU time in cores that our control group and the groups above it permit, None if
+        unlimited
+    load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or
+        'unlimited'
     """
     quota = cores_quota(reader)
     lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
@@ -115,7 +122,8 @@ def raise_open_files(needed: int) -> None:
     else:
         limit = hard
     raise BadInput(
-        "This plan needs {needed} open files in one process, but the limit is {limit}. Lower NUM_CLIENTS, "
+        "This plan needs {needed} open files in one process, but the limit is {limit}. Lower "
+        "NUM_CLIENTS, "
         "NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
         needed=needed,
         limit=limit,
@@ -129,10 +137,12 @@ def usable_cpus() -> frozenset[int]:
 
 
 def cores_quota(reader: Reader) -> float | str | None:
-    """Return the CPU quota of this process in cores: the smallest of its control group and the parent groups.
+    """Return the CPU quota of this process in cores: the smallest of its control group and the
+    parent groups.
 
     It is UNLIMITED if no group has a quota, and None if the quota is unknown.
-    Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
+    Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1:
+        cpu.cfs_quota_us, -1 for none.
     """
     folders, quotas = control_groups(reader, "cpu", "cpu.stat"), []
     for folder in folders:
@@ -145,7 +155,8 @@ def cores_quota(reader: Reader) -> float | str | None:
 
 
 def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
-    """Return how long CPU quotas have throttled threads in this process's control group and its parent groups, in ns.
+    """Return how long CPU quotas have throttled threads in this process's control group and its
+    parent groups, in ns.
 
     groups: control groups below ours, which count too
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
@@ -159,10 +170,12 @@ def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
 
 
 def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
-    """Return the folders of this process's control group and its parent groups for *controller*, innermost first.
+    """Return the folders of this process's control group and its parent groups for *controller*,
+    innermost first.
 
     file: a folder counts if it has this file
-    In a container, the path of our group may exist only on the host. Then the root of the mount stands for our group.
+    In a container, the path of our group may exist only on the host. Then the root of the mount
+    stands for our group.
     """
     for line in (reader.text("proc/self/cgroup") or "").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
@@ -179,14 +192,19 @@ def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
 
 
 def memory_available_bytes(reader: Reader = HERE) -> int | None:
-    """Return the bytes of memory available to new processes, within the limits of this process's control groups.
+    """Return the bytes of memory available to new processes, within the limits of this process's
+    control groups.
 
-    Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and memory.current; v1:
+    Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and
+        memory.current; v1:
     memory.limit_in_bytes and memory.usage_in_bytes.
     """
     kib = number(reader.table("proc/meminfo").get("MemAvailable", "").partition(" ")[0])
     rooms = [] if kib is None else [kib * 1024]
-    for most, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+    for most, used in (
+        ("memory.max", "memory.current"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
         for folder in control_groups(reader, "memory", used):
             limit, now = reader.number(f"{folder}/{most}"), reader.number(f"{folder}/{used}")
             if limit is not None and now is not None:
@@ -219,8 +237,12 @@ def _load() -> list[float] | None:
 
 
 def _limits() -> dict[str, int | str]:
-    limits: dict[str, int | str] = {name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()}
-    return limits | {name: UNLIMITED for name, value in limits.items() if value == resource.RLIM_INFINITY}
+    limits: dict[str, int | str] = {
+        name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()
+    }
+    return limits | {
+        name: UNLIMITED for name, value in limits.items() if value == resource.RLIM_INFINITY
+    }
 
 
 def _sysctl(name: str) -> str | None:

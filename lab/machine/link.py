@@ -1,4 +1,6 @@
-"""This machine's address, and the network to another machine: round-trip times and the transfer rate."""
+"""This machine's address, and the network to another machine: round-trip times and the transfer
+rate.
+"""
 
 import socket
 import threading
@@ -34,7 +36,9 @@ def _serve(listener: socket.socket, peer: str) -> None:
 
 
 def reach(address: str, port: int, source: str) -> dict[str, int]:
-    """Measure round-trip times and bytes per second from *source* to a listener at *address*. Raises OSError."""
+    """Measure round-trip times and bytes per second from *source* to a listener at *address*.
+    Raises OSError.
+    """
     trips = []
     with socket.create_connection((address, port), LINK_DEADLINE_S, (source, 0)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -42,7 +46,9 @@ def reach(address: str, port: int, source: str) -> dict[str, int]:
             start_ns = time.perf_counter_ns()
             connection.sendall(b".")
             if not connection.recv(1):
-                raise ConnectionResetError(104, "the other host refused the source address of this connection")
+                raise ConnectionResetError(
+                    104, "the other host refused the source address of this connection"
+                )
             trips.append(time.perf_counter_ns() - start_ns)
         start_ns = time.perf_counter_ns()
         for _ in range(BULK_BYTES // PIECE_BYTES):

@@ -1,9 +1,11 @@
-"""Read how quiet this machine is: its settings, and the load of other processes during a measurement.
+"""Read how quiet this machine is: its settings, and the load of other processes during a
+measurement.
 
-lab/machine/doctor.py judges these facts. They come from Linux's /proc and /sys. A fact is None if its file is missing,
-as on macOS or in many containers. Shares are 0..1. Only the names of processes are read. Command lines are not read
-because they may contain secrets.
-Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC (proc_ns.h).
+lab/machine/doctor.py judges these facts. They come from Linux's /proc and /sys. A fact is None if
+its file is missing, as on macOS or in many containers. Shares are 0..1. Only the names of processes
+are read. Command lines are not read because they may contain secrets.
+Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC
+    (proc_ns.h).
 """
 
 import os
@@ -14,7 +16,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.machine.host import HERE, Reader, cores_quota, governors, number, quota_stalled_ns, total, usable_cpus
+from lab.machine.host import (
+    HERE,
+    Reader,
+    cores_quota,
+    governors,
+    number,
+    quota_stalled_ns,
+    total,
+    usable_cpus,
+)
 
 WINDOW_S = 0.5
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
@@ -29,7 +40,8 @@ _CPU = "sys/devices/system/cpu"
 class TreeTimes(NamedTuple):
     """The CPU times of one process and of its ended children, in clock ticks.
 
-    ticks: its own CPU time; waited_ticks: the CPU time of its children that have ended; cpu: the CPU that it last used
+    ticks: its own CPU time; waited_ticks: the CPU time of its children that have ended; cpu: the
+        CPU that it last used
     """
 
     name: str
@@ -39,7 +51,9 @@ class TreeTimes(NamedTuple):
     cpu: int
 
 
-Processes = Mapping[tuple[int, int], TreeTimes]  # by pid and start time, because the kernel reuses pids
+Processes = Mapping[
+    tuple[int, int], TreeTimes
+]  # by pid and start time, because the kernel reuses pids
 
 
 class Snapshot(NamedTuple):
@@ -64,9 +78,11 @@ class Snapshot(NamedTuple):
 
 
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
-    """Return the machine's settings and its activity during the next *window_s* seconds, as plain JSON.
+    """Return the machine's settings and its activity during the next *window_s* seconds, as plain
+    JSON.
 
-    governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
+    governors: frequency governors in use; turbo: whether clocks may rise above the nominal
+        frequency
     smt: whether two hardware threads share a core
     cores_quota: CPU time in cores that the control group permits, or 'unlimited'
     """
@@ -84,28 +100,39 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
 
 
 def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
-    """Read the machine's counters. With 100 processes this takes 4 ms, so do not call it in a timed region.
+    """Read the machine's counters. With 100 processes this takes 4 ms, so do not call it in a timed
+    region.
 
     groups: control groups of services, whose CPU quotas count too
     """
     stat, cpus = reader.table("proc/stat"), usable_cpus()
-    by_cpu = {int(name[3:]): _ticks(line) for name, line in stat.items() if name[:3] == "cpu" and name[3:].isdigit()}
+    by_cpu = {
+        int(name[3:]): _ticks(line)
+        for name, line in stat.items()
+        if name[:3] == "cpu" and name[3:].isdigit()
+    }
     swapped, namespace = reader.table("proc/vmstat"), ""
     with suppress(OSError):
         namespace = os.readlink(reader.root / "proc/self/ns/pid")
     counts = {
         **_ticks(stat.get("cpu", "")),
         "swapped_pages": total(number(swapped.get(name)) for name in ("pswpin", "pswpout")),
-        "throttles": total(map(number, reader.matching(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))),
+        "throttles": total(
+            map(number, reader.matching(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))
+        ),
         "quota_stalled_ns": quota_stalled_ns(reader, groups),
     }
     return Snapshot(
         at_ns=time.monotonic_ns(),
         cores=len(by_cpu),
         cpus=cpus,
-        busy_ticks=sum(by_cpu.get(cpu, {}).get(kind, 0) for cpu in cpus for kind in _OTHERS_MAY_USE),
+        busy_ticks=sum(
+            by_cpu.get(cpu, {}).get(kind, 0) for cpu in cpus for kind in _OTHERS_MAY_USE
+        ),
         processes=processes(reader),
-        sees_all=namespace == _FIRST_NAMESPACE and reader.exists("proc/1/stat") and len(cpus) == len(by_cpu),
+        sees_all=namespace == _FIRST_NAMESPACE
+        and reader.exists("proc/1/stat")
+        and len(cpus) == len(by_cpu),
         counts={name: count for name, count in counts.items() if count is not None},
     )
 
@@ -115,16 +142,24 @@ def between(
 ) -> dict[str, Any]:
     """Return the machine's activity between two snapshots, as plain JSON.
 
-    neighbours: names of processes that the service needs; also_ours: pids of processes that belong to the run
+    neighbours: names of processes that the service needs; also_ours: pids of processes that belong
+        to the run
     steal: share of all cores' time
-    others: CPU time of processes outside of our process tree and the trees of *also_ours*; None if unknown
+    others: CPU time of processes outside of our process tree and the trees of *also_ours*; None if
+        unknown
     """
-    grown = {name: max(0, after.counts[name] - count) for name, count in before.counts.items() if name in after.counts}
+    grown = {
+        name: max(0, after.counts[name] - count)
+        for name, count in before.counts.items()
+        if name in after.counts
+    }
     ticks = sum(grown.get(kind, 0) for kind in TICKS)
     return {
         "window_ns": after.at_ns - before.at_ns,
         "steal": _share(grown.get("steal"), ticks),
-        "others": _others(before, after, neighbours, (os.getpid(), *also_ours)) if TICKS[0] in grown else None,
+        "others": _others(before, after, neighbours, (os.getpid(), *also_ours))
+        if TICKS[0] in grown
+        else None,
         **{name: grown.get(name) for name in COUNTED},
     }
 
@@ -145,16 +180,18 @@ def observed(
 def _others(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
 ) -> dict[str, Any] | None:
-    """Return the shares of CPU time of foreign processes, and of other processes that the service needs.
+    """Return the shares of CPU time of foreign processes, and of other processes that the service
+    needs.
 
-    The share of foreign processes is given in total and for the busiest by name. Shares are those of the CPUs which
-    gilscope may use.
+    The share of foreign processes is given in total and for the busiest by name. Shares are those
+    of the CPUs which gilscope may use.
     neighbours: names of processes that the service needs, such as its database
     roots: processes that belong to the run with their descendants
 
-    The CPU times of visible processes are exact to a clock tick. They include processes that have ended, if their
-    parents waited for them. Processes that are not visible are only in the CPUs' own counters. The kernel samples these
-    counters at its ticks, so they are inaccurate in a short window.
+    The CPU times of visible processes are exact to a clock tick. They include processes that have
+    ended, if their parents waited for them. Processes that are not visible are only in the CPUs'
+    own counters. The kernel samples these counters at its ticks, so they are inaccurate in a short
+    window.
     """
     whole = (after.at_ns - before.at_ns) * len(after.cpus) * os.sysconf("SC_CLK_TCK") / 1e9
     if whole <= 0:
@@ -163,7 +200,9 @@ def _others(
     by_name = Counter[str]()
     for key, process in after.processes.items():
         if key not in own and process.cpu in after.cpus:
-            by_name[process.name] += process.ticks - (before.processes[key].ticks if key in before.processes else 0)
+            by_name[process.name] += process.ticks - (
+                before.processes[key].ticks if key in before.processes else 0
+            )
     needed = {name: by_name.pop(name[:LONGEST_NAME], 0) for name in neighbours}
     if after.sees_all:
         foreign = used_ticks(before, after, {*before.processes, *after.processes} - own)
@@ -173,7 +212,9 @@ def _others(
         "cores": len(after.cpus),
         "window_ns": after.at_ns - before.at_ns,
         "share": _share(max(0, foreign - sum(needed.values())), whole),
-        "busiest": {name: _share(ticks, whole) for name, ticks in (+by_name).most_common(MOST_NAMED)},
+        "busiest": {
+            name: _share(ticks, whole) for name, ticks in (+by_name).most_common(MOST_NAMED)
+        },
         "neighbours": {name: _share(ticks, whole) for name, ticks in needed.items()},
     }
 
@@ -189,7 +230,11 @@ def processes(reader: Reader) -> Processes:
             for letter in {*name}:
                 name = name if letter.isprintable() else name.replace(letter, "?")
             found[int(entry.name), int(words[19])] = TreeTimes(
-                name or "?", int(words[1]), user + system, waited_user + waited_system, int(words[36])
+                name or "?",
+                int(words[1]),
+                user + system,
+                waited_user + waited_system,
+                int(words[36]),
             )
     return found
 
@@ -222,7 +267,8 @@ def _share(part: float | None, whole: float) -> float | None:
 def _ticks(line: str) -> dict[str, int]:
     """Parse a cpu line of /proc/stat; {} if it is malformed.
 
-    The columns after steal are ignored, because user and nice already include them. Source: proc(5).
+    The columns after steal are ignored, because user and nice already include them. Source:
+    proc(5).
     """
     values = [number(value) for value in line.split()[: len(TICKS)]]
     ticks = {kind: value for kind, value in zip(TICKS, values, strict=False) if value is not None}
@@ -232,12 +278,15 @@ def _ticks(line: str) -> dict[str, int]:
 def _turbo(reader: Reader) -> bool | None:
     """Return whether the CPU's turbo is on; None if unknown.
 
-    Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each policy).
+    Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each
+        policy).
     """
     no_turbo = reader.number(f"{_CPU}/intel_pstate/no_turbo")
     if no_turbo is not None:
         return no_turbo == 0
-    boosts = reader.matching(f"{_CPU}/cpufreq/boost") or reader.matching(f"{_CPU}/cpufreq/policy*/boost")
+    boosts = reader.matching(f"{_CPU}/cpufreq/boost") or reader.matching(
+        f"{_CPU}/cpufreq/policy*/boost"
+    )
     return any(map(number, boosts)) if boosts else None
 
 

@@ -1,8 +1,9 @@
-"""Keep CPU cores awake during a run (KEEP_AWAKE, Linux only). With few connections, wake-up latency would dominate.
+"""Keep CPU cores awake during a run (KEEP_AWAKE, Linux only). With few connections, wake-up latency
+would dominate.
 
-This file is also a program: wakeups.py PARENT CPU..., a child process of the orchestrator. It ends when its stdin is
-closed, or with its parent. One process with the scheduling policy SCHED_IDLE spins on each core; any other thread
-preempts it at once.
+This file is also a program: wakeups.py PARENT CPU..., a child process of the orchestrator. It ends
+when its stdin is closed, or with its parent. One process with the scheduling policy SCHED_IDLE
+spins on each core; any other thread preempts it at once.
 Source: sched(7).
 """
 
@@ -26,13 +27,16 @@ def require_idle_class() -> None:
     """Raise BadInput if this platform cannot keep CPU cores awake."""
     if not hasattr(os, "SCHED_IDLE"):
         raise BadInput(
-            "KEEP_AWAKE is true, but {platform} lacks the Linux scheduling policy SCHED_IDLE. Use --keep-awake false.",
+            "KEEP_AWAKE is true, but {platform} lacks the Linux scheduling policy SCHED_IDLE. Use "
+            "--keep-awake false.",
             platform=sys.platform,
         )
 
 
 def awake(process_group: int | None) -> Generator[None]:
-    """Keep all usable cores awake from the generator's `yield` to its end. Raises BadInput if that is impossible."""
+    """Keep all usable cores awake from the generator's `yield` to its end. Raises BadInput if that
+    is impossible.
+    """
     require_idle_class()
     with kept_awake(process_group=process_group):
         yield
@@ -40,7 +44,8 @@ def awake(process_group: int | None) -> Generator[None]:
 
 @contextmanager
 def kept_awake(process_group: int | None = None) -> Iterator[list[int]]:
-    """Keep all usable cores awake during the `with` block. Yield the pids of the processes that do so.
+    """Keep all usable cores awake during the `with` block. Yield the pids of the processes that do
+    so.
 
     These processes end with the `with` block, or when this process ends.
     process_group: the process group that they join
@@ -61,14 +66,17 @@ def kept_awake(process_group: int | None = None) -> Iterator[list[int]]:
             pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
         if not pids:
             raise BadInput(
-                "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End some processes, "
+                "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End "
+                "some processes, "
                 "or raise the limit (ulimit -u)."
             )
         yield pids
 
 
 def main() -> None:
-    """Start one spinning process per CPU, print the processes' pids, and kill the processes when stdin is closed."""
+    """Start one spinning process per CPU, print the processes' pids, and kill the processes when
+    stdin is closed.
+    """
     parent, *cpus = map(int, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -82,7 +90,9 @@ def main() -> None:
 
 
 def spin(cpu: int, parent: int) -> int:
-    """Start a process that runs an empty loop on *cpu* with the lowest priority until it is killed. Return its pid."""
+    """Start a process that runs an empty loop on *cpu* with the lowest priority until it is killed.
+    Return its pid.
+    """
     if pid := os.fork():
         return pid
     die_with_parent(parent, signal.SIGKILL)

@@ -1,4 +1,6 @@
-"""Build native programs, return the commands that start them, and report why a program is missing."""
+"""Build native programs, return the commands that start them, and report why a program
+is missing.
+"""
 
 import json
 import os
@@ -51,8 +53,14 @@ class Build(NamedTuple):
 
     @property
     def program(self) -> Path:
-        """The path of the program built on this machine, or else of the program in the gilscope package."""
-        return self.installed_file if self.installed_file.exists() else SHIPPED_PROGRAMS / self.built_file.name
+        """The path of the program built on this machine, or else of the program in the gilscope
+        package.
+        """
+        return (
+            self.installed_file
+            if self.installed_file.exists()
+            else SHIPPED_PROGRAMS / self.built_file.name
+        )
 
     @property
     def reason_file(self) -> Path:
@@ -65,19 +73,37 @@ def _build_of(program: Program) -> Build:
     name, home = program.name, NATIVE_BUILDS / program.folder
     if program.builder == "cargo":
         # A CARGO_TARGET_DIR in the environment would put the program elsewhere.
-        commands = (("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name),)
-        return Build(name=name, tools=("cargo",), commands=commands, built_file=home / "target" / "release" / name)
+        commands = (
+            ("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name),
+        )
+        return Build(
+            name=name,
+            tools=("cargo",),
+            commands=commands,
+            built_file=home / "target" / "release" / name,
+        )
     if program.builder == "cmake":
         configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
         build = ("cmake", "--build", "build", "--target", name)
-        return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), built_file=BIN / name)
+        return Build(
+            name=name, tools=("cmake", "c++"), commands=(configure, build), built_file=BIN / name
+        )
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
     made = home / "target" / f"{name}.jar"
-    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), built_file=made, folder=home)
+    return Build(
+        name=name,
+        tools=tools,
+        commands=(("mvn", "-q", "-B", "package"),),
+        built_file=made,
+        folder=home,
+    )
 
 
 _USES = [
-    (system, program) for system in built_in() for program in (system.native_service, system.native_client) if program
+    (system, program)
+    for system in built_in()
+    for program in (system.native_service, system.native_client)
+    if program
 ]
 PROGRAMS = {program.name: program for _, program in _USES}
 BUILDS = {name: _build_of(program) for name, program in PROGRAMS.items() if program.builder}
@@ -86,7 +112,9 @@ FOR_HOSTS = {program.name for system, program in _USES if system.supports_hosts 
 
 
 def command(program: Program) -> list[str]:
-    """Return the command line that starts a native program. Raises EnvironmentFailed with the reason."""
+    """Return the command line that starts a native program. Raises EnvironmentFailed with the
+    reason.
+    """
     reason = missing(program.name)
     if reason:
         raise EnvironmentFailed(reason)
@@ -98,21 +126,26 @@ def command(program: Program) -> list[str]:
 
 
 def missing(name: str) -> Message:
-    """Return why a native program is missing, such as "not built: needs cargo"; NOTHING if it is ready.
+    """Return why a native program is missing, such as "not built: needs cargo"; NOTHING if it is
+    ready.
 
-    A program also counts as missing if the last build failed, because its sources have changed since it was built.
+    A program also counts as missing if the last build failed, because its sources have changed
+    since it was built.
     """
     build = BUILDS.get(name)
     if build is None:
         needed = message(
-            "not installed: {program} is not on PATH (to install it, run: make native-peers)", program=name
+            "not installed: {program} is not on PATH (to install it, run: make native-peers)",
+            program=name,
         )
         return NOTHING if shutil.which(name) else needed
     if build.reason_file.exists():
         return find_missing_tools(build.tools) or load_reason(build.reason_file)
     if build.program.exists():
         return may_use(build.program)
-    return find_missing_tools(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
+    return find_missing_tools(build.tools) or message(
+        "not built; build it with: {program} native", program=PROGRAM
+    )
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
@@ -127,16 +160,22 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
 
 
 def copy_sources() -> None:
-    """Copy the native sources of an installed gilscope to a writable folder, to build them there."""
+    """Copy the native sources of an installed gilscope to a writable folder, to build
+    them there.
+    """
     if INSTALLED:
         built = shutil.ignore_patterns("bin")
         shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
 def find_missing_tools(tools: Iterable[str]) -> Message:
-    """Return a message with the names of build tools that are not on PATH; NOTHING if all are on PATH."""
+    """Return a message with the names of build tools that are not on PATH; NOTHING if all are on
+    PATH.
+    """
     absent = [tool for tool in tools if shutil.which(tool) is None]
-    return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
+    return (
+        message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
+    )
 
 
 def store_reason(path: Path, reason: Message) -> None:
@@ -165,7 +204,9 @@ def _build_if_outdated(build: Build, lock: int) -> Message:
 
 
 def _install_file(made: Path, place: Path) -> None:
-    """Install a program: copy it beside the old file and rename it, because the old program may be running."""
+    """Install a program: copy it beside the old file and rename it, because the old program may be
+    running.
+    """
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         shutil.copy2(made, beside)
@@ -175,7 +216,9 @@ def _install_file(made: Path, place: Path) -> None:
 
 
 def _is_current(build: Build) -> bool:
-    """Return whether the last build succeeded and the program is newer than all source files in its build folder."""
+    """Return whether the last build succeeded and the program is newer than all source files in its
+    build folder.
+    """
     if build.reason_file.exists():
         return False
     try:
@@ -198,10 +241,18 @@ def _run_build(build: Build, lock: int) -> Message:
         try:
             done = run_build(command, lock, build.folder)
         except subprocess.TimeoutExpired as late:
-            return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
+            return message(
+                "not built: {command} did not end within {limit_s:g} s",
+                command=line,
+                limit_s=late.timeout,
+            )
         except OSError as error:
             return build_failure(
-                message("{program} could not be started: {error}", program=command[0], error=error.strerror)
+                message(
+                    "{program} could not be started: {error}",
+                    program=command[0],
+                    error=error.strerror,
+                )
             )
         output += done.stdout + done.stderr
         if done.returncode:
@@ -210,26 +261,44 @@ def _run_build(build: Build, lock: int) -> Message:
 
 
 def run_build(
-    command: Sequence[str | Path], lock: int, folder: Path | None = None, timeout_s: float = BUILD_TIMEOUT_S
+    command: Sequence[str | Path],
+    lock: int,
+    folder: Path | None = None,
+    timeout_s: float = BUILD_TIMEOUT_S,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command that builds a wheel or a program in *folder*, and return its output.
 
-    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits until the command ends.
-    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
+    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits
+    until the command ends. Raises subprocess.TimeoutExpired, and OSError if the command cannot be
+    started.
     """
-    return run(command, timeout_s, scrubbed_environment() | {"NO_COLOR": "1"}, folder=folder, pass_fds=(lock,))
+    return run(
+        command,
+        timeout_s,
+        scrubbed_environment() | {"NO_COLOR": "1"},
+        folder=folder,
+        pass_fds=(lock,),
+    )
 
 
 def build_failure(reason: Message) -> Message:
-    """Return a message that a build failed for another *reason* than missing tools, such as a compile error."""
-    return message("not built, although all build tools are installed: {reason}", code=BROKEN, reason=reason)
+    """Return a message that a build failed for another *reason* than missing tools, such as a
+    compile error.
+    """
+    return message(
+        "not built, although all build tools are installed: {reason}", code=BROKEN, reason=reason
+    )
 
 
 def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Message:
-    """Return why a build failed: a missing library that its output names, or else the output's last lines."""
+    """Return why a build failed: a missing library that its output names, or else the output's last
+    lines.
+    """
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
-    if command[0] == "cargo" and COMPILE_ERROR not in output:  # the installed Rust is too old, or there is no network
+    if (
+        command[0] == "cargo" and COMPILE_ERROR not in output
+    ):  # the installed Rust is too old, or there is no network
         failed = message("not built: {reason}", reason=failed)
     else:
         failed = build_failure(failed)
@@ -237,6 +306,8 @@ def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Messag
 
 
 def find_missing_library(name: str, output: str) -> Message:
-    """Return a message with the missing library that a build's output names; NOTHING if it names no library."""
+    """Return a message with the missing library that a build's output names; NOTHING if it names no
+    library.
+    """
     needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
     return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING

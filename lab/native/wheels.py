@@ -1,4 +1,6 @@
-"""Build wheels of the extension modules in native/ for each interpreter, and report why a wheel is missing."""
+"""Build wheels of the extension modules in native/ for each interpreter, and report why a wheel is
+missing.
+"""
 
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -46,11 +48,17 @@ class WheelBuild:
     @property
     def label(self) -> Message:
         """The extension and the runtime, for messages: 'NAME for 3.14t'."""
-        return message("{extension} for {runtime}", extension=self.extension.name, runtime=self.interpreter.name)
+        return message(
+            "{extension} for {runtime}",
+            extension=self.extension.name,
+            runtime=self.interpreter.name,
+        )
 
     @cached_property
     def place(self) -> Path:
-        """The wheel's folder, named by a digest of its sources and of the interpreter's path, version and build."""
+        """The wheel's folder, named by a digest of its sources and of the interpreter's path,
+        version and build.
+        """
         own = files_in(NATIVE_SOURCES / self.extension.name, SOURCE_KINDS)
         borrowed = (str(NATIVE_SOURCES / name) for name in self.extension.borrowed)
         sources = file_digests(chain(own, borrowed), str(NATIVE_SOURCES))
@@ -76,7 +84,9 @@ class WheelBuild:
             return message("not built; build it with: {program} native", program=PROGRAM)
 
     def make(self) -> Message:
-        """Build the wheel unless an up-to-date wheel exists. Return why the build failed, or NOTHING."""
+        """Build the wheel unless an up-to-date wheel exists. Return why the build failed, or
+        NOTHING.
+        """
         if self.find():
             return NOTHING
         absent = self.missing_tools()
@@ -91,11 +101,22 @@ class WheelBuild:
         copy_sources()
         python, source = self.interpreter.executable, NATIVE_BUILDS / self.extension.name
         made = self.place / "made"
-        command = (str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", made, source)
+        command = (
+            str(uv.find()),
+            "build",
+            "--wheel",
+            "--python",
+            python,
+            "--out-dir",
+            made,
+            source,
+        )
         try:
             done = run_build(command, lock)
         except subprocess.TimeoutExpired as late:
-            reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
+            reason = build_failure(
+                message("the build did not end within {limit_s:g} s", limit_s=late.timeout)
+            )
         else:
             output = done.stdout + done.stderr
             reason = _explain_failure(self.extension.name, output) if done.returncode else NOTHING
@@ -108,28 +129,36 @@ class WheelBuild:
 
 
 def wheel(name: str, interpreter: Interpreter) -> Path:
-    """Return the path of the wheel of extension *name* for an interpreter, built from the present sources.
+    """Return the path of the wheel of extension *name* for an interpreter, built from the present
+    sources.
 
-    Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an extension.
+    Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an
+    extension.
     """
     if name not in EXTENSIONS:
-        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=EXTENSIONS)
+        raise BadInput(
+            "{name} is not an extension. Choose from {known}.", name=repr(name), known=EXTENSIONS
+        )
     build = WheelBuild(EXTENSIONS[name], interpreter)
     path = build.find()
     if path is None:
         raise EnvironmentFailed(
-            "The extension {extension} is not available: {reason}", extension=build.label, reason=build.why_missing()
+            "The extension {extension} is not available: {reason}",
+            extension=build.label,
+            reason=build.why_missing(),
         )
     return path
 
 
-def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
+def make(
+    names: Iterable[str], interpreters: Iterable[Interpreter]
+) -> Iterator[tuple[Message, Message]]:
     """Build wheels of the extensions *names* for each interpreter.
 
     names: keys of EXTENSIONS
 
-    Yields 'NAME for 3.14t' and why the wheel could not be built, or NOTHING if it is ready. A wheel of the present
-    sources is not rebuilt.
+    Yields 'NAME for 3.14t' and why the wheel could not be built, or NOTHING if it is ready. A wheel
+    of the present sources is not rebuilt.
     """
     extensions = [EXTENSIONS[name] for name in names]
     for interpreter in interpreters:
@@ -145,4 +174,6 @@ def _explain_failure(name: str, output: str) -> Message:
     """
     lines = [line.strip() for line in output.strip().splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
-    return find_missing_library(name, output) or build_failure(verbatim(" / ".join(errors[:3] or lines[-3:])))
+    return find_missing_library(name, output) or build_failure(
+        verbatim(" / ".join(errors[:3] or lines[-3:]))
+    )

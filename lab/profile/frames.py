@@ -1,9 +1,11 @@
-"""Read Python stacks and the owners of mutexes from the memory of a running CPython 3.14 or 3.15 process.
+"""Read Python stacks and the owners of mutexes from the memory of a running CPython 3.14 or 3.15
+process.
 
-The process runs no code for this and is not stopped. lab.gil.memory finds the offsets of CPython's structures. The
-process may change its memory during the reading, so a caller must know from another source that a thread did not run
-(lab.profile.waits).
-Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h, Include/object.h (a free-threaded object's mutex lies 14
+The process runs no code for this and is not stopped. lab.gil.memory finds the offsets of CPython's
+structures. The process may change its memory during the reading, so a caller must know from another
+source that a thread did not run (lab.profile.waits).
+Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h, Include/object.h (a free-threaded
+    object's mutex lies 14
 bytes before its type), Modules/_threadmodule.c; proc(5).
 """
 
@@ -18,10 +20,17 @@ from typing import NamedTuple
 from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
 TYPES = "PyType_Type", "PyCode_Type"
-SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
+SHARED_COUNTS = (
+    "_Py_DecRefShared",
+    "_Py_DecRefSharedDebug",
+    "_Py_MergeZeroLocalRefcount",
+    "_Py_DecRefSharedIsDead",
+)
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
-_WINDOW_BYTES = 3072  # read together with a frame, because its callers' frames mostly lie just before it
+_WINDOW_BYTES = (
+    3072  # read together with a frame, because its callers' frames mostly lie just before it
+)
 _MUTEX_BEFORE_TYPE = 14
 _LONGEST_TEXT = 4096
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
@@ -31,15 +40,20 @@ _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
 class RawFrame(NamedTuple):
-    """The addresses of a Python frame's code object and instruction, from which the source line is found later."""
+    """The addresses of a Python frame's code object and instruction, from which the source line is
+    found later.
+    """
 
     code: int
     instruction: int
-    copy: int  # number of the copy of its bytecode: on the free-threaded build each thread has its own copy
+    # number of the copy of its bytecode: on the free-threaded build each thread has its own copy
+    copy: int
 
 
 class ThreadStack(NamedTuple):
-    """The frames of a thread, innermost first, read between start_ns and end_ns on the monotonic clock."""
+    """The frames of a thread, innermost first, read between start_ns and end_ns on the monotonic
+    clock.
+    """
 
     pid: int
     tid: int
@@ -74,7 +88,9 @@ class FrameReader(PythonMemory):
             self.close()
             raise NotReadable(f"process {pid}: {self.file} does not export {missing}") from missing
         counts = [self.symbols[name] for name in SHARED_COUNTS if name in self.symbols]
-        self.shared_counts = [range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts]
+        self.shared_counts = [
+            range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts
+        ]
         self.place = cache(self._find_line)
         self._variable_at = cache(partial(_variable_of, pid))
         self._types: dict[int, str] = {}
@@ -115,7 +131,9 @@ class FrameReader(PythonMemory):
             frame = word(window, place + offsets["frame.previous"])
 
     def _find_line(self, frame: RawFrame) -> SourceLine | None:
-        """Return the source line that *frame* executes; None if the frame does not run Python code."""
+        """Return the source line that *frame* executes; None if the frame does not run
+        Python code.
+        """
         offsets, code = self.offsets, frame.code
         with suppress(*READ_ERRORS):
             if not code or self.field(code, "object.ob_type") != self._code_type:
@@ -128,16 +146,19 @@ class FrameReader(PythonMemory):
             size_bytes = min(self.field(table, "bytes.ob_size"), _LONGEST_LINES)
             table_bytes = self.read(table + offsets["bytes.ob_sval"], size_bytes)
             line = _line(table_bytes, first, frame.instruction - start)
-            file, function = (self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname"))
+            file, function = (
+                self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname")
+            )
             return SourceLine(file=file, line=line, function=function)
         return None
 
     def owner(self, mutex: int) -> str:
-        """Return the owner of the mutex at an address: the name of an object's type, a file as [FILE], or NO_OWNER.
+        """Return the owner of the mutex at an address: the name of an object's type, a file as
+        [FILE], or NO_OWNER.
 
-        It is the name of an object's type if the mutex is the one in every object's header on a free-threaded build, or
-        the field right after an object's header, as in a threading lock. It is [FILE] if the mutex is a global variable
-        of that file.
+        It is the name of an object's type if the mutex is the one in every object's header on a
+        free-threaded build, or the field right after an object's header, as in a threading lock. It
+        is [FILE] if the mutex is a global variable of that file.
         """
         candidates = [mutex - self.offsets["object.size"]]
         if self.free_threaded:
@@ -166,20 +187,28 @@ class FrameReader(PythonMemory):
     def _text(self, address: int) -> str:
         """Return the Python string at *address* in the process's memory.
 
-        ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
+        ASCII text follows a short header. Other text has one, two or four bytes per character after
+        a longer header.
         """
         state = self.field(address, "str.state") >> (8 if self.free_threaded else 2)
-        length, start = self.field(address, "str.length"), address + self.offsets["str.asciiobject_size"]
+        length, start = (
+            self.field(address, "str.length"),
+            address + self.offsets["str.asciiobject_size"],
+        )
         if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
             raise ValueError("not a str, or longer than any name")
         is_ascii = state >> 4 & 1
-        return self.read(start + (0 if is_ascii else 16), length * (state & 7)).decode(_ENCODINGS[state & 7])
+        return self.read(start + (0 if is_ascii else 16), length * (state & 7)).decode(
+            _ENCODINGS[state & 7]
+        )
 
 
 def _variable_of(pid: int, address: int) -> str:
-    """Return the program or library, as [NAME], whose global variable is at *address*; NO_OWNER if there is none.
+    """Return the program or library, as [NAME], whose global variable is at *address*; NO_OWNER if
+    there is none.
 
-    Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
+    Variables without an initial value lie in a mapping without a name, right after the file's own
+    mappings.
     """
     file, end = "", 0
     for mapping in mappings(pid):
@@ -191,11 +220,14 @@ def _variable_of(pid: int, address: int) -> str:
 
 
 def _line(table: bytes, first: int, offset: int) -> int:
-    """Return the source line number of the instruction at *offset* in a code object; 0 if it has no line number.
+    """Return the source line number of the instruction at *offset* in a code object; 0 if it has no
+    line number.
 
     table, first: co_linetable and co_firstlineno of the code object
     """
     if not 0 <= offset < _LONGEST_LINES:
         raise ValueError("the instruction is outside of this code object")
-    code = _line.__code__.replace(co_linetable=table, co_firstlineno=first, co_code=bytes(offset + 2))
+    code = _line.__code__.replace(
+        co_linetable=table, co_firstlineno=first, co_code=bytes(offset + 2)
+    )
     return next((line or 0 for start, end, line in code.co_lines() if start <= offset < end), 0)

@@ -12,14 +12,18 @@ from lab.profile.waits import UNREAD
 
 LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # fewer samples of pauses or of reference counting are not reported
-STUDENT_95 = 2.093  # quantile of the t distribution with PARTS - 1 degrees of freedom, for a 95 % interval
+STUDENT_95 = (
+    2.093  # quantile of the t distribution with PARTS - 1 degrees of freedom, for a 95 % interval
+)
 MOST_LINES = 20
 
 
 def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> Json:
-    """Return the profile for result.json: source lines with their shares, a summary sentence, and the totals.
+    """Return the profile for result.json: source lines with their shares, a summary sentence, and
+    the totals.
 
-    requests: the number of requests served during the profile; in_flight_ns: the sum of their latencies
+    requests: the number of requests served during the profile; in_flight_ns: the sum of their
+        latencies
     """
     return {
         **facts._asdict(),
@@ -32,11 +36,12 @@ def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> Json:
 
 
 def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
-    """Return a summary of pauses, contended locks and shared reference counts that cost LEAST_SHARE or more.
+    """Return a summary of pauses, contended locks and shared reference counts that cost LEAST_SHARE
+    or more.
 
     requests, in_flight_ns: as in to_json()
-    What has too few samples is said to be not known. The measured share of reference counts is a lower bound, so that
-    it is never said to be small.
+    What has too few samples is said to be not known. The measured share of reference counts is a
+    lower bound, so that it is never said to be small.
     """
     share = facts.waiting_ns / max(1.0, in_flight_ns)
     margin = share * _relative_margin(facts.contended) if share else 0.0
@@ -48,18 +53,27 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
         small = [message("stop-the-world pauses"), *locks * is_small]
         findings = [
             message(
-                "each of these takes less than {share} of the time: {causes}", share=percent(LEAST_SHARE), causes=small
+                "each of these takes less than {share} of the time: {causes}",
+                share=percent(LEAST_SHARE),
+                causes=small,
             )
         ]
     unknown = [
         *locks * (not waits and not is_small),
-        *[message("reference counts of shared objects")] * (not counts and facts.count_share >= LEAST_SHARE),
+        *[message("reference counts of shared objects")]
+        * (not counts and facts.count_share >= LEAST_SHARE),
     ]
     if unknown:
-        findings.append(message("not known, because there are too few samples: {causes}", causes=unknown))
+        findings.append(
+            message("not known, because there are too few samples: {causes}", causes=unknown)
+        )
     if facts.lost:
         findings.append(
-            plural("{count} probed call was not recorded", "{count:,} probed calls were not recorded", count=facts.lost)
+            plural(
+                "{count} probed call was not recorded",
+                "{count:,} probed calls were not recorded",
+                count=facts.lost,
+            )
         )
     return chained(findings)
 
@@ -69,7 +83,8 @@ def _describe_stops(facts: LockFacts, requests: float) -> Message:
     if share < LEAST_SHARE:
         return NOTHING
     found = message(
-        "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of the "
+        "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are "
+        "paused {share} of the "
         "time",
         stops=_figure(facts.stops / max(1.0, requests)),
         length_ms=_figure(facts.stood_ns / max(1, facts.stops) / 1e6),
@@ -89,7 +104,8 @@ def _describe_waits(facts: LockFacts, share: float, margin: float) -> Message:
     if share - margin < LEAST_SHARE:
         return NOTHING
     return message(
-        "requests spend {share} [{low}, {high}] of their time waiting for contended locks; {of_these} of the "
+        "requests spend {share} [{low}, {high}] of their time waiting for contended locks; "
+        "{of_these} of the "
         "waiting time is for {owner}, {place}",
         share=percent(min(1.0, share)),
         low=percent(min(1.0, share - margin)),
@@ -104,7 +120,8 @@ def _describe_counts(facts: LockFacts) -> Message:
     if facts.count_share < LEAST_SHARE or facts.cpu_samples * facts.count_share < LEAST_SAMPLES:
         return NOTHING
     return message(
-        "at least {share} of CPU time is spent on counting references to objects that threads share",
+        "at least {share} of CPU time is spent on counting references to objects that threads "
+        "share",
         share=percent(facts.count_share),
     )
 
@@ -124,7 +141,9 @@ def describe_owner(name: str) -> Message:
 
 
 def short_name(file: str) -> str:
-    """Return a file's short name, such as 'django/utils/decorators.py' in a library or 'app.py' elsewhere."""
+    """Return a file's short name, such as 'django/utils/decorators.py' in a library or 'app.py'
+    elsewhere.
+    """
     from_package, is_library = LIBRARY.subn("", file)
     return from_package if is_library else file.rpartition("/")[2]
 
@@ -132,8 +151,8 @@ def short_name(file: str) -> str:
 def _relative_margin(lines: Sequence[Waiting]) -> float:
     """Return the margin of error of the number of samples of lock waits, as a share of that number.
 
-    It is half the width of the 95 % confidence interval of the mean. The confidence interval comes from the spread
-    between the successive time intervals of Waiting.by_time.
+    It is half the width of the 95 % confidence interval of the mean. The confidence interval comes
+    from the spread between the successive time intervals of Waiting.by_time.
     """
     times = [*map(sum, zip(*(line.by_time for line in lines), strict=True))]
     if len(times) < 2 or not any(times):
@@ -174,7 +193,8 @@ def _shown(line: SourceLine) -> Json:
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[Json]:
-    """Return the first MOST_LINES source lines as JSON, each with the share of the requests' time that it takes.
+    """Return the first MOST_LINES source lines as JSON, each with the share of the requests' time
+    that it takes.
 
     share: the share of the requests' time that all lines take together, 0..1
     """

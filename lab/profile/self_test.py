@@ -1,7 +1,8 @@
-"""A test program with known contended locks. `--profile locks` profiles it first, to check that profiling works.
+"""A test program with known contended locks. `--profile locks` profiles it first, to check that
+profiling works.
 
-Some threads copy one list, others copy one dict, until the process is killed. Each copy holds the object's own mutex,
-so the threads wait for these two mutexes.
+Some threads copy one list, others copy one dict, until the process is killed. Each copy holds the
+object's own mutex, so the threads wait for these two mutexes.
 """
 
 import threading
@@ -23,7 +24,9 @@ def copy_dict(shared: "dict[int, int]") -> None:
 
 
 def main() -> None:
-    """Start the threads that contend for locks, print "ready", and wait until the process is killed."""
+    """Start the threads that contend for locks, print "ready", and wait until the process is
+    killed.
+    """
     numbers = list(range(SIZE))
     by_number = dict(enumerate(numbers))
     for _ in range(THREADS):

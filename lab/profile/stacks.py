@@ -1,9 +1,10 @@
-"""Read and sum up the samples of Python stacks that were taken inside a service by core/inside/stacks_sampler.py.
+"""Read and sum up the samples of Python stacks that were taken inside a service by
+core/inside/stacks_sampler.py.
 
-A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
-for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
-which is all samples except the idle ones. This module does no I/O.
-Format: https://github.com/brendangregg/FlameGraph
+A sample holds one thread's stack and state. The states are: running, ready but without a CPU core,
+waiting for the GIL, for a lock or for I/O, and idle, which means parked until there is work. Shares
+are shares of the threads' time at work, which is all samples except the idle ones. This module does
+no I/O. Format: https://github.com/brendangregg/FlameGraph
 """
 
 import re
@@ -32,7 +33,8 @@ LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?
 class StackFrame(NamedTuple):
     """One frame of a stack: a function and the line that it executes.
 
-    file: as reports show it, without its folder or its site-packages; "" if the frame could not be read in time
+    file: as reports show it, without its folder or its site-packages; "" if the frame could not be
+        read in time
     """
 
     file: str
@@ -41,7 +43,9 @@ class StackFrame(NamedTuple):
     is_library: bool
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file  # some instructions have no line
+        place = (
+            f"{self.file}:{self.line}" if self.line else self.file
+        )  # some instructions have no line
         return f"{self.function} ({place})"
 
 
@@ -55,8 +59,8 @@ class Samples:
 
     slices: the length of the window in tenths of a second
     total: the number of samples by (state, stack)
-    batches: the number of samples of threads that were not idle, by (state, innermost line), in each of several
-        successive intervals of equal length
+    batches: the number of samples of threads that were not idle, by (state, innermost line), in
+        each of several successive intervals of equal length
     missed: samples that could not be taken, over all processes
     cpu_ns: CPU time that the samplers used in the window
     """
@@ -113,7 +117,9 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
         if line.frame:
             frames.append(_make_frame(*line.frame, directory))
         elif line.stack is not None:
-            stacks.append(tuple(frames[number] for number in line.stack if 0 <= number < len(frames)))
+            stacks.append(
+                tuple(frames[number] for number in line.stack if 0 <= number < len(frames))
+            )
         elif line.at < start_ns:
             used_ns = [line.cpu_ns]
         elif (place := (line.at - start_ns) // SLICE_NS) < samples.slices:
@@ -141,14 +147,19 @@ def _make_frame(file: str, line: int, function: str, directory: str) -> StackFra
     if not is_library:
         inside = file.startswith(f"{directory}/")
         short = file[len(directory) + 1 :] if inside else "/".join(file.rsplit("/", 2)[-2:])
-    return StackFrame(short[-LONGEST_NAME:], max(0, line), function[:LONGEST_NAME], bool(is_library) or file[:1] == "<")
+    return StackFrame(
+        short[-LONGEST_NAME:],
+        max(0, line),
+        function[:LONGEST_NAME],
+        bool(is_library) or file[:1] == "<",
+    )
 
 
 def to_json(samples: Samples) -> Json:
     """Return the content for result.json of a profile of Python stacks.
 
-    These are the share of each state, the lines that wait or run most, with their waits in successive intervals, a
-    flame graph, and a sentence.
+    These are the share of each state, the lines that wait or run most, with their waits in
+    successive intervals, a flame graph, and a sentence.
     """
     at_work, everything = samples.at_work, samples.total.total()
     total = at_work.total()
@@ -173,7 +184,8 @@ def _sentence(at_work: Counter[tuple[str, Stack]]) -> Message:
     total = at_work.total()
     shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
     return message(
-        "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a "
+        "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, "
+        "{lock} waiting for a "
         "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples",
         **shares,
         count=total,
@@ -194,13 +206,19 @@ def _spent(counts: Mapping[tuple[str, Stack], int], *states: str) -> Counter[Sta
 
 
 def _hottest(at_work: Mapping[tuple[str, Stack], int]) -> list[StackFrame]:
-    """Return the lines with most waiting for locks, then for the GIL, then the lines with most samples."""
+    """Return the lines with most waiting for locks, then for the GIL, then the lines with most
+    samples.
+    """
     spent = [_spent(at_work, "lock"), _spent(at_work, "gil"), _spent(at_work, *WORK)]
-    return list(dict.fromkeys(frame for counts in spent for frame, _ in counts.most_common(MOST_LINES)))
+    return list(
+        dict.fromkeys(frame for counts in spent for frame, _ in counts.most_common(MOST_LINES))
+    )
 
 
 def _line(
-    frame: StackFrame, at_work: Counter[tuple[str, Stack]], batches: Sequence[Mapping[tuple[str, StackFrame], int]]
+    frame: StackFrame,
+    at_work: Counter[tuple[str, Stack]],
+    batches: Sequence[Mapping[tuple[str, StackFrame], int]],
 ) -> Json:
     states, callers = Counter[str](), Counter[StackFrame]()
     for (state, stack), count in at_work.items():
@@ -223,7 +241,9 @@ def _line(
 
 
 def _own_caller(stack: Stack) -> StackFrame:
-    """Return the frame that called a library: the nearest in the user's code, or else in another library."""
+    """Return the frame that called a library: the nearest in the user's code, or else in another
+    library.
+    """
     if not stack[0].is_library:
         return UNKNOWN
     package = stack[0].file.partition("/")[0]
@@ -232,7 +252,8 @@ def _own_caller(stack: Stack) -> StackFrame:
 
 
 def tree(samples: Samples) -> Json:
-    """Return stacks of non-idle threads as a flame graph tree, without nodes below LEAST_SHARE of the samples.
+    """Return stacks of non-idle threads as a flame graph tree, without nodes below LEAST_SHARE of
+    the samples.
 
     The innermost node of each stack is the thread's state.
     """
@@ -249,20 +270,31 @@ def tree(samples: Samples) -> Json:
 def _names(stack: Stack) -> list[str]:
     """Return the names of a stack's frames for display, outermost first.
 
-    Only the innermost name has a line number, so calls from several lines of one function share a node.
+    Only the innermost name has a line number, so calls from several lines of one function share a
+    node.
     """
     outer = [f"{frame.function} ({frame.file})" for frame in reversed(stack[1:])]
     return [*outer, str(stack[0]) if stack[0] != UNKNOWN else "?"]
 
 
 def _pruned(node: Json, fewest: float) -> Json:
-    children = [_pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest]
-    return {"name": node["name"], "value": node["value"], **({"children": children} if children else {})}
+    children = [
+        _pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest
+    ]
+    return {
+        "name": node["name"],
+        "value": node["value"],
+        **({"children": children} if children else {}),
+    }
 
 
 def folded(samples: Samples) -> str:
-    """Return collapsed stacks: a line per stack with its frames, outermost first, thread state, and sample count."""
+    """Return collapsed stacks: a line per stack with its frames, outermost first, thread state, and
+    sample count.
+    """
     lines = Counter[str]()
     for (state, stack), count in samples.total.items():
-        lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
+        lines[
+            ";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])
+        ] += count
     return "".join(f"{line} {count}\n" for line, count in sorted(lines.items()))

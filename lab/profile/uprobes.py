@@ -1,10 +1,11 @@
 """Probe functions of running programs and sample their CPU time, with BPF on Linux 6.6 or later.
 
-The kernel runs a small BPF program at each hit of a probe. The program writes process, thread, time and one register
-to a ring buffer, and this module reads the ring buffer. File descriptors of this process own the probes, so the kernel
-removes the probes however this process ends. A probe is hit by every process that has mapped the file; the pid in the
-hit says which process it was.
-Source: bpf(2), bpf-helpers(7), Linux 6.6 include/uapi/linux/bpf.h (BPF_TRACE_UPROBE_MULTI), Documentation/bpf
+The kernel runs a small BPF program at each hit of a probe. The program writes process, thread, time
+and one register to a ring buffer, and this module reads the ring buffer. File descriptors of this
+process own the probes, so the kernel removes the probes however this process ends. A probe is hit
+by every process that has mapped the file; the pid in the hit says which process it was.
+Source: bpf(2), bpf-helpers(7), Linux 6.6 include/uapi/linux/bpf.h (BPF_TRACE_UPROBE_MULTI),
+    Documentation/bpf
 (ringbuf.rst, instruction-set.rst).
 """
 
@@ -23,8 +24,10 @@ from typing import NamedTuple
 from lab.machine.host import usable_cpus
 
 RING_BYTES = 1 << 23  # room for about 200 000 hits
-CLOCK_HZ = 499  # no divisor of the kernel timer's frequency, so that samples do not stay in step with the timer
-CLOCK = "clock"  # name of CPU time samples, CLOCK_HZ per second of CPU time; the value is the instruction's address
+# no divisor of the kernel timer's frequency, so that samples do not stay in step with the timer
+CLOCK_HZ = 499
+# name of CPU time samples, CLOCK_HZ per second of CPU time; the value is the instruction's address
+CLOCK = "clock"
 
 
 class _Architecture(NamedTuple):
@@ -89,7 +92,9 @@ class Probes(ExitStack):
         self._names = [CLOCK, *(probe.name for probe in probes)]
 
     def __enter__(self) -> "Probes":
-        """Set the probes. Raises OSError if the kernel does not permit this user to probe functions."""
+        """Set the probes. Raises OSError if the kernel does not permit this user to probe
+        functions.
+        """
         with ExitStack() as on_failure:
             on_failure.push(self)
             self._map()
@@ -99,8 +104,13 @@ class Probes(ExitStack):
         return self
 
     def hits(self) -> list[Hit]:
-        """Return the calls of probed functions and the CPU time samples since the last hits(), oldest first."""
-        (consumed,), (produced,) = _WORD.unpack_from(self._consumed), _WORD.unpack_from(self._produced)
+        """Return the calls of probed functions and the CPU time samples since the last hits(),
+        oldest first.
+        """
+        (consumed,), (produced,) = (
+            _WORD.unpack_from(self._consumed),
+            _WORD.unpack_from(self._produced),
+        )
         start = mmap.PAGESIZE + consumed % RING_BYTES
         data = self._produced[start : start + produced - consumed]
         hits, place = [], 0
@@ -125,46 +135,73 @@ class Probes(ExitStack):
         self._consumed = self.enter_context(mmap.mmap(self._ring, page))
         produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
         self._produced = self.enter_context(produced)
-        self._lost = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIIII", _ARRAY, 4, 8, 1, _MAPPABLE)))
+        self._lost = self._keep(
+            _bpf(_MAP_CREATE, struct.pack("<IIIII", _ARRAY, 4, 8, 1, _MAPPABLE))
+        )
         self._lost_hits = self.enter_context(mmap.mmap(self._lost, page, prot=mmap.PROT_READ))
 
     def _set_probes(self) -> None:
-        """Set all probes of a file in one call, because the kernel removes separately set probes slowly."""
+        """Set all probes of a file in one call, because the kernel removes separately set probes
+        slowly.
+        """
         program = self._program(_KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
         groups: dict[tuple[Path, bool], list[int]] = defaultdict(list)
         for number, probe in enumerate(self._probes, 1):
             groups[probe.file, probe.returns].append(number)
         for (file, returns), numbers in groups.items():
             path = ctypes.create_string_buffer(os.fsencode(file))
-            offsets = (ctypes.c_uint64 * len(numbers))(*(self._probes[number - 1].offset for number in numbers))
+            offsets = (ctypes.c_uint64 * len(numbers))(
+                *(self._probes[number - 1].offset for number in numbers)
+            )
             cookies = (ctypes.c_uint64 * len(numbers))(*numbers)
-            places = [ctypes.addressof(path), ctypes.addressof(offsets), 0, ctypes.addressof(cookies)]
-            link = struct.pack("<4I4Q4I", program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0)
+            places = [
+                ctypes.addressof(path),
+                ctypes.addressof(offsets),
+                0,
+                ctypes.addressof(cookies),
+            ]
+            link = struct.pack(
+                "<4I4Q4I", program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0
+            )
             self._keep(_bpf(_LINK_CREATE, link))
 
     def _set_clock(self) -> None:
         machine = MACHINES[platform.machine()]
         program = self._program(_PERF_EVENT, 0, machine.instruction)
-        attributes = struct.pack("<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY) + bytes(16)
+        attributes = struct.pack(
+            "<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY
+        ) + bytes(16)
         for cpu in usable_cpus():
-            arguments = (ctypes.create_string_buffer(attributes), -1, cpu, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
+            arguments = (
+                ctypes.create_string_buffer(attributes),
+                -1,
+                cpu,
+                -1,
+                ctypes.c_ulong(_CLOSE_ON_EXEC),
+            )
             event = self._keep(_called(machine.perf_event_open, *arguments))
             ioctl(event, _SET_BPF, program)
             ioctl(event, _ENABLE, 0)
 
     def _program(self, kind: int, attach: int, register: int) -> int:
         code = _program(self._ring, self._lost, register)
-        instructions, license_name = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"MIT")
+        instructions, license_name = (
+            ctypes.create_string_buffer(code),
+            ctypes.create_string_buffer(b"MIT"),
+        )
         places = (len(code) // 8, ctypes.addressof(instructions), ctypes.addressof(license_name))
-        attributes = struct.pack("<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
+        attributes = struct.pack(
+            "<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach
+        )
         return self._keep(_bpf(_PROG_LOAD, attributes))
 
 
 def _program(ring: int, lost: int, register: int) -> bytes:
     """Return the BPF program that the kernel runs at each hit of a probe.
 
-    The program fills _HIT in on its stack, and copies it to the ring buffer. If there is no room, it counts the hit as
-    lost. A pid is valid in this process's PID namespace; it is 0 for a process outside this namespace.
+    The program fills _HIT in on its stack, and copies it to the ring buffer. If there is no room,
+    it counts the hit as lost. A pid is valid in this process's PID namespace; it is 0 for a process
+    outside this namespace.
     """
     namespace = os.stat("/proc/self/ns/pid")
     r0, r1, r2, r3, r4, context, top = 0, 1, 2, 3, 4, 6, 10
@@ -219,7 +256,9 @@ def _helper(number: int) -> bytes:
 
 def _bpf(command: int, attributes: bytes) -> int:
     whole = attributes.ljust(144, b"\0")
-    return _called(MACHINES[platform.machine()].bpf, command, ctypes.create_string_buffer(whole, 144), 144)
+    return _called(
+        MACHINES[platform.machine()].bpf, command, ctypes.create_string_buffer(whole, 144), 144
+    )
 
 
 def _called(number: int, *arguments: object) -> int:

@@ -1,7 +1,8 @@
-"""Combine probe hits with sampled stacks, to find the lines that wait for locks or stop all threads. No I/O.
+"""Combine probe hits with sampled stacks, to find the lines that wait for locks or stop all
+threads. No I/O.
 
-A sampled stack counts for a wait only if the whole stack was read while the thread waited. A waiting thread does not
-change its stack, so such a sample is consistent.
+A sampled stack counts for a wait only if the whole stack was read while the thread waited. A
+waiting thread does not change its stack, so such a sample is consistent.
 """
 
 from bisect import bisect_right
@@ -15,13 +16,17 @@ from lab.profile.frames import ThreadStack
 from lab.profile.uprobes import Hit
 
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
-SHORTEST_WAIT_NS = 5000  # an uncontended call takes less than this; most of its time is spent in the two probes
+SHORTEST_WAIT_NS = (
+    5000  # an uncontended call takes less than this; most of its time is spent in the two probes
+)
 LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost
 MOST_SPANS = 400_000
 
 
 class WaitSpan(NamedTuple):
-    """A time span in which a thread waited for the mutex at address *mutex*, or paused all threads if *mutex* is 0."""
+    """A time span in which a thread waited for the mutex at address *mutex*, or paused all threads
+    if *mutex* is 0.
+    """
 
     pid: int
     tid: int
@@ -31,7 +36,8 @@ class WaitSpan(NamedTuple):
 
 
 class OwnerReading(NamedTuple):
-    """The owner of a mutex for which thread *tid* waited. The owner was read between start_ns and end_ns.
+    """The owner of a mutex for which thread *tid* waited. The owner was read between start_ns and
+    end_ns.
 
     name: as StackReader.owner() returns it
     """
@@ -49,7 +55,8 @@ class _Thread:
     """The present state of a thread: which mutex it waits for, or which pause it causes.
 
     depth: how many nested calls take *mutex*, because one such function may call another
-    asked_ns: when the thread asked all others to stop; stopped_ns: when they had stopped; 0 if it did not
+    asked_ns: when the thread asked all others to stop; stopped_ns: when they had stopped; 0 if it
+        did not
     """
 
     mutex: int = 0
@@ -61,7 +68,8 @@ class _Thread:
 
 @dataclass
 class WaitTimeline:
-    """A record of all threads' lock waits and stop-the-world pauses, built from probe hits as they arrive.
+    """A record of all threads' lock waits and stop-the-world pauses, built from probe hits as they
+    arrive.
 
     stood_ns: how long the threads of each process were paused
     """
@@ -112,13 +120,16 @@ class WaitTimeline:
         return self._threads[pid, tid].depth > 0
 
     def waiting(self) -> list[tuple[int, int, int]]:
-        """Return the threads that wait at the time of the newest probe hit, each as (process, thread, mutex)."""
+        """Return the threads that wait at the time of the newest probe hit, each as (process,
+        thread, mutex).
+        """
         return [(*who, thread.mutex) for who, thread in self._threads.items() if thread.depth]
 
 
 def _enter(thread: _Thread, hit: Hit) -> None:
     if thread.asked_ns and hit.time_ns - thread.asked_ns < LONGEST_STOP_NS:
-        return  # a thread that causes a pause may wait for another pause; this time counts for its own pause
+        # a thread that causes a pause may wait for another pause, which counts for its own pause
+        return
     if thread.depth and thread.mutex == hit.value:
         thread.depth += 1
     else:
@@ -132,12 +143,17 @@ Reading = TypeVar("Reading", ThreadStack, OwnerReading)
 def wait_samples(
     spans: Sequence[WaitSpan], stacks: Iterable[ThreadStack], owners: Iterable[OwnerReading]
 ) -> Iterator[tuple[str, ThreadStack]]:
-    """Yield the sampled stacks of threads that wait for a mutex, or that pause all threads, each with its owner.
+    """Yield the sampled stacks of threads that wait for a mutex, or that pause all threads, each
+    with its owner.
 
-    A mutex's owner is the one that was read during the same wait, or else the owner most often read for this mutex.
-    It is UNREAD if no owner was read, and "" for a pause.
+    A mutex's owner is the one that was read during the same wait, or else the owner most often read
+    for this mutex. It is UNREAD if no owner was read, and "" for a pause.
     """
-    by_wait = {span: owner.name for span, owner in _match_readings(spans, owners) if owner.mutex == span.mutex}
+    by_wait = {
+        span: owner.name
+        for span, owner in _match_readings(spans, owners)
+        if owner.mutex == span.mutex
+    }
     names: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for span, name in by_wait.items():
         names[span.pid, span.mutex][name] += 1
@@ -147,8 +163,11 @@ def wait_samples(
         yield by_wait.get(span, usual.get((span.pid, span.mutex), unread)), stack
 
 
-def _match_readings(spans: Iterable[WaitSpan], readings: Iterable[Reading]) -> Iterator[tuple[WaitSpan, Reading]]:
-    """Pair each reading of a thread with the lock wait or the stop-the-world pause of the thread at that time.
+def _match_readings(
+    spans: Iterable[WaitSpan], readings: Iterable[Reading]
+) -> Iterator[tuple[WaitSpan, Reading]]:
+    """Pair each reading of a thread with the lock wait or the stop-the-world pause of the thread at
+    that time.
 
     A reading is a stack, or the owner of a mutex. Readings outside of waits and pauses are skipped.
     """

@@ -1,4 +1,6 @@
-"""Find a project's application, and import it with the interpreter that will serve it to know if it is WSGI or ASGI."""
+"""Find a project's application, and import it with the interpreter that will serve it to know if it
+is WSGI or ASGI.
+"""
 
 import os
 import re
@@ -17,11 +19,23 @@ from lab.processes import describe_exit, run, scrubbed_environment
 
 LOOK_TIMEOUT_S = 60.0
 TAIL_BYTES = 1500
-FILES = ("app.py", "main.py", "wsgi.py", "asgi.py", "*/wsgi.py", "*/asgi.py", "*/app.py", "*/main.py")
-_DEFINITION = re.compile(r"^(?:(?:async )?def )?(app|application|create_app|make_app)(?: *=[^=]| *: |\()", re.MULTILINE)
+FILES = (
+    "app.py",
+    "main.py",
+    "wsgi.py",
+    "asgi.py",
+    "*/wsgi.py",
+    "*/asgi.py",
+    "*/app.py",
+    "*/main.py",
+)
+_DEFINITION = re.compile(
+    r"^(?:(?:async )?def )?(app|application|create_app|make_app)(?: *=[^=]| *: |\()", re.MULTILINE
+)
 _MARK = "gilscope-application:"
-# A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes (scope, receive, send).
-# A function without required arguments is a factory that returns an application.
+# A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes
+# (scope, receive, send). A function without required arguments is a factory that returns an
+# application.
 _LOOK = f"""
 import importlib, inspect, json, os, sys, traceback
 
@@ -55,19 +69,23 @@ def look(module, name):
         if not hasattr(value, part):
             raise NotThere(f"{{module}}:{{part}}")
         value = getattr(value, part)
-    factory = name.endswith("()") or (inspect.isfunction(value) and not interface(value) and not required(value))
+    is_call = inspect.isfunction(value) and not interface(value) and not required(value)
+    factory = name.endswith("()") or is_call
     value = value() if factory else value
     kind = type(value)
-    return {{"interface": interface(value), "factory": factory, "kind": kind.__module__ + "." + kind.__qualname__}}
+    name = kind.__module__ + "." + kind.__qualname__
+    return {{"interface": interface(value), "factory": factory, "kind": name}}
 
 def failure(error):
     syntax = isinstance(error, SyntaxError)
-    places = [("", 0), *((frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__))]
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [("", 0), *((frame.filename, frame.lineno) for frame in frames)]
     places = [(error.filename, error.lineno)] if syntax else places
     files = [place for place in places if os.path.isfile(place[0] or "")]
     file, line = ([place for place in files if inside(place[0])] or files or places)[-1]
     text = error.msg if syntax else str(error)
-    missing = error.name.partition(".")[0] if isinstance(error, ModuleNotFoundError) and error.name else ""
+    is_missing = isinstance(error, ModuleNotFoundError) and error.name
+    missing = error.name.partition(".")[0] if is_missing else ""
     return {{
         "error": type(error).__name__ + ": " + text, "syntax": syntax,
         "file": file if files else "", "line": line or 0,
@@ -93,10 +111,13 @@ print("\\n{_MARK}" + json.dumps(seen), flush=True)
 class Application:
     """A description of a WSGI or ASGI application.
 
-    interface: wsgi, asgi, or "" if it is neither; factory: whether the name is a function that returns the application
+    interface: wsgi, asgi, or "" if it is neither; factory: whether the name is a function that
+        returns the application
     kind: its class, such as flask.app.Flask
-    absent: the MODULE or MODULE:NAME that does not exist; error: why it could not be imported; "" if it could
-    file, line: where the error is; syntax: whether it is a syntax error; missing: the module that is not installed
+    absent: the MODULE or MODULE:NAME that does not exist; error: why it could not be imported; ""
+        if it could
+    file, line: where the error is; syntax: whether it is a syntax error; missing: the module that
+        is not installed
     """
 
     interface: Literal["wsgi", "asgi", ""] = ""
@@ -111,9 +132,11 @@ class Application:
 
 
 def find_application(folder: Path) -> str:
-    """Return MODULE:NAME of the first application in the usual files of a project; "" if there is none.
+    """Return MODULE:NAME of the first application in the usual files of a project; "" if there is
+    none.
 
-    The function only reads the files. Whether the name is an application, inspect_application() finds out.
+    The function only reads the files. Whether the name is an application, inspect_application()
+    finds out.
     """
     for path in (path for pattern in FILES for path in sorted(folder.glob(pattern))):
         parts = path.relative_to(folder).with_suffix("").parts
@@ -124,22 +147,36 @@ def find_application(folder: Path) -> str:
     return ""
 
 
-def inspect_application(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
-    """Import MODULE:NAME with *python* in *folder*, and return a description of the application. Raises BadInput.
+def inspect_application(
+    name: str, python: Path, folder: Path, variables: Mapping[str, str]
+) -> Application:
+    """Import MODULE:NAME with *python* in *folder*, and return a description of the application.
+    Raises BadInput.
 
     variables: additional environment variables of the process
     """
-    environment = scrubbed_environment() | {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"} | dict(variables)
+    environment = (
+        scrubbed_environment()
+        | {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        | dict(variables)
+    )
     try:
         done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, folder=folder)
     except subprocess.TimeoutExpired as late:
-        raise _unusable(name, message("the import did not end within {limit_s:g} s", limit_s=late.timeout)) from None
+        raise _unusable(
+            name, message("the import did not end within {limit_s:g} s", limit_s=late.timeout)
+        ) from None
     seen = _report(done.stdout)
     if seen is None:
         tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
         how = describe_exit(done.returncode)
         raise _unusable(
-            name, message("the importing process {ending}; the end of its output: {output}", ending=how, output=tail)
+            name,
+            message(
+                "the importing process {ending}; the end of its output: {output}",
+                ending=how,
+                output=tail,
+            ),
         )
     if seen.absent:
         module, _, part = seen.absent.partition(":")
@@ -153,33 +190,43 @@ def inspect_application(name: str, python: Path, folder: Path, variables: Mappin
 
 
 def _report(output: str) -> Application | None:
-    """Return what the process that imported the application reported in *output* among other text; None if missing."""
+    """Return what the process that imported the application reported in *output* among other text;
+    None if missing.
+    """
     try:
-        return msgspec.json.decode(output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application)
+        return msgspec.json.decode(
+            output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application
+        )
     except (msgspec.DecodeError, IndexError):
         return None
 
 
 def _import_error(name: str, seen: Application, folder: Path) -> BadInput:
     """Return the error for an application that exists, but raises an error when it is imported."""
-    remedy = message("Correct this error. If it depends on a variable or a database, use --env or --with.")
+    remedy = message(
+        "Correct this error. If it depends on a variable or a database, use --env or --with."
+    )
     if seen.syntax:
         remedy = message("Correct this file.")
     elif seen.missing:
         remedy = message(
-            "Add the package of {module} to the project's requirements.txt or pyproject.toml.", module=seen.missing
+            "Add the package of {module} to the project's requirements.txt or pyproject.toml.",
+            module=seen.missing,
         )
     reason = verbatim(seen.error[:TAIL_BYTES].rstrip("."))
     if seen.file:
         path = os.path.relpath(seen.file, folder)
         file = seen.file if path.startswith("..") else path
         reason = message("{file}, line {line}: {error}", file=file, line=seen.line, error=reason)
-    return BadInput("{app} cannot be imported: {reason}. {remedy}", app=name, reason=reason, remedy=remedy)
+    return BadInput(
+        "{app} cannot be imported: {reason}. {remedy}", app=name, reason=reason, remedy=remedy
+    )
 
 
 def _unusable(name: str, reason: Message) -> BadInput:
     return BadInput(
-        "{app} cannot be imported: {reason}. Give the application as MODULE:NAME, as Python imports it in the "
+        "{app} cannot be imported: {reason}. Give the application as MODULE:NAME, as Python "
+        "imports it in the "
         "project's folder. Use --directory to choose another folder.",
         app=name,
         reason=reason,

@@ -1,6 +1,7 @@
 """Read a project's dependencies with uv from its manifest or lock file, or from requirements.txt.
 
-Source: packaging.python.org - pyproject.toml, pylock.toml; docs.astral.sh/uv - uv export, uv pip compile;
+Source: packaging.python.org - pyproject.toml, pylock.toml; docs.astral.sh/uv - uv export, uv pip
+    compile;
 python-poetry.org/docs - dependency specification.
 """
 
@@ -20,14 +21,33 @@ from lab.environments.requirements import locked_entry, name_of, normalised, rea
 from lab.processes import scrubbed_environment
 from lab.python import uv
 
-MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = "pyproject.toml", "uv.lock", "pylock.toml", "requirements.txt"
+MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = (
+    "pyproject.toml",
+    "uv.lock",
+    "pylock.toml",
+    "requirements.txt",
+)
 SETUP, SETUP_CFG = "setup.py", "setup.cfg"
 OTHER_LOCKS = ("poetry.lock", "pdm.lock")
 READ_TIMEOUT_S = 300.0
 OLDEST_PYTHON = f"3.{OLDEST_MINOR}"
 PYPI = "https://pypi.org/simple"
-_EXPORT = ("export", "--frozen", "--offline", "--format=pylock.toml", "--no-emit-project", "--no-default-groups")
-_COMPILE = ("pip", "compile", "--universal", "--no-header", "--no-annotate", "--emit-index-annotation")
+_EXPORT = (
+    "export",
+    "--frozen",
+    "--offline",
+    "--format=pylock.toml",
+    "--no-emit-project",
+    "--no-default-groups",
+)
+_COMPILE = (
+    "pip",
+    "compile",
+    "--universal",
+    "--no-header",
+    "--no-annotate",
+    "--emit-index-annotation",
+)
 _CHOSEN = re.compile(r"""["']([^"']+)["'] in (?:extras|dependency_groups)""")
 _INDEX = re.compile(r"\s+# from (\S+)")
 _PYTHON_REQUIRES = re.compile(r"python_requires\s*=\s*[\"']?([^\"'\n#]+)")
@@ -37,7 +57,8 @@ _TILDE = re.compile(r"~(?!=)\s*((\d+\.\d+)[\d.]*)")
 class Dependencies(NamedTuple):
     """The dependencies of a project.
 
-    entries: lines of a requirements file; file: the main file that they come from; source: all these files
+    entries: lines of a requirements file; file: the main file that they come from; source: all
+        these files
     installs: whether one of the entries is the project itself
     """
 
@@ -48,13 +69,17 @@ class Dependencies(NamedTuple):
 
 
 class PythonBound(NamedTuple):
-    """The Python versions that a project accepts, and the file that says so. Without a *text*, every version fits."""
+    """The Python versions that a project accepts, and the file that says so. Without a *text*,
+    every version fits.
+    """
 
     file: Path = Path()
     text: str = ""
 
     def accepts(self, name: RuntimeName) -> bool:
-        """Return whether the project accepts the runtime, or else its last patch release. Raises BadInput."""
+        """Return whether the project accepts the runtime, or else its last patch release. Raises
+        BadInput.
+        """
         version = f"{name.version}.{name.patch or 999}"
         try:
             accepted = [SpecifierSet(_in_standard_form(part)) for part in self.text.split("||")]
@@ -64,7 +89,9 @@ class PythonBound(NamedTuple):
 
 
 def python_bound(folder: Path) -> PythonBound:
-    """Return the Python versions that the project in *folder* accepts. Raises BadInput if a file cannot be read."""
+    """Return the Python versions that the project in *folder* accepts. Raises BadInput if a file
+    cannot be read.
+    """
     manifest = _toml(folder / MANIFEST)
     bounds = {
         MANIFEST: manifest.get("project", {}).get("requires-python")
@@ -85,11 +112,12 @@ def read_dependencies(
     python: str = OLDEST_PYTHON,
     note: Callable[..., None] | None = None,
 ) -> Dependencies | None:
-    """Return the dependencies of the project in *folder*, including *extras* and dependency *groups*; None if unknown.
+    """Return the dependencies of the project in *folder*, including *extras* and dependency
+    *groups*; None if unknown.
 
-    A project with a [build-system] in its pyproject.toml, or with a setup.py, is installed like its dependencies. The
-    modules of any other project are imported from its folder. Without a lock file, uv chooses versions that fit
-    *python*, such as 3.11, and later versions of Python.
+    A project with a [build-system] in its pyproject.toml, or with a setup.py, is installed like its
+    dependencies. The modules of any other project are imported from its folder. Without a lock
+    file, uv chooses versions that fit *python*, such as 3.11, and later versions of Python.
     note: prints every few seconds what uv does
     Raises BadInput if a file cannot be read, or if an extra or group does not exist.
     """
@@ -99,7 +127,8 @@ def read_dependencies(
     file = MANIFEST if {"project", "build-system"} & {*manifest} else ""
     if not file and "poetry" in tools:
         raise _unreadable(
-            folder / MANIFEST, message("uv reads [tool.poetry] only if the file also has a [build-system] table")
+            folder / MANIFEST,
+            message("uv reads [tool.poetry] only if the file also has a [build-system] table"),
         )
     if not file and (folder / SETUP).is_file() and not (folder / REQUIREMENTS).is_file():
         file, installs = SETUP, True
@@ -109,16 +138,26 @@ def read_dependencies(
     chosen += [word for name in groups for word in ("--group", name)]
     lock = next((name for name in (UV_LOCK, PYLOCK) if (folder / name).is_file()), "")
     if lock:
-        text = _read_by_uv(folder, UV_LOCK, [*_EXPORT, *chosen], note) if lock == UV_LOCK else _text(folder / PYLOCK)
+        text = (
+            _read_by_uv(folder, UV_LOCK, [*_EXPORT, *chosen], note)
+            if lock == UV_LOCK
+            else _text(folder / PYLOCK)
+        )
         entries = tuple(_pinned(_parsed(text, folder / lock), folder / lock, [*extras, *groups]))
-        source = message("{file}, with the versions from {lock}", file=file, lock=lock) if file else verbatim(lock)
+        source = (
+            message("{file}, with the versions from {lock}", file=file, lock=lock)
+            if file
+            else verbatim(lock)
+        )
     elif file:
         command = [*_COMPILE, "--python-version", python, "--python", sys.executable, *chosen, file]
         entries = tuple(_compiled(_read_by_uv(folder, file, command, note), folder))
         source = _named(folder, file)
     else:
         return _without_manifest(folder, (*extras, *groups))
-    return Dependencies(entries=(*entries, *itself), file=lock or file, source=source, installs=installs)
+    return Dependencies(
+        entries=(*entries, *itself), file=lock or file, source=source, installs=installs
+    )
 
 
 def _named(folder: Path, file: str) -> Message:
@@ -126,7 +165,8 @@ def _named(folder: Path, file: str) -> Message:
     for lock in OTHER_LOCKS:
         if (folder / lock).is_file():
             return message(
-                "{file}, but without the versions of {lock}, which uv cannot read (to use these versions, export them "
+                "{file}, but without the versions of {lock}, which uv cannot read (to use these "
+                "versions, export them "
                 "to a requirements file, and name this file with --requirements)",
                 file=file,
                 lock=lock,
@@ -137,13 +177,16 @@ def _named(folder: Path, file: str) -> Message:
 def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | None:
     if unknown:
         raise BadInput(
-            "{folder} has no pyproject.toml with a [project] table, so it has no extra or dependency group {names}.",
+            "{folder} has no pyproject.toml with a [project] table, so it has no extra or "
+            "dependency group {names}.",
             folder=folder,
             names=unknown,
         )
     if not (folder / REQUIREMENTS).is_file():
         if (folder / SETUP_CFG).is_file() and "install_requires" in _text(folder / SETUP_CFG):
-            reason = message("uv reads this file only if the same folder has a pyproject.toml or setup.py")
+            reason = message(
+                "uv reads this file only if the same folder has a pyproject.toml or setup.py"
+            )
             raise _unreadable(folder / SETUP_CFG, reason)
         return None
     wanted = read(folder / REQUIREMENTS)
@@ -152,16 +195,22 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
         return Dependencies(entries=entries, file=REQUIREMENTS, source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
-    source = message("{file}, without package hashes because a server package may be added", file=REQUIREMENTS)
+    source = message(
+        "{file}, without package hashes because a server package may be added", file=REQUIREMENTS
+    )
     return Dependencies(entries=(*options, *pins), file=REQUIREMENTS, source=source)
 
 
-def _read_by_uv(folder: Path, file: str, command: Sequence[str], note: Callable[..., None] | None) -> str:
+def _read_by_uv(
+    folder: Path, file: str, command: Sequence[str], note: Callable[..., None] | None
+) -> str:
     """Return the output of a command of uv that reads *file* of a project. Raises BadInput."""
     watch = uv.watcher(note, message("Reading {file}", file=file), READ_TIMEOUT_S) if note else None
 
     def ask(*more: str) -> tuple[str, Message]:
-        return uv.run([*command, *more], READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch)
+        return uv.run(
+            [*command, *more], READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch
+        )
 
     text, failure = ask()
     if failure.code == uv.NETWORK:
@@ -173,7 +222,9 @@ def _read_by_uv(folder: Path, file: str, command: Sequence[str], note: Callable[
 
 
 def _compiled(text: str, folder: Path) -> Iterator[str]:
-    """Yield absolute requirement lines from the output of uv pip compile, and where packages are that PyPI has not."""
+    """Yield absolute requirement lines from the output of uv pip compile, and where packages are
+    that PyPI has not.
+    """
     entry = ""
     for line in text.splitlines():
         if index := _INDEX.match(line):
@@ -187,22 +238,32 @@ def _compiled(text: str, folder: Path) -> Iterator[str]:
 
 
 def _link(index: str, name: str) -> Iterator[str]:
-    """Yield the option that lets uv find a package which a project takes from another index than PyPI."""
+    """Yield the option that lets uv find a package which a project takes from another index than
+    PyPI.
+    """
     if index.rstrip("/") != PYPI:
         is_list = index.startswith("file:") or index.endswith(".html")
         yield f"--find-links {index}" if is_list else f"--find-links {index.rstrip('/')}/{name}/"
 
 
 def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
-    """Yield a requirements line for each package in a pylock.toml, with its version or location and its marker.
+    """Yield a requirements line for each package in a pylock.toml, with its version or location and
+    its marker.
 
-    path: the lock file; chosen: extras and groups. Raises BadInput if no package is for one of these.
+    path: the lock file; chosen: extras and groups. Raises BadInput if no package is for one of
+        these.
     """
     packages = _tables(lock.get("packages"))
-    known = {name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))}
+    known = {
+        name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))
+    }
     for name in chosen if path.name == PYLOCK else ():
         if normalised(name) not in map(normalised, known):
-            reason = message("it has no package for extra or group {name}, only for: {known}", name=name, known=known)
+            reason = message(
+                "it has no package for extra or group {name}, only for: {known}",
+                name=name,
+                known=known,
+            )
             raise _unreadable(path, reason)
     names = set(map(normalised, chosen))
     for package in packages:
@@ -217,7 +278,9 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
 
 
 def _in_standard_form(bound: str) -> str:
-    """Return a bound on versions in the form of the packaging standards, from that form or from Poetry's form."""
+    """Return a bound on versions in the form of the packaging standards, from that form or from
+    Poetry's form.
+    """
     text = re.sub(r"\^\s*(\d[\d.]*)", r">=\1,<4", bound.strip().rstrip(","))
     text = _TILDE.sub(r">=\1,==\2.*", text)
     text = re.sub(r"^(\d+)(\.\d+)?(\.\*)?$", r"==\1\2.*", text)
@@ -251,5 +314,9 @@ def _text(path: Path) -> str:
 
 
 def _unreadable(path: Path, reason: Message) -> BadInput:
-    remedy = uv.remedy(reason, message("Correct the file, or name a requirements file with --requirements."))
-    return BadInput("{path} cannot be read: {reason}. {remedy}", path=path, reason=reason, remedy=remedy)
+    remedy = uv.remedy(
+        reason, message("Correct the file, or name a requirements file with --requirements.")
+    )
+    return BadInput(
+        "{path} cannot be read: {reason}. {remedy}", path=path, reason=reason, remedy=remedy
+    )

@@ -1,4 +1,6 @@
-"""Find the Python interpreters on this machine, run each to learn its version and build, and choose one per runtime."""
+"""Find the Python interpreters on this machine, run each to learn its version and build, and choose
+one per runtime.
+"""
 
 import json
 import os
@@ -18,7 +20,9 @@ from lab.processes import run_in_parallel
 from lab.python import uv
 from lab.python.trust import may_execute, trusted_output
 
-QUERY_TIMEOUT_S = 20.0  # long, because all interpreters are started at once and the machine may be busy
+QUERY_TIMEOUT_S = (
+    20.0  # long, because all interpreters are started at once and the machine may be busy
+)
 INSTALL_TIMEOUT_S = 600.0
 SOURCES = ("uv", "PATH", "pyenv")
 
@@ -36,8 +40,9 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 class Interpreter:
     """A CPython interpreter that was run to learn its version and build.
 
-    executable: the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
-                environment made from a link looks for its standard library near the link
+    executable: the interpreter itself rather than a link, virtual environment or shim that leads to
+                it, because an environment made from a link looks for its standard library near the
+                link
     source:     uv, PATH, pyenv, or 'given' if the caller named its path
     facts:      the result of core.runtime.facts() in this interpreter
     """
@@ -48,7 +53,9 @@ class Interpreter:
 
     @property
     def name(self) -> RuntimeName:
-        """The runtime name from its facts rather than from its file name: 3.14, or 3.14t for a free-threaded build."""
+        """The runtime name from its facts rather than from its file name: 3.14, or 3.14t for a
+        free-threaded build.
+        """
         version = ".".join(str(self.facts["version"]).split(".")[:2])
         return RuntimeName.of(version, free_threaded=bool(self.facts["gil_disabled_build"]))
 
@@ -58,7 +65,9 @@ class Interpreter:
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
     def is_named(self, name: RuntimeName) -> bool:
-        """Return whether version and build are those of *name*. The patch release must match only if *name* has one."""
+        """Return whether version and build are those of *name*. The patch release must match only
+        if *name* has one.
+        """
         return name.interpreter == (self.label if name.patch else self.name)
 
     @property
@@ -68,21 +77,31 @@ class Interpreter:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The interpreter's path, version and build. If one of them changes, environments and wheels are rebuilt."""
-        return {"executable": str(self.executable), "version": self.facts["version"], "build": self.facts["build"]}
+        """The interpreter's path, version and build. If one of them changes, environments and
+        wheels are rebuilt.
+        """
+        return {
+            "executable": str(self.executable),
+            "version": self.facts["version"],
+            "build": self.facts["build"],
+        }
 
 
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
-    """Return the most suitable interpreter for each runtime in *names*, and the interpreters given by *chosen*.
+    """Return the most suitable interpreter for each runtime in *names*, and the interpreters given
+    by *chosen*.
 
     Runtimes that were not found are left out.
 
     names:  runtimes; the keys of the result are their binaries: '3.14t+gil' becomes '3.14t'
     chosen: paths that the caller requires, by binary
-    If a plan measures a version with its JIT on and off, both use the same interpreter, so that only the JIT differs.
-    Raises BadInput if a name is not a runtime, and if a chosen path does not have the version and build of its name.
+    If a plan measures a version with its JIT on and off, both use the same interpreter, so that
+    only the JIT differs. Raises BadInput if a name is not a runtime, and if a chosen path does not
+    have the version and build of its name.
     """
-    given: dict[str, Interpreter] = {name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()}
+    given: dict[str, Interpreter] = {
+        name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()
+    }
     wanted = {name.binary: name for name in map(RuntimeName, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _find_all({name.minor for name in searched}) if searched else {}
@@ -93,7 +112,9 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     return best | given
 
 
-def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
+def _fitting(
+    name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]
+) -> list[Interpreter]:
     """Return the interpreters that are suitable for runtime *name*, the most suitable one first.
 
     wanted: the binaries of all runtimes of the plan
@@ -106,43 +127,60 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 
 def all_found() -> list[Interpreter]:
-    """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of each name first."""
+    """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of
+    each name first.
+    """
     found = chain(*_find_all(range(OLDEST_MINOR, 100)).values())
     return sorted(found, key=lambda interpreter: (interpreter.name.minor, interpreter.name))
 
 
 def missing(runtime: str) -> Message:
-    """Return a message that a runtime was not found, with the command to install it or the option to give its path."""
+    """Return a message that a runtime was not found, with the command to install it or the option
+    to give its path.
+    """
     name = RuntimeName(runtime)
     if name.jit_enabled:
         return message(
-            "Runtime {name} was not found: no CPython {version} on this machine was built with a JIT "
-            "(--enable-experimental-jit=yes-off). Give the path of a build with a JIT: --interpreter {name}=PATH",
+            "Runtime {name} was not found: no CPython {version} on this machine was built with a "
+            "JIT "
+            "(--enable-experimental-jit=yes-off). Give the path of a build with a JIT: "
+            "--interpreter {name}=PATH",
             name=name,
             version=name.version,
         )
     exact = name.interpreter
-    others = [one.label for one in _find_all({name.minor}).get(name.series, ())] if name.patch else []
+    others = (
+        [one.label for one in _find_all({name.minor}).get(name.series, ())] if name.patch else []
+    )
     if others:
         return message(
-            "Runtime {name} was not found. Installed: {others}. Install it with: uv python install {exact}. If it is "
-            "installed in a folder that is not on PATH, give its path with: --interpreter {exact}=PATH",
+            "Runtime {name} was not found. Installed: {others}. Install it with: uv python install "
+            "{exact}. If it is "
+            "installed in a folder that is not on PATH, give its path with: --interpreter "
+            "{exact}=PATH",
             name=name,
             others=listed(others, AND),
             exact=exact,
         )
     if not _is_offered(exact):
         return message(
-            "Runtime {name} was not found, and uv does not offer CPython {exact}. Name another runtime, or give the "
+            "Runtime {name} was not found, and uv does not offer CPython {exact}. Name another "
+            "runtime, or give the "
             "path of its interpreter with: --interpreter {exact}=PATH",
             name=name,
             exact=exact,
         )
-    return message("Runtime {name} was not found. Install it with: uv python install {exact}", name=name, exact=exact)
+    return message(
+        "Runtime {name} was not found. Install it with: uv python install {exact}",
+        name=name,
+        exact=exact,
+    )
 
 
 def _is_offered(name: str) -> bool:
-    """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing, return True."""
+    """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing, return
+    True.
+    """
     program = uv.find()
     command = [str(program), "python", "list", "--only-downloads", "--all-versions", name]
     return program is None or trusted_output(command, QUERY_TIMEOUT_S) != ""
@@ -151,7 +189,8 @@ def _is_offered(name: str) -> bool:
 def refused(names: Iterable[str]) -> list[Message]:
     """Return a message for each interpreter file that gilscope refuses to execute, with the reason.
 
-    names: runtimes; files are only considered if they are named like an interpreter of one of these versions
+    names: runtimes; files are only considered if they are named like an interpreter of one of these
+        versions
     """
     minors = {name.minor for name in map(RuntimeName, names)}
     return [
@@ -162,7 +201,9 @@ def refused(names: Iterable[str]) -> list[Message]:
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
-    """Install the interpreters for the runtimes *names* with uv. Return a message for each failed installation."""
+    """Install the interpreters for the runtimes *names* with uv. Return a message for each failed
+    installation.
+    """
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
     failures = []
     for name in dict.fromkeys(name.interpreter for name in map(RuntimeName, names)):
@@ -172,14 +213,19 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
             if reason.code == uv.MISSING:
                 remedy = uv.remedy(reason, remedy)
             failure = message(
-                "Runtime {name} could not be installed: {reason}. {remedy}", name=name, reason=reason, remedy=remedy
+                "Runtime {name} could not be installed: {reason}. {remedy}",
+                name=name,
+                reason=reason,
+                remedy=remedy,
             )
             failures.append(failure)
     return failures
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
-    """Run an interpreter to learn its version and build; None if it is not CPython, fails, or exceeds *timeout_s*."""
+    """Run an interpreter to learn its version and build; None if it is not CPython, fails, or
+    exceeds *timeout_s*.
+    """
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
         answer = json.loads(trusted_output(command, timeout_s) or "")
@@ -192,7 +238,9 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
 
 
 def _check(name: RuntimeName, path: Path) -> Interpreter:
-    """Return the interpreter at the given *path*. Raises BadInput if it is not suitable for runtime *name*."""
+    """Return the interpreter at the given *path*. Raises BadInput if it is not suitable for runtime
+    *name*.
+    """
     program = path.expanduser()
     if not program.is_file():
         reason = message("the file does not exist")
@@ -227,7 +275,8 @@ def _build(name: RuntimeName) -> Message:
 
 
 def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
-    """Find the interpreters of the minor versions *minors*. Return them by name, the most suitable one first.
+    """Find the interpreters of the minor versions *minors*. Return them by name, the most suitable
+    one first.
 
     _preference() orders the interpreters of a name. No executable appears twice.
     """
@@ -243,7 +292,8 @@ def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
-    """Return a key to sort interpreters, best first: static, not debug, newest patch release, where it was found.
+    """Return a key to sort interpreters, best first: static, not debug, newest patch release, where
+    it was found.
 
     Static comes first because an interpreter with a shared libpython is about a fifth slower.
     """
@@ -254,7 +304,8 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
-    """Return executable files named like interpreters of the minor versions *minors*, as (source, path) pairs.
+    """Return executable files named like interpreters of the minor versions *minors*, as (source,
+    path) pairs.
 
     source: where the file was found (uv, PATH or pyenv); the pairs are in this order
     """
@@ -268,16 +319,23 @@ def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
 
 
 def _resolve_link(path: Path) -> Path:
-    """Return the target of a link. Keep a link to a shim, because a shim chooses the interpreter by the link's name."""
+    """Return the target of a link. Keep a link to a shim, because a shim chooses the interpreter by
+    the link's name.
+    """
     real = Path(os.path.realpath(path))
     return real if real.name.startswith("python") else path.absolute()
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """Yield the folders in which interpreters may be installed, each with its source, such as uv or pyenv."""
+    """Yield the folders in which interpreters may be installed, each with its source, such as uv or
+    pyenv.
+    """
     program = uv.find()
     if program is not None:
-        root = trusted_output([str(program), "python", "dir", "--color", "never"], QUERY_TIMEOUT_S) or ""
+        root = (
+            trusted_output([str(program), "python", "dir", "--color", "never"], QUERY_TIMEOUT_S)
+            or ""
+        )
         yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):

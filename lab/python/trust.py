@@ -1,4 +1,5 @@
-"""Decide whether a program may be executed: nobody except root and this user may be able to change it.
+"""Decide whether a program may be executed: nobody except root and this user may be able to change
+it.
 
 The owner of gilscope's own files, such as an administrator who installed it, is trusted like root.
 """
@@ -21,8 +22,9 @@ _ROOT = 0
 def may_execute(path: Path) -> Message:
     """Return why a program must not be executed; NOTHING if it may be executed.
 
-    The file, every folder above it and every link on the way must belong to root or to this user, and nobody else may
-    write to them. A sticky folder such as /tmp is accepted, because others cannot replace our files in it.
+    The file, every folder above it and every link on the way must belong to root or to this user,
+    and nobody else may write to them. A sticky folder such as /tmp is accepted, because others
+    cannot replace our files in it.
     """
     try:
         for place in _path_steps(path):
@@ -30,15 +32,20 @@ def may_execute(path: Path) -> Message:
             if reason:
                 return reason
     except OSError as error:
-        return message("{path} cannot be read: {reason}", path=str(error.filename or path), reason=error.strerror)
+        return message(
+            "{path} cannot be read: {reason}",
+            path=str(error.filename or path),
+            reason=error.strerror,
+        )
     return NOTHING
 
 
 def may_use(path: Path) -> Message:
-    """Return why a program in the cache folder must not be executed; NOTHING if it, or another program, may be.
+    """Return why a program in the cache folder must not be executed; NOTHING if it, or another
+    program, may be.
 
-    If the program does not exist, the folder where it would be made is checked. Programs in a checkout are trusted like
-    the code of gilscope that lies beside them.
+    If the program does not exist, the folder where it would be made is checked. Programs in a
+    checkout are trusted like the code of gilscope that lies beside them.
     """
     if not path.is_relative_to(CACHE):
         return NOTHING
@@ -48,16 +55,23 @@ def may_use(path: Path) -> Message:
 
 
 def trusted_output(command: Sequence[str], timeout_s: float) -> str | None:
-    """Run the program at command[0] if may_execute() accepts it, and return its stdout; None if it fails or is refused.
+    """Run the program at command[0] if may_execute() accepts it, and return its stdout; None if it
+    fails or is refused.
 
-    The program is opened before it is checked, and the opened file is executed, so nobody can replace it in between. A
-    script is run by its path, because it may depend on its own name, as pyenv's scripts do.
+    The program is opened before it is checked, and the opened file is executed, so nobody can
+    replace it in between. A script is run by its path, because it may depend on its own name, as
+    pyenv's scripts do.
     """
     with suppress(OSError), open(command[0], "rb", buffering=0) as file:
-        descriptor, by_path = file.fileno(), file.read(2) == b"#!" or not Path("/proc/self/fd").exists()
+        descriptor, by_path = (
+            file.fileno(),
+            file.read(2) == b"#!" or not Path("/proc/self/fd").exists(),
+        )
         if may_execute(Path(command[0])) or _find_fault(command[0], os.fstat(descriptor)):
             return None
-        opened = {} if by_path else {"pass_fds": (descriptor,), "program": f"/proc/self/fd/{descriptor}"}
+        opened = (
+            {} if by_path else {"pass_fds": (descriptor,), "program": f"/proc/self/fd/{descriptor}"}
+        )
         return output_of(command, timeout_s, scrubbed_environment(), **opened)
     return None
 
@@ -89,9 +103,13 @@ def _find_fault(place: str, status: os.stat_result) -> Message:
     """Return why a file or folder is not trusted; NOTHING if it is trusted."""
     if status.st_uid not in (_ROOT, os.geteuid(), os.stat(__file__).st_uid):
         return message(
-            "{path} belongs to {owner}, but it must belong to root or to you", path=place, owner=_owner(status.st_uid)
+            "{path} belongs to {owner}, but it must belong to root or to you",
+            path=place,
+            owner=_owner(status.st_uid),
         )
-    if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
+    if stat.S_ISLNK(status.st_mode) or (
+        stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+    ):
         return NOTHING
     gid = status.st_gid  # a user's private group has the user's number
     is_private = gid == _ROOT or gid == os.getegid() == os.geteuid()

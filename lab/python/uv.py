@@ -1,4 +1,6 @@
-"""Find and run uv, which installs interpreters and packages, and report in one line why a uv command failed."""
+"""Find and run uv, which installs interpreters and packages, and report in one line why a uv
+command failed.
+"""
 
 import os
 import shutil
@@ -14,15 +16,24 @@ from core.messages import NOTHING, Message, message, verbatim
 from lab import processes
 from lab.python.trust import may_execute
 
-UNSATISFIED = "unsatisfied"  # message code for uv's exit status 1: no version fits; status 2 means any other failure
+# message code for uv's exit status 1: no version fits; status 2 means any other failure
+UNSATISFIED = "unsatisfied"
 NETWORK = "network"  # message code for a package index that cannot be reached
 MISSING = "missing"  # message code for uv that was not found or must not be executed
 _BUILD_FAILED = ("Failed to build", "The build backend returned an error")
-_NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
+_NETWORK_SYMPTOMS = (
+    "dns error",
+    "connection refused",
+    "unreachable",
+    "timed out",
+    "error sending request",
+)
 
 
 def find() -> Path | None:
-    """Return the first uv that may be executed, on PATH or in the orchestrator's environment; None if missing."""
+    """Return the first uv that may be executed, on PATH or in the orchestrator's environment; None
+    if missing.
+    """
     return next((path for path in _candidates() if not may_execute(path)), None)
 
 
@@ -35,7 +46,10 @@ def why_missing() -> Message:
 
 
 def run(
-    arguments: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], **options: Any
+    arguments: Sequence[str | Path],
+    timeout_s: float,
+    environment: Mapping[str, str],
+    **options: Any,
 ) -> tuple[str, Message]:
     """Run uv with *arguments*. Return its output and NOTHING, or "" and the reason why it failed.
 
@@ -45,11 +59,17 @@ def run(
     if program is None:
         return "", why_missing()
     try:
-        done = processes.run([program, *arguments], timeout_s, {**environment, "NO_COLOR": "1"}, **options)
+        done = processes.run(
+            [program, *arguments], timeout_s, {**environment, "NO_COLOR": "1"}, **options
+        )
     except subprocess.TimeoutExpired as late:
         return "", message("the command did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:
-        return "", message("{program} could not be run ({error})", program=str(error.filename), error=error.strerror)
+        return "", message(
+            "{program} could not be run ({error})",
+            program=str(error.filename),
+            error=error.strerror,
+        )
     if not done.returncode:
         return done.stdout, NOTHING
     why = reason(done.stderr.strip() or done.stdout, done.returncode)
@@ -57,7 +77,9 @@ def run(
 
 
 def watcher(note: Callable[..., None], doing: Message, limit_s: float) -> Callable[[str], None]:
-    """Return a function for run(watch=...) that prints what a command does, and for how long it has done it."""
+    """Return a function for run(watch=...) that prints what a command does, and for how long it has
+    done it.
+    """
     begin = monotonic()
 
     def watch(newest_line: str) -> None:
@@ -73,17 +95,26 @@ def watcher(note: Callable[..., None], doing: Message, limit_s: float) -> Callab
 
 
 def remedy(failure: Message, otherwise: Message) -> Message:
-    """Return what to do about a failed command: about the network or a missing uv, or else *otherwise*."""
+    """Return what to do about a failed command: about the network or a missing uv, or else
+    *otherwise*.
+    """
     if failure.code == MISSING:
-        return message("Install uv where only you and root can write, for example with: pip install uv")
+        return message(
+            "Install uv where only you and root can write, for example with: pip install uv"
+        )
     if failure.code == NETWORK:
         return message("Check the network and the package index, then run again.")
     return otherwise
 
 
 def reason(output: str, status: int = 1) -> Message:
-    """Return in one line why uv failed: no network, the cause that uv names, or the package that failed to build."""
-    lines = [" ".join(line.split()) for line in f"\n{output.strip()}".partition("\nhint:")[0].splitlines()]
+    """Return in one line why uv failed: no network, the cause that uv names, or the package that
+    failed to build.
+    """
+    lines = [
+        " ".join(line.split())
+        for line in f"\n{output.strip()}".partition("\nhint:")[0].splitlines()
+    ]
     errors = [line.removeprefix("error: ") for line in lines if line.startswith("error:")]
     causes = [line.removeprefix("cause: ") for line in lines if line.startswith("cause:")]
     last_line = [line for line in lines if line][-1:]

@@ -1,4 +1,6 @@
-"""What all cells of a run are measured with: settings and tools, the pace of their requests, and deadlines of steps."""
+"""What all cells of a run are measured with: settings and tools, the pace of their requests, and
+deadlines of steps.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -23,7 +25,9 @@ from lab.run.runtimes import AnyRuntime, Runtimes, runtime_of
 from lab.run.slow import DEFAULT
 
 START_DEADLINE_S = FLOOR_S = 60.0
-SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
+SLOWEST_REQUEST_S = (
+    0.01  # upper bound of a request's latency under our own services, without its calculation
+)
 SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 
 
@@ -48,7 +52,9 @@ class Pace(NamedTuple):
         if not latency.get("count"):
             return cls(tail_ns=least_ns)
         own_ns = max(think_ns, counts.get("own_ns", 0) // latency["count"])
-        return cls(cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns)
+        return cls(
+            cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns
+        )
 
     def grown(self, seen: "Pace", factor: float) -> "Pace":
         """Return this pace, with the times of *seen* that are more than *factor* times as long."""
@@ -74,7 +80,9 @@ class Bench:
     runtimes: Runtimes
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Json] = field(default_factory=lambda: DEFAULT)
-    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
+    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: (
+        None
+    )
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
     beside: RunningBeside = RunningBeside()  # noqa: RUF009 - frozen
@@ -102,16 +110,23 @@ def identity(entry: Entry, block: int) -> Json:
 def redactor_of(system: System) -> Redactor:
     """Return a redactor that removes the secrets of *system* from its children's output."""
     own = system.child_config.get("own")
-    files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
-    bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
+    files = (
+        (request.body_file for request in RequestPlan.from_json(own["requests"]).requests)
+        if own
+        else ()
+    )
+    bodies = (
+        Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file()
+    )
     return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
 
 
-# ---- deadlines, which end only measurements that hang --------------------------------------------------------------
+# ---- deadlines, which end only measurements that hang --------------------------------------------
 
 
 def starting_s(cell_line: Json) -> float:
-    """Return how long to wait until children are ready, in s. A user's service adds its own start deadline.
+    """Return how long to wait until children are ready, in s. A user's service adds its own start
+    deadline.
 
     cell_line: the first line of the children's stdin
     """
@@ -127,8 +142,14 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
     busy_s = 0.0 if method.duration_s else cell.paced_s
     if system.user_service:
         own, connections = system.child_config["own"], cell.num_connections_per_client
-        requests = connections if method.duration_s else cell.num_requests_per_client * cell.num_api_services
-        busy_s += ceil(requests / connections) * (ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"]))
+        requests = (
+            connections
+            if method.duration_s
+            else cell.num_requests_per_client * cell.num_api_services
+        )
+        busy_s += ceil(requests / connections) * (
+            ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"])
+        )
     else:
         busy_s += cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
     return FLOOR_S + method.duration_s + method.warmup.seconds + busy_s

@@ -35,11 +35,14 @@ TURN_S = 0.05
 ASK_DEADLINE_S = 5.0
 RUN_DEADLINE_S = 3600.0
 TAIL_BYTES = 1500
-DEBIAN = "/usr/lib/postgresql/*/bin"  # where Debian puts the programs of PostgreSQL, which are not on PATH
+# where Debian puts the programs of PostgreSQL, which are not on PATH
+DEBIAN = "/usr/lib/postgresql/*/bin"
 
 
 class BesideFailed(GilscopeError):
-    """The error that --prepare failed, or that a program such as a database started too late or ended too early."""
+    """The error that --prepare failed, or that a program such as a database started too late or
+    ended too early.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +57,22 @@ class RunningBeside:
 
     def cpu_ns(self) -> Counter[str]:
         """Return the CPU time of each program and its descendants so far, in ns."""
-        return Counter({name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()})
+        return Counter(
+            {name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()}
+        )
 
     def expect_alive(self, when: Message) -> None:
         """Raise BesideFailed if a program beside the services has ended."""
         for name, (guard, output) in self.running.items():
             if guard.process.poll() is not None:
-                raise _failed(message("{name} ended {when}.", name=name, when=when), output.content())
+                raise _failed(
+                    message("{name} ended {when}.", name=name, when=when), output.content()
+                )
 
 
 class _Shell(NamedTuple):
-    """The settings with which commands run: values of placeholders, environment variables, and folder.
+    """The settings with which commands run: values of placeholders, environment variables, and
+    folder.
 
     prefix: words before each command
     """
@@ -75,9 +83,13 @@ class _Shell(NamedTuple):
     prefix: Sequence[str] = ()
 
     def words(self, command: str) -> list[str]:
-        """Split *command* into words, with the path of its program. Raises BadInput if the program does not exist."""
+        """Split *command* into words, with the path of its program. Raises BadInput if the program
+        does not exist.
+        """
         program, *others = (filled(word, self.values) for word in shlex.split(command))
-        path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(self.folder / program)
+        path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(
+            self.folder / program
+        )
         if path is None:
             raise BadInput(
                 "{program} was not found. Install it, or correct the command {command}.",
@@ -92,10 +104,16 @@ class _Shell(NamedTuple):
             done = run(self.words(command), deadline_s, self.environment, folder=self.folder)
         except TimeoutExpired:
             raise BesideFailed(
-                "The command {command} did not end within {limit_s:g} s.", command=command, limit_s=deadline_s
+                "The command {command} did not end within {limit_s:g} s.",
+                command=command,
+                limit_s=deadline_s,
             ) from None
         if done.returncode:
-            how = message("The command {command} {ending}.", command=command, ending=describe_exit(done.returncode))
+            how = message(
+                "The command {command} {ending}.",
+                command=command,
+                ending=describe_exit(done.returncode),
+            )
             raise _failed(how, (done.stdout + done.stderr).encode())
 
 
@@ -106,7 +124,8 @@ def _failed(problem: Message, output: bytes) -> BesideFailed:
 
 @contextmanager
 def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
-    """Start the programs that a plan needs beside its services, and run the plan's --prepare commands.
+    """Start the programs that a plan needs beside its services, and run the plan's --prepare
+    commands.
 
     When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
@@ -121,8 +140,14 @@ def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
             stack.enter_context(_started(beside, made, environment, folder))
         if plan.prepare:
             python = _python(plan, runtimes)
-            environment |= made.variables | {"PATH": os.pathsep.join([os.path.dirname(python), path])}
-            environment |= {name: revealed(text) for name, text in command.environment.items()} if command else {}
+            environment |= made.variables | {
+                "PATH": os.pathsep.join([os.path.dirname(python), path])
+            }
+            environment |= (
+                {name: revealed(text) for name, text in command.environment.items()}
+                if command
+                else {}
+            )
             for step in plan.prepare:
                 _Shell(values={"python": python}, environment=environment, folder=folder).run(step)
         yield made
@@ -137,8 +162,11 @@ def _python(plan: Plan, runtimes: Runtimes) -> str:
 
 
 @contextmanager
-def _started(beside: Beside, made: RunningBeside, environment: Mapping[str, str], folder: Path) -> Iterator[None]:
-    """Start a program, add it to *made* with variables of its address, and wait until it is ready. Raises BesideFailed.
+def _started(
+    beside: Beside, made: RunningBeside, environment: Mapping[str, str], folder: Path
+) -> Iterator[None]:
+    """Start a program, add it to *made* with variables of its address, and wait until it is ready.
+    Raises BesideFailed.
 
     The program can use the addresses of those that were started before.
     """
@@ -157,7 +185,9 @@ def _started(beside: Beside, made: RunningBeside, environment: Mapping[str, str]
             shell.run(command)
         output, words = ProcessOutput(), shell.words(beside.command)
         streams, stop = (output.write_end, output.write_end), Signals[beside.stop]
-        with guarded(words, shell.environment, folder=shell.folder, streams=streams, stop=stop) as guard:
+        with guarded(
+            words, shell.environment, folder=shell.folder, streams=streams, stop=stop
+        ) as guard:
             reader.watch(output)
             made.running[beside.name] = guard, output
             until = monotonic() + beside.start_deadline_s
@@ -165,7 +195,8 @@ def _started(beside: Beside, made: RunningBeside, environment: Mapping[str, str]
                 made.expect_alive(message("during start-up"))
                 if monotonic() >= until:
                     late = message(
-                        "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct its command, or "
+                        "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct "
+                        "its command, or "
                         "raise start_deadline.",
                         name=beside.name,
                         limit_s=beside.start_deadline_s,
@@ -198,7 +229,11 @@ def owned(beside: Beside, folder: Path, config: str) -> list[str]:
     words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
     users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
     if user := next(filter(None, map(users.get, beside.users)), None):
-        for path in (data, file, folder):  # the folder is the last, because its owner may replace what is in it
+        for path in (
+            data,
+            file,
+            folder,
+        ):  # the folder is the last, because its owner may replace what is in it
             os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
         ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")
         words += ["setpriv", *ids, "--clear-groups", "--pdeathsig=keep"]

@@ -1,4 +1,6 @@
-"""Measures one cell in one block: starts its services and clients, lets the clients send, and collects the results."""
+"""Measures one cell in one block: starts its services and clients, lets the clients send, and
+collects the results.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +58,8 @@ CALLING = message("while the clients were sending requests")
 
 
 class Turn(NamedTuple):
-    """The time during which the clients of one runtime or service send requests, and the result line of each client.
+    """The time during which the clients of one runtime or service send requests, and the result
+    line of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
     part: the time slice; None if the runtimes or services do not alternate
@@ -74,7 +77,8 @@ class Turn(NamedTuple):
 
 
 class CellRun(ExitStack):
-    """The measurement of one cell in one block: its processes, its steps, and the reason if a step failed.
+    """The measurement of one cell in one block: its processes, its steps, and the reason if a step
+    failed.
 
     The processes end with the `with` block, or when a step fails.
     """
@@ -84,9 +88,13 @@ class CellRun(ExitStack):
         self.pace = Pace()
         self.key = key_of(entry)
         self._cell, self._system, self._block, self._bench = entry.cell, entry.system, block, bench
-        self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
+        self._runtimes = {
+            role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)
+        }
         self._redactor = redactor_of(self._system)
-        self._already_runs = self._system.user_service is not None and self._system.user_service.already_runs
+        self._already_runs = (
+            self._system.user_service is not None and self._system.user_service.already_runs
+        )
         self._services: list[Child] = []
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
@@ -106,7 +114,9 @@ class CellRun(ExitStack):
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
-        self._instruments = [self.places.inside(parts) for _ in range(self._system.services(self._cell))]
+        self._instruments = [
+            self.places.inside(parts) for _ in range(self._system.services(self._cell))
+        ]
         for inside in self._instruments:
             self.callback(inside.remove)
         self.callback(lambda: bench.after(self._instruments, self._service_window))
@@ -134,7 +144,9 @@ class CellRun(ExitStack):
         return replace(self._result, overhead_ns=max(0, spent_ns - self._result.wall_ns))
 
     def serve(self) -> list[list[str]]:
-        """Start the services without clients, and return each service's addresses. Raises ChildFailed."""
+        """Start the services without clients, and return each service's addresses. Raises
+        ChildFailed.
+        """
         self._open_children()
         try:
             self._start_services()
@@ -142,7 +154,7 @@ class CellRun(ExitStack):
         except ChildFailed as failed:
             raise ChildFailed(self._redactor.message(failed.message)) from None
 
-    # ---- steps ---------------------------------------------------------------------------------------------------
+    # ---- steps -----------------------------------------------------------------------------------
 
     def launch(self) -> None:
         """Start the cell's services and clients. Raises GilscopeError, as all steps do."""
@@ -159,10 +171,21 @@ class CellRun(ExitStack):
         for client_id, client in enumerate(self._clients):
             own = {"client_id": client_id, "addresses": self._sockets, "method": method.to_json()}
             own["cpus"] = client.place.cpus(method.pin_clients)
-            client.tell({**self._cell.to_json(), **own, **runtime.child_config(self._system), "block": self._block})
-        check_runtime(runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({})))
+            client.tell(
+                {
+                    **self._cell.to_json(),
+                    **own,
+                    **runtime.child_config(self._system),
+                    "block": self._block,
+                }
+            )
+        check_runtime(
+            runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
+        )
         self._ready_ns = perf_counter_ns() - self._launched_ns
-        note_jit_states("jit_enabled_ready", self._runtimes[SERVICE], self._services, self._instruments)
+        note_jit_states(
+            "jit_enabled_ready", self._runtimes[SERVICE], self._services, self._instruments
+        )
         self._deadline_s = calling_s(self._cell, self._system, method)
 
     def warm_up(self) -> None:
@@ -172,7 +195,9 @@ class CellRun(ExitStack):
             self._is_warm = True
 
     def try_slice(self, part: Slice) -> None:
-        """Let the clients send for a trial, which shows how long requests take. It counts if an answer is missing."""
+        """Let the clients send for a trial, which shows how long requests take. It counts if an
+        answer is missing.
+        """
         self.take_turn(part)
         self._is_warm = True
         for client, line in self._turns[-1].lines.items():
@@ -185,7 +210,9 @@ class CellRun(ExitStack):
 
     @property
     def has_timed_out(self) -> bool:
-        """Return whether an answer did not come in time. Then the cell has failed, so that it need not go on."""
+        """Return whether an answer did not come in time. Then the cell has failed, so that it need
+        not go on.
+        """
         return any(map(has_timed_out, self._turns[-1].lines.values())) if self._turns else False
 
     def memory_bytes(self) -> int:
@@ -194,7 +221,9 @@ class CellRun(ExitStack):
         return usage_of(pids)["pss_bytes"]
 
     def begin(self) -> None:
-        """Begin the measured part: reset the services' counters, and start to watch the cell's processes."""
+        """Begin the measured part: reset the services' counters, and start to watch the cell's
+        processes.
+        """
         if self._is_warm:
             self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
         self._marks = read_counters(self._instruments)
@@ -204,12 +233,17 @@ class CellRun(ExitStack):
             child.wake()
             child.idle_ns = 0
         self._beside_ns.clear()
-        served = [address for of_one in self._sockets for address in of_one] if self._already_runs else ()
+        served = (
+            [address for of_one in self._sockets for address in of_one]
+            if self._already_runs
+            else ()
+        )
         self._marked = self.places.mark(served)
 
     @property
     def waiting_pids(self) -> dict[Child, list[int]]:
-        """Return the pids of the processes whose waiting time for a CPU core is sampled, by child process.
+        """Return the pids of the processes whose waiting time for a CPU core is sampled, by child
+        process.
 
         Services that already ran, and processes on other hosts, are left out.
         """
@@ -217,13 +251,17 @@ class CellRun(ExitStack):
         for child in self._clients if self._already_runs else self.children.started:
             pid = child.process.pid
             if not child.place.name:
-                pids[child] = tree(pid) if self._system.hosted and child in self._services else [pid]
+                pids[child] = (
+                    tree(pid) if self._system.hosted and child in self._services else [pid]
+                )
         return pids
 
     def take_turn(self, part: Slice | None = None) -> None:
-        """Let the clients send requests, and wait for the clients' results. Do nothing after a time-out.
+        """Let the clients send requests, and wait for the clients' results. Do nothing after a
+        time-out.
 
-        part: the slice to send in, over whose first cycle the connections begin; None for the method's load
+        part: the slice to send in, over whose first cycle the connections begin; None for the
+            method's load
         """
         if self.has_timed_out:
             return
@@ -235,10 +273,14 @@ class CellRun(ExitStack):
         used_ns = self._bench.beside.cpu_ns()
         released_ns = self.places.release(self._clients, part)
         slice_s = (part.lead_ns + part.length_ns) / 1e9 if part else 0.0
-        lines = self.children.await_lines(self._clients, RESULT, CALLING, self._deadline_s + slice_s)
+        lines = self.children.await_lines(
+            self._clients, RESULT, CALLING, self._deadline_s + slice_s
+        )
         self._beside_ns += self._bench.beside.cpu_ns() - used_ns
         part = replace(part, at_ns=released_ns) if part else None
-        self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
+        self._turns.append(
+            Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines)
+        )
         if part:
             for child in self.children.started:
                 child.rest()
@@ -259,13 +301,17 @@ class CellRun(ExitStack):
             raise ChildFailed(self._group.exceeded)
         windows, host = self._windows(), self._services[0].place.name
         counted = [places.window(host, *window) for window in windows]
-        collected = collections_within(counted, self._instruments, self._marks, places.to_service_clock)
+        collected = collections_within(
+            counted, self._instruments, self._marks, places.to_service_clock
+        )
         faults = service_faults(self._runtimes[SERVICE], self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
         hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)
         by_client = [client.result for client in self._clients]
         ended_ns = places.to_service_clock(windows[-1].end_ns)
-        self._service_window = TimeWindow(start_ns=places.window(host, *whole).start_ns, end_ns=ended_ns)
+        self._service_window = TimeWindow(
+            start_ns=places.window(host, *whole).start_ns, end_ns=ended_ns
+        )
         timelines: dict[str, list[CumulativeTime | None]] = {
             COLLECTION: [],
             SERVICE: [*map(waits.get, self._services)],
@@ -279,17 +325,27 @@ class CellRun(ExitStack):
         part = turns[0].part
         if part and not self._cell.rate:
             faults += littles_law(by_client, windows)
-        figures = client_fields(by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows)
+        figures = client_fields(
+            by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows
+        )
         if figures["status"] == "failed":
             figures["reason"] = self._explained(figures["reason"], by_client)
-        self.pace = Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0) if by_client else self.pace
+        self.pace = (
+            Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0)
+            if by_client
+            else self.pace
+        )
         own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
         idle_ns = max(0, whole.length_ns - own_ns)
         figures |= machine_fields(machines, hosts, own_ns) | {
             "start_ns": self._ready_ns,
-            "slow": slow_requests([client.get(SLOW) for client in by_client], timelines, figures["latency"], windows),
+            "slow": slow_requests(
+                [client.get(SLOW) for client in by_client], timelines, figures["latency"], windows
+            ),
             "turns": self._turns_summary(part, idle_ns) if part else {},
-            "beside": {name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
+            "beside": {
+                name: round(self._beside_ns[name] * share) for name in self._bench.beside.running
+            },
             "services": [
                 {"service_id": number, **self._redactor.json(service.result)}
                 for number, service in enumerate(self._services)
@@ -297,7 +353,7 @@ class CellRun(ExitStack):
         }
         self._result = replace(self._result, **figures)
 
-    # ---- parts of steps ------------------------------------------------------------------------------------------
+    # ---- parts of steps --------------------------------------------------------------------------
 
     def _open_children(self) -> None:
         self.children = self.enter_context(Children(self._bench.sandbox, self._bench.method))
@@ -310,7 +366,9 @@ class CellRun(ExitStack):
         Return the share of the clients' answers that count.
         """
         lines = self._end_children()
-        note_jit_states("jit_enabled_end", self._runtimes[SERVICE], self._services, self._instruments)
+        note_jit_states(
+            "jit_enabled_end", self._runtimes[SERVICE], self._services, self._instruments
+        )
         for service, line in lines.items():
             take_service_result(service, line)
         for client in self._clients:
@@ -327,7 +385,9 @@ class CellRun(ExitStack):
             if len(parts) > 1:  # between its turns, other arms had theirs
                 result.pop(SLICES, None)
             if first := result.get("first_wrong"):  # its request is only a name, and has no secrets
-                result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
+                result["first_wrong"] = first | self._redactor.json(
+                    {key: first[key] for key in ("got", "expected")}
+                )
         check_load(self._cell, self._system, self._clients, self._services)
         share = counted_share([client.result for client in self._clients])
         for service in self._services:
@@ -335,8 +395,12 @@ class CellRun(ExitStack):
         return share
 
     def _end_children(self) -> dict[Child, Json]:
-        """End the services; clients that measure in slices end first. Return the last output line of each service."""
-        if self._turns[0].part:  # because an ending server waits for open connections, gunicorn for two seconds
+        """End the services; clients that measure in slices end first. Return the last output line
+        of each service.
+        """
+        if self._turns[
+            0
+        ].part:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
                 client.process.close_stdin()
             for client in self._clients:
@@ -345,7 +409,9 @@ class CellRun(ExitStack):
             service.process.close_stdin()
         when = message("at the end of the measurement")
         lines = self.children.await_lines(self._services, RESULT, when, END_DEADLINE_S)
-        if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
+        if (
+            self._system.hosted
+        ):  # otherwise a user's ending processes would count as load from other processes
             for service in self._services:
                 service.process.wait(END_DEADLINE_S)
         return lines
@@ -355,7 +421,9 @@ class CellRun(ExitStack):
 
         clients: the checked results of the clients
         """
-        raised = next(filter(None, (service.result.get("raised") for service in self._services)), "")
+        raised = next(
+            filter(None, (service.result.get("raised") for service in self._services)), ""
+        )
         if raised:
             note = message("the service raised {error}", error=raised)
             reason = chained([reason, self._redactor.message(note)])
@@ -363,15 +431,20 @@ class CellRun(ExitStack):
         return replace(chained([reason, starvation]), code=STARVED) if starvation else reason
 
     def _starvation(self, clients: Sequence[Json]) -> Message:
-        """Return the cause if some connections to a user's service got no answer at all, but others did."""
+        """Return the cause if some connections to a user's service got no answer at all, but others
+        did.
+        """
         starved = sum(client.get("starved", 0) for client in clients)
         connections = self._cell.num_clients * self._cell.num_connections_per_client
         if not 0 < starved < connections or not self._system.user_service:
             return NOTHING
         return message(
-            "{starved} of {connections} connections got no answer within {limit_s:g} s, although others did: the "
-            "service has fewer threads than connections, limits the number of connections, has a full listen queue "
-            "(backlog), or takes longer for these requests. Use at most {most} connections (NUM_CLIENTS x "
+            "{starved} of {connections} connections got no answer within {limit_s:g} s, although "
+            "others did: the "
+            "service has fewer threads than connections, limits the number of connections, has a "
+            "full listen queue "
+            "(backlog), or takes longer for these requests. Use at most {most} connections "
+            "(NUM_CLIENTS x "
             "NUM_CONNECTIONS_PER_CLIENT), or give the service more threads",
             starved=starved,
             connections=connections,
@@ -382,10 +455,13 @@ class CellRun(ExitStack):
     def _windows(self) -> list[TimeWindow]:
         """Return the time windows in which answers are counted, on the orchestrator's clock."""
         if parts := [turn.part for turn in self._turns if turn.part]:
-            return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
+            return [
+                TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts
+            ]
         released_ns = self._turns[0].released_ns
         ends_ns = [
-            child.result["finished_ns"] - self.places.window(child.place.name, released_ns, 0).start_ns
+            child.result["finished_ns"]
+            - self.places.window(child.place.name, released_ns, 0).start_ns
             for child in self._clients
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
@@ -406,34 +482,52 @@ class CellRun(ExitStack):
         }
 
     def _start_services(self) -> None:
-        """Start the services. Send each service its settings and a folder for its sockets. Raises ChildFailed.
+        """Start the services. Send each service its settings and a folder for its sockets. Raises
+        ChildFailed.
 
-        Environment variables start the parts that run inside a service. The child of a user's command is sent these
-        variables instead, and passes them on to the command.
+        Environment variables start the parts that run inside a service. The child of a user's
+        command is sent these variables instead, and passes them on to the command.
         """
         self._services = self._start(SERVICE, len(self._instruments))
-        config = {**self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
+        config = {
+            **self.places.service_line(),
+            **self._runtimes[SERVICE].child_config(self._system),
+        }
         self._start_deadline_s = starting_s(config)
         join = {"join": self._group.join} if self._system.hosted else {}
-        for service_id, (service, inside) in enumerate(zip(self._services, self._instruments, strict=True)):
-            place = {"folder": service.place.folder, "cpus": service.place.cpus(self._bench.method.pin_services)}
+        for service_id, (service, inside) in enumerate(
+            zip(self._services, self._instruments, strict=True)
+        ):
+            place = {
+                "folder": service.place.folder,
+                "cpus": service.place.cpus(self._bench.method.pin_services),
+            }
             own = {"service_id": service_id, "inside": inside.variables, **join}
             service.tell({**self._cell.to_json(), **place, **config, **own})
 
     def _ready_services(self) -> list[list[str]]:
-        """Wait until all services listen, and return each service's addresses. Raises ChildFailed."""
-        lines = self.children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
+        """Wait until all services listen, and return each service's addresses. Raises
+        ChildFailed.
+        """
+        lines = self.children.await_lines(
+            self._services, READY, BEFORE_READY, self._start_deadline_s
+        )
         check_runtime(self._runtimes[SERVICE], lines)
         return addresses(lines)
 
     def _start(self, role: str, count: int) -> list[Child]:
         """Start *count* children of *role*."""
         runtime, is_service = self._runtimes[role], role == SERVICE
-        is_inside = is_service and not self._system.hosted  # the child of a user's command starts the parts inside it
+        is_inside = (
+            is_service and not self._system.hosted
+        )  # the child of a user's command starts the parts inside it
         started = []
         for number in range(count):
             place = self.places.of(role, number) or self.children.here
-            command = [*(self._group.join if is_inside else ()), *place.command(runtime, self._system, role)]
+            command = [
+                *(self._group.join if is_inside else ()),
+                *place.command(runtime, self._system, role),
+            ]
             variables = {
                 **runtime.variables,
                 **(self._bench.beside.variables if is_service else {}),
@@ -445,7 +539,9 @@ class CellRun(ExitStack):
             started.append(child)
         return started
 
-    def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
+    def _confirm(
+        self, children: Sequence[Child], word: str, when: Message, deadline_s: float
+    ) -> None:
         """Send a command such as `reset` to the children, and wait until each child confirms it."""
         for child in children:
             child.tell(word)

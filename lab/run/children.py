@@ -1,4 +1,5 @@
-"""Child processes and the lines that they exchange with the orchestrator, as docs/child-contract.md defines them.
+"""Child processes and the lines that they exchange with the orchestrator, as docs/child-contract.md
+defines them.
 
 Process and Place are for this machine; lab.hosts derives those of other hosts from them.
 """
@@ -50,7 +51,9 @@ class Process:
 
     stderr: HeadTailBuffer
 
-    def __init__(self, command: Sequence[str], process_group: int, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, command: Sequence[str], process_group: int, variables: Mapping[str, str]
+    ) -> None:
         self.stderr = self._output = ProcessOutput()
         try:
             self._process = start_child(command, process_group, variables, self._output.write_end)
@@ -85,7 +88,9 @@ class Process:
         self._stdin.close()
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return the exit status, negative for a signal; None if the child has not ended in time."""
+        """Return the exit status, negative for a signal; None if the child has not
+        ended in time.
+        """
         with suppress(subprocess.TimeoutExpired):
             return self._process.wait(deadline_s)
         return None
@@ -95,7 +100,9 @@ class Process:
         self._process.kill()
 
     def close(self) -> None:
-        """Wait until the child has ended, and close its streams. It must have ended or been killed."""
+        """Wait until the child has ended, and close its streams. It must have ended or
+        been killed.
+        """
         self._process.wait()
         self._stdin.close()
         self._stdout.close()
@@ -108,7 +115,8 @@ class Place:
 
     name: the host's name, "" for this machine
     folder: for sockets
-    process_group: the group that helpers of gilscope join; None for that of the process that starts them
+    process_group: the group that helpers of gilscope join; None for that of the process that starts
+        them
     pids: processes that belong to the run besides this process
     before: the offset of its clock before the last timed windows, or when it was connected
     clock: the mean offset during these windows, once they are over
@@ -127,21 +135,27 @@ class Place:
         """Start a child, and return it. Raises OSError if its program cannot be started."""
         return Process(command, self._sandbox.process_group, variables)
 
-    def call(self, kind: Any, function: Callable[..., Any], *arguments: Any, deadline_s: float = 0.0) -> Any:
-        """Call *function* on the host, and return its answer, which is of the type *kind*. Raises GilscopeError.
+    def call(
+        self, kind: Any, function: Callable[..., Any], *arguments: Any, deadline_s: float = 0.0
+    ) -> Any:
+        """Call *function* on the host, and return its answer, which is of the type *kind*. Raises
+        GilscopeError.
 
         deadline_s: how long a call on another host may take
         """
         return function(*arguments)
 
     def begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a generator function on the host up to its `yield`. Return what finish() needs. Raises GilscopeError."""
+        """Run a generator function on the host up to its `yield`. Return what finish() needs.
+        Raises GilscopeError.
+        """
         begun = function(*arguments)
         next(begun)
         return begun
 
     def finish(self, kind: Any, begun: Any, deadline_s: float = 0.0) -> Any:
-        """Run a generator function on the host to its end, and return its result, of the type *kind*.
+        """Run a generator function on the host to its end, and return its result, of the type
+        *kind*.
 
         Raises GilscopeError.
         """
@@ -151,7 +165,9 @@ class Place:
             return end.value
 
     def offset(self) -> ClockOffset:
-        """Measure the offset of the host's clock to the orchestrator's clock. Raises ChildFailed."""
+        """Measure the offset of the host's clock to the orchestrator's clock. Raises
+        ChildFailed.
+        """
         return SAME_CLOCK
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
@@ -159,7 +175,9 @@ class Place:
         return runtime.command(system, role)
 
     def cpus(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Return the CPUs of the machine to pin children to. *numbers* are those that the user chose."""
+        """Return the CPUs of the machine to pin children to. *numbers* are those that the user
+        chose.
+        """
         return numbers
 
     def version(self, runtime: AnyRuntime) -> str:
@@ -175,8 +193,10 @@ class Child:
     """A service or client that was started as a child process.
 
     name: such as 'Service 2 of 4'
-    noted: keys that the orchestrator adds to its result: the program that a native child runs, and JIT states
-    result: the content of its last line, once that was checked (lab.run.contract), with the keys in *noted*
+    noted: keys that the orchestrator adds to its result: the program that a native child runs, and
+        JIT states
+    result: the content of its last line, once that was checked (lab.run.contract), with the keys in
+        *noted*
     idle_ns: the CPU time that it and its descendants used between its time slices
     is_observer: whether it only observes a service that the user runs
     """
@@ -184,13 +204,22 @@ class Child:
     is_observer = False
 
     def __init__(
-        self, name: Message, runtime: str, command: Sequence[str], place: Place, variables: Mapping[str, str]
+        self,
+        name: Message,
+        runtime: str,
+        command: Sequence[str],
+        place: Place,
+        variables: Mapping[str, str],
     ) -> None:
         try:
             self.process = place.start(command, variables)
         except OSError as error:
-            failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
-            raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
+            failed = message(
+                "could not be started: {program}: {error}", program=command[0], error=error.strerror
+            )
+            raise ChildFailed(
+                "{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed
+            ) from error
         self.place = place
         self._name = name
         self._runtime = runtime
@@ -208,7 +237,9 @@ class Child:
         """Return the child's name for messages, such as 'Service 2 of 4 (3.14t, pid 812)'."""
         known: Json = {"child": self._name, "runtime": self._runtime, "pid": self.process.pid}
         if self.place.name:
-            return message("{child} ({runtime}, pid {pid} on host {host})", **known, host=self.place.name)
+            return message(
+                "{child} ({runtime}, pid {pid} on host {host})", **known, host=self.place.name
+            )
         return message("{child} ({runtime}, pid {pid})", **known)
 
     def tell(self, line: Json | str) -> None:
@@ -226,7 +257,8 @@ class Child:
         self.at_end = not data
         if len(self._unread) > MAX_LINE_BYTES:
             fault = message(
-                "wrote more than {size_mib} MiB to stdout, in one line or in lines that gilscope did not ask for. "
+                "wrote more than {size_mib} MiB to stdout, in one line or in lines that gilscope "
+                "did not ask for. "
                 "The output begins: {start}",
                 size_mib=MAX_LINE_BYTES >> 20,
                 start=repr(bytes(self._unread[:200])),
@@ -235,7 +267,9 @@ class Child:
             raise failed(self, fault)
 
     def line(self) -> Json | None:
-        """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is no JSON object."""
+        """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is
+        no JSON object.
+        """
         end = self._unread.find(b"\n")
         if end < 0:
             return None
@@ -246,7 +280,8 @@ class Child:
             self._failure = _failure(line[FAILED], len(text)) if FAILED in line else NOTHING
         except (ValueError, RecursionError, Misfit):
             fault = message(
-                "wrote {text} to stdout, but docs/child-contract.md requires one JSON object per line.",
+                "wrote {text} to stdout, but docs/child-contract.md requires one JSON object per "
+                "line.",
                 text=repr(text[:200]),
             )
             raise failed(self, fault) from None
@@ -257,7 +292,9 @@ class Child:
         return last_text(self.process.stderr.content(), STDERR_TAIL_BYTES)
 
     def notices(self) -> list[str]:
-        """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.switching)."""
+        """Return CPython's warnings about threads or the GIL in the child's stderr (see
+        lab.gil.switching).
+        """
         return notices(self.process.stderr.text())
 
     def rest(self) -> None:
@@ -271,7 +308,9 @@ class Child:
         """
         if before := self._ran_ns:
             now = self.place.ran_ns(self.process.pid)
-            self.idle_ns += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())
+            self.idle_ns += sum(
+                max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items()
+            )
         self._ran_ns = {}
 
     def exit_report(self, when: Message) -> Message:
@@ -283,7 +322,9 @@ class Child:
             return replace(self.process.lost, code=when.code)
         status = self.process.wait()
         assert status is not None, "wait() without a deadline returns a status"
-        how = message("{child} {ending} {when}.", child=self.label, ending=describe_exit(status), when=when)
+        how = message(
+            "{child} {ending} {when}.", child=self.label, ending=describe_exit(status), when=when
+        )
         with suppress(ChildFailed):
             while self.line():
                 pass
@@ -293,14 +334,20 @@ class Child:
         return replace(chained([how, why], SENTENCES), code=when.code)
 
     def last_lines(self) -> Message:
-        """Return a sentence with the end of the child's stderr, or NOTHING if the child wrote nothing."""
+        """Return a sentence with the end of the child's stderr, or NOTHING if the child wrote
+        nothing.
+        """
         if lines := self.stderr_tail():
-            return message("The last lines that the child process wrote to stderr: {output}", output=lines)
+            return message(
+                "The last lines that the child process wrote to stderr: {output}", output=lines
+            )
         return NOTHING
 
 
 def _failure(reason: Any, size_bytes: int) -> Message:
-    """Parse the reason that a child gave for its failure. Raises Misfit if the reason is too long or not a message."""
+    """Parse the reason that a child gave for its failure. Raises Misfit if the reason is too long
+    or not a message.
+    """
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
     return verbatim(reason) if isinstance(reason, str) else decoded(reason, Message)
@@ -312,20 +359,27 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 
 
 class Children(ExitStack):
-    """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends.
+    """The child processes of one cell, with a folder for their sockets. All are killed when the
+    `with` block ends.
 
     started: the children, in the order of their start
     """
 
     def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
-        """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
+        """Raise BadInput if the CPU and memory limits of *method* cannot be enforced
+        on this host.
+        """
         super().__init__()
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.callback(shutil.rmtree, self.folder, ignore_errors=True)  # a child's descendant may still write there
+        self.callback(
+            shutil.rmtree, self.folder, ignore_errors=True
+        )  # a child's descendant may still write there
         self.here = Place(sandbox, self.folder)
         self.started: list[Child] = []
         self._outputs = self.enter_context(closing(OutputReader()))
-        self.group = self.enter_context(service_group(method, sandbox, os.path.basename(self.folder)))
+        self.group = self.enter_context(
+            service_group(method, sandbox, os.path.basename(self.folder))
+        )
         self.callback(self._end_all)
 
     def _end_all(self) -> None:
@@ -342,7 +396,8 @@ class Children(ExitStack):
         variables: Mapping[str, str] = MappingProxyType({}),
         place: Place | None = None,
     ) -> Child:
-        """Start a child process, and return the child. Raises ChildFailed if its program cannot be started.
+        """Start a child process, and return the child. Raises ChildFailed if its program cannot be
+        started.
 
         variables: added to its environment
         place: where it runs; None for this machine
@@ -353,11 +408,14 @@ class Children(ExitStack):
             self._outputs.watch(child.process.stderr)
         return child
 
-    def await_lines(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> dict[Child, Json]:
-        """Wait for one line from each child in *speakers*, and return the lines. Each line must have the key *key*.
+    def await_lines(
+        self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
+    ) -> dict[Child, Json]:
+        """Wait for one line from each child in *speakers*, and return the lines. Each line must
+        have the key *key*.
 
-        Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
-        passes.
+        Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks
+        *key*, or the deadline passes.
         """
         lines: dict[Child, Json] = {}
         until = monotonic() + deadline_s
@@ -366,17 +424,24 @@ class Children(ExitStack):
                 if not child.at_end:
                     selector.register(child.process, selectors.EVENT_READ, child)
             while True:
-                lines |= {child: line for child in speakers if child not in lines and (line := child.line())}
+                lines |= {
+                    child: line
+                    for child in speakers
+                    if child not in lines and (line := child.line())
+                }
                 self._expect_alive(lines, when)
                 if len(lines) == len(speakers):
                     break
                 if monotonic() >= until:
-                    raise ChildFailed(_late([child for child in speakers if child not in lines], when, deadline_s))
+                    raise ChildFailed(
+                        _late([child for child in speakers if child not in lines], when, deadline_s)
+                    )
                 self._hear_ready(selector, until - monotonic())
         for child in speakers:
             if key not in lines[child]:
                 fault = message(
-                    "wrote {line} {when}, but docs/child-contract.md requires the key {key} in this line.",
+                    "wrote {line} {when}, but docs/child-contract.md requires the key {key} in "
+                    "this line.",
                     line=shown(lines[child]),
                     when=when,
                     key=repr(key),
@@ -394,8 +459,12 @@ class Children(ExitStack):
             while not self._hear_ready(selector):
                 self._expect_alive({}, WHILE_SERVING)
 
-    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
-        """Read what the children wrote. Return whether *selector* watches an input file, and that file has ended."""
+    def _hear_ready(
+        self, selector: selectors.BaseSelector, patience_s: float | None = None
+    ) -> bool:
+        """Read what the children wrote. Return whether *selector* watches an input file, and that
+        file has ended.
+        """
         has_ended = False
         for key, _ in selector.select(patience_s):
             child = key.data
@@ -415,8 +484,15 @@ class Children(ExitStack):
 
 def _late(silent: Sequence[Child], when: Message, deadline_s: float) -> Message:
     first, others = silent[0], len(silent) - 1
-    who = message("{child} and {others} more", child=first.label, others=others) if others else first.label
+    who = (
+        message("{child} and {others} more", child=first.label, others=others)
+        if others
+        else first.label
+    )
     silence = message(
-        "{children} wrote no line to stdout for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when
+        "{children} wrote no line to stdout for {wait_s:.0f} s {when}.",
+        children=who,
+        wait_s=deadline_s,
+        when=when,
     )
     return replace(chained([silence, first.last_lines()], SENTENCES), code=when.code)

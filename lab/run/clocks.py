@@ -1,4 +1,6 @@
-"""The offset between the monotonic clocks of two hosts, and whether clients sent during the same time."""
+"""The offset between the monotonic clocks of two hosts, and whether clients sent during the same
+time.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,16 +27,22 @@ SAME_CLOCK = ClockOffset(offset_ns=0, error_ns=0)
 
 
 def estimate(sent_ns: int, there_ns: int, back_ns: int) -> ClockOffset:
-    """Estimate the clock offset, assuming that the other clock was read in the middle of the round trip.
+    """Estimate the clock offset, assuming that the other clock was read in the middle of the round
+    trip.
 
-    sent_ns: when the question was sent; there_ns: the other clock's time; back_ns: when the answer came
+    sent_ns: when the question was sent; there_ns: the other clock's time; back_ns: when the answer
+        came
     Source: RFC 5905, section 8.
     """
-    return ClockOffset(offset_ns=there_ns - (sent_ns + back_ns) // 2, error_ns=(back_ns - sent_ns + 1) // 2)
+    return ClockOffset(
+        offset_ns=there_ns - (sent_ns + back_ns) // 2, error_ns=(back_ns - sent_ns + 1) // 2
+    )
 
 
 def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
-    """Return the mean of two estimates of the clock offset, with an error that includes the drift of the clocks."""
+    """Return the mean of two estimates of the clock offset, with an error that includes the drift
+    of the clocks.
+    """
     drift_ns = after.offset_ns - before.offset_ns
     return ClockOffset(
         offset_ns=before.offset_ns + drift_ns // 2,
@@ -56,7 +64,8 @@ def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> lis
         return []
     return [
         message(
-            "all clients were sending requests at the same time for only {share:.0%} of the measured time, but at "
+            "all clients were sending requests at the same time for only {share:.0%} of the "
+            "measured time, but at "
             "least {least:.0%} is required",
             share=max(0.0, share),
             least=LEAST_OVERLAP,

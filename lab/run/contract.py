@@ -1,7 +1,8 @@
-"""Checks the JSON lines that children send: the value of each key, and whether values of several keys agree.
+"""Checks the JSON lines that children send: the value of each key, and whether values of several
+keys agree.
 
-A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does not reach
-result.json. The error names the child.
+A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does
+not reach result.json. The error names the child.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,16 +22,32 @@ from record.decode import Kind, Misfit, decoded, shown, shown_key
 
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
-OURS = ("client_id", "service_id", "program", "notices", "pauses")  # keys that the orchestrator adds to a child's keys
+OURS = (
+    "client_id",
+    "service_id",
+    "program",
+    "notices",
+    "pauses",
+)  # keys that the orchestrator adds to a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting", "lag")
 SLOW, SLICES = "slow", "slices"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
-CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)
+CLIENT_MUST = (
+    "finished_ns",
+    "requests",
+    "answered",
+    "wrong",
+    "completion_ns",
+    "errors",
+    "latency",
+    *GIL,
+)
 SERVICE_MUST = ("requests", *GIL)
 
 
 def addresses(lines: Mapping[Child, Json]) -> list[list[str]]:
-    """Return the addresses in each service's `ready` line. Raises ChildFailed if they are missing or malformed.
+    """Return the addresses in each service's `ready` line. Raises ChildFailed if they are missing
+    or malformed.
 
     Two services at one address are an error, because either service might get a request.
     """
@@ -58,7 +75,9 @@ def check_done(lines: Mapping[Child, Json], word: str) -> None:
 
 
 def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
-    """Raise ChildFailed if a Python child does not run the expected version. Store the facts of native programs."""
+    """Raise ChildFailed if a Python child does not run the expected version. Store the facts of
+    native programs.
+    """
     for child, line in lines.items():
         expected = child.place.version(runtime)
         _expect(child, line, ("runtime",))
@@ -78,7 +97,9 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
 
 
 def has_timed_out(line: Json) -> bool:
-    """Return whether a result line, which is not yet checked, counts a request without an answer in time."""
+    """Return whether a result line, which is not yet checked, counts a request without an answer in
+    time.
+    """
     errors = line[RESULT].get("errors") if isinstance(line[RESULT], dict) else None
     return isinstance(errors, dict) and TIMEOUT in errors
 
@@ -94,18 +115,22 @@ def take_client_result(child: Child, line: Json) -> None:
             if name in result:
                 Histogram.check(result[name])
         except ValueError as error:
-            fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=error)
+            fault = message(
+                "sent {key}, which is not a valid histogram: {error}.", key=name, error=error
+            )
             raise failed(child, fault) from error
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
     if answered > requests:
         accepted = message(
-            "a number of answered requests of at most {requests}, the client's total number of requests",
+            "a number of answered requests of at most {requests}, the client's total number of "
+            "requests",
             requests=requests,
         )
         raise _unlike(child, "answered", answered, accepted)
     if result["wrong"] > answered:
         accepted = message(
-            "a number of wrong answers of at most {answered}, the total number of answers to the client",
+            "a number of wrong answers of at most {answered}, the total number of answers to the "
+            "client",
             answered=answered,
         )
         raise _unlike(child, "wrong", result["wrong"], accepted)
@@ -120,7 +145,9 @@ def take_client_result(child: Child, line: Json) -> None:
 
 
 def take_service_result(child: Child, line: Json) -> None:
-    """Check a service's last line, and store it, with CPython's warnings, as the result. Raises ChildFailed."""
+    """Check a service's last line, and store it, with CPython's warnings, as the result. Raises
+    ChildFailed.
+    """
     child.result = _result(line, child, ServiceLine, SERVICE_MUST)
     if notices := child.notices():
         child.result["notices"] = notices
@@ -129,8 +156,8 @@ def take_service_result(child: Child, line: Json) -> None:
 def check_times(client: Child, window: TimeWindow, services: int) -> None:
     """Raise ChildFailed if the times that a client reports are outside of its time window.
 
-    This includes its slow requests, which must also name an existing service, and its answers by time.
-    window: from the client's release to its result line, on the monotonic clock of its host
+    This includes its slow requests, which must also name an existing service, and its answers by
+    time. window: from the client's release to its result line, on the monotonic clock of its host
     services: the number of services
     """
     result, latest_ns = client.result, window.end_ns + CLOCK_SLACK_NS
@@ -139,21 +166,32 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         ("completion_ns", 1, latest_ns - window.start_ns),
     ):
         if not low <= result[key] <= high:
-            raise _unlike(client, key, result[key], message("a whole number from {low} to {high}", low=low, high=high))
+            raise _unlike(
+                client,
+                key,
+                result[key],
+                message("a whole number from {low} to {high}", low=low, high=high),
+            )
     for request in result.get(SLOW, {}).get("requests", ()):
         start_ns, latency_ns, service_id = request
         if service_id >= services or start_ns + latency_ns > latest_ns:
             accepted = message(
-                "requests to services 0 to {last} that ended at {end} ns or earlier", last=services - 1, end=latest_ns
+                "requests to services 0 to {last} that ended at {end} ns or earlier",
+                last=services - 1,
+                end=latest_ns,
             )
             raise _unlike(client, SLOW, request, accepted)
     if SLICES in result:
         said, count = result[SLICES], result["latency"]["count"]
         width_ns, counts = said["width_ns"], said["counts"]
-        least_ns, last_ns = window.start_ns - width_ns, said["start_ns"] + (len(counts) - 1) * width_ns
+        least_ns, last_ns = (
+            window.start_ns - width_ns,
+            said["start_ns"] + (len(counts) - 1) * width_ns,
+        )
         if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
             accepted = message(
-                "at most {count} answers in total, all in time slices that begin between {low} ns and {high} ns on the "
+                "at most {count} answers in total, all in time slices that begin between {low} ns "
+                "and {high} ns on the "
                 "client's monotonic clock",
                 count=count,
                 low=least_ns,
@@ -162,11 +200,13 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
             raise _unlike(client, SLICES, said, accepted)
 
 
-def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
+def check_load(
+    cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]
+) -> None:
     """Raise ChildFailed if the results of the clients and services contradict each other.
 
-    The results contradict each other in two cases: all requests were answered, but one service got none; or the
-    services counted another number of requests than the clients.
+    The results contradict each other in two cases: all requests were answered, but one service got
+    none; or the services counted another number of requests than the clients.
     """
     said = [client.result for client in clients]
     if not said or any(client["errors"] or client["wrong"] for client in said):
@@ -180,8 +220,8 @@ def check_load(cell: Cell, system: System, clients: Sequence[Child], services: S
 def check_latencies(client: Child, cell: Cell, system: System, services: int) -> None:
     """Raise ChildFailed if a client's latencies add up to more time than its workers had.
 
-    In a closed loop, each worker has one request under way. At a fixed rate, latency begins when a request is due, so
-    it is not checked. Other load generators are not checked.
+    In a closed loop, each worker has one request under way. At a fixed rate, latency begins when a
+    request is due, so it is not checked. Other load generators are not checked.
     """
     workers = _workers(cell, system, services)
     spent_ns = client.result["latency"]["histogram"]["total_ns"]
@@ -192,7 +232,9 @@ def check_latencies(client: Child, cell: Cell, system: System, services: int) ->
 
 
 def _workers(cell: Cell, system: System, services: int) -> int:
-    """Return how many requests a client has under way; 0 if a system's own client distributes them in its own way."""
+    """Return how many requests a client has under way; 0 if a system's own client distributes them
+    in its own way.
+    """
     if "NUM_CONNECTIONS_PER_CLIENT" in cell.reads:
         return cell.num_connections_per_client
     return 0 if system.client else services
@@ -201,8 +243,9 @@ def _workers(cell: Cell, system: System, services: int) -> int:
 def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], workers: int) -> None:
     """Raise ChildFailed if a service got no request although all requests were answered.
 
-    Then another process answered in its place, such as a second service that shares its port by SO_REUSEPORT.
-    Not checked: fewer connections than services, too few requests to reach all services, services that do not count.
+    Then another process answered in its place, such as a second service that shares its port by
+    SO_REUSEPORT. Not checked: fewer connections than services, too few requests to reach all
+    services, services that do not count.
     """
     answered = sum(client["answered"] for client in clients)
     if workers < len(services) or answered < ENOUGH_REQUESTS * workers:
@@ -210,7 +253,8 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
     for service in services:
         if service.result.get("counted", True) and not service.result["requests"]:
             fault = message(
-                "received no request, but the clients received {requests} answers. Another process answers at the "
+                "received no request, but the clients received {requests} answers. Another process "
+                "answers at the "
                 "service's address.",
                 requests=answered,
             )
@@ -218,18 +262,22 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
 
 
 def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
-    """Raise ChildFailed if the services count more or fewer requests than the clients count answers.
+    """Raise ChildFailed if the services count more or fewer requests than the clients count
+    answers.
 
-    This is checked if services count and every request got a right answer. Other load generators may stop with
-    requests under way, so for them the services may count more.
+    This is checked if services count and every request got a right answer. Other load generators
+    may stop with requests under way, so for them the services may count more.
     """
     if not all(service.result.get("counted", True) for service in services):
         return
     answered = sum(client["answered"] + client.get("uncounted", 0) for client in clients)
     requests = sum(service.result["requests"] for service in services)
-    if requests < answered or (requests > answered and not any("said" in client for client in clients)):
+    if requests < answered or (
+        requests > answered and not any("said" in client for client in clients)
+    ):
         raise ChildFailed(
-            "The services counted {requests} answered requests, but the clients counted {answered} answers. One of "
+            "The services counted {requests} answered requests, but the clients counted {answered} "
+            "answers. One of "
             "the two counts is wrong.",
             requests=requests,
             answered=answered,
@@ -241,9 +289,13 @@ def _result(line: Json, child: Child, kind: type[Any], must: Sequence[str]) -> d
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("a JSON object"))
     _expect(child, said, must)
-    result: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
+    result: dict[str, Any] = _decoded(
+        child, "", {key: said[key] for key in said if key not in OURS}, kind
+    )
     for key in GIL:
-        if result[key] is None and result.get("counted", True):  # nobody can read the state of some users' services
+        if result[key] is None and result.get(
+            "counted", True
+        ):  # nobody can read the state of some users' services
             raise _unlike(child, key, None, message("true or false"))
     return {**result, **child.noted}
 
@@ -251,10 +303,15 @@ def _result(line: Json, child: Child, kind: type[Any], must: Sequence[str]) -> d
 def _expect(child: Child, line: Json, must: Sequence[str]) -> None:
     """Raise ChildFailed if a required key (*must*) is missing from *line*."""
     if missing := ", ".join(key for key in must if key not in line):
-        raise failed(child, message("did not send {keys}, which docs/child-contract.md requires.", keys=missing))
+        raise failed(
+            child,
+            message("did not send {keys}, which docs/child-contract.md requires.", keys=missing),
+        )
 
 
-def _decoded(child: Child, key: str, value: Any, kind: type[Kind], *, all_known: bool = True) -> Kind:
+def _decoded(
+    child: Child, key: str, value: Any, kind: type[Kind], *, all_known: bool = True
+) -> Kind:
     try:
         return decoded(value, kind, key, all_known=all_known)
     except Misfit as misfit:

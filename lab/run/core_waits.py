@@ -1,8 +1,10 @@
-"""Samples how long the threads of a cell wait for a CPU core, and how much CPU time the hypervisor steals.
+"""Samples how long the threads of a cell wait for a CPU core, and how much CPU time the hypervisor
+steals.
 
-A thread of the orchestrator reads the kernel's counters while the clients send. It uses at most the share COST of one
-core, and adds no work to a request.
-Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns ready without a core), proc_stat(5).
+A thread of the orchestrator reads the kernel's counters while the clients send. It uses at most the
+share COST of one core, and adds no work to a request.
+Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns ready without a core),
+    proc_stat(5).
 """
 
 import os
@@ -15,15 +17,20 @@ from typing import Any
 
 SHORTEST_S = 0.01
 COST = 0.002
-LOOKS = 2000  # after this many samples the pauses grow with the run: 2,000 more for each 2.7 times of its length
+# after this many samples the pauses grow with the run: 2,000 more for each 2.7 times of its length
+LOOKS = 2000
 MOST_THREADS = 512  # of all processes of a cell, because one file per thread stays open
 STEAL = "steal"
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
-_BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system, irq, softirq; steal
+_BUSY, _STOLEN = (
+    (0, 1, 2, 5, 6),
+    7,
+)  # columns of /proc/stat: user, nice, system, irq, softirq; steal
 
 
 class CumulativeTime:
-    """A growing total of time: its values at moments in ascending order, with linear interpolation between them.
+    """A growing total of time: its values at moments in ascending order, with linear interpolation
+    between them.
 
     until_ns: the total up to each of *moments_ns*
     """
@@ -33,7 +40,9 @@ class CumulativeTime:
 
     @classmethod
     def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "CumulativeTime":
-        """Return the cumulative time covered by at least one of *spans*, which are pairs of start and end in ns."""
+        """Return the cumulative time covered by at least one of *spans*, which are pairs of start
+        and end in ns.
+        """
         moments_ns, until_ns = [0], [0]
         for start_ns, end_ns in sorted(spans):
             if end_ns > (start_ns := max(start_ns, moments_ns[-1])):
@@ -42,35 +51,45 @@ class CumulativeTime:
         return cls(moments_ns, until_ns)
 
     def within_ns(self, start_ns: int, end_ns: int) -> float:
-        """Return how much this cumulative time, such as time spent waiting, grew from *start_ns* to *end_ns*, in ns."""
+        """Return how much this cumulative time, such as time spent waiting, grew from *start_ns* to
+        *end_ns*, in ns.
+        """
         return self._at(end_ns) - self._at(start_ns)
 
     def _at(self, moment_ns: int) -> float:
         after = bisect_right(self._moments_ns, moment_ns)
         if not 0 < after < len(self._moments_ns):
             return self._until_ns[min(after, len(self._moments_ns) - 1)]
-        (left, right), (low, high) = (of[after - 1 : after + 1] for of in (self._moments_ns, self._until_ns))
+        (left, right), (low, high) = (
+            of[after - 1 : after + 1] for of in (self._moments_ns, self._until_ns)
+        )
         return low + (high - low) * (moment_ns - left) / (right - left)
 
 
 def _machine_ns() -> tuple[int, int]:
-    """Return how long all cores of this machine were busy since boot, and how much the hypervisor stole, in ns."""
+    """Return how long all cores of this machine were busy since boot, and how much the hypervisor
+    stole, in ns.
+    """
     with open("/proc/stat", "rb") as file:
         ticks = [int(word) for word in file.readline().split()[1:]]
     return sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
 
 
 class CoreWaitSampler:
-    """A sampler that measures how long groups of processes wait for a CPU core during the `with` block.
+    """A sampler that measures how long groups of processes wait for a CPU core during the `with`
+    block.
 
-    timelines: after the block, by the name of the group, the time in which a ready thread had no core; under the name
-        STEAL, the CPU time that the hypervisor stole; empty if that is unknown
-    This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
+    timelines: after the block, by the name of the group, the time in which a ready thread had no
+        core; under the name STEAL, the CPU time that the hypervisor stole; empty if that is unknown
+    This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited
+    / (ran + waited).
     """
 
     def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
         self._pids, self._machine_ns = pids, (0, 0)
-        self._files: dict[str, int] = {}  # open files by path, because opening them costs more than reading them
+        self._files: dict[
+            str, int
+        ] = {}  # open files by path, because opening them costs more than reading them
         self._last: dict[str, tuple[int, int]] = {}
         self._moments_ns: list[int] = []
         self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in (STEAL, *pids)}
@@ -88,8 +107,12 @@ class CoreWaitSampler:
         self._thread.join()
         for path in [*self._files]:
             self._forget(path)
-        known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)  # 0 on a kernel without these counters
-        self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
+        known = (
+            name for name, ran_ns in self._ran_ns.items() if ran_ns
+        )  # 0 on a kernel without these counters
+        self.timelines = {
+            name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known
+        }
 
     def _watch(self) -> None:
         if not self._pids:  # all children run on other hosts
@@ -104,13 +127,18 @@ class CoreWaitSampler:
             self._ran_ns.clear()
 
     def _pause_s(self, spent_ns: int) -> float:
-        """Return the pause before the next sample in s. The pause keeps the sampling cost below COST of one core."""
+        """Return the pause before the next sample in s. The pause keeps the sampling cost below
+        COST of one core.
+        """
         elapsed_ns = perf_counter_ns() - self._moments_ns[0]
         return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
 
     def _look(self) -> None:
         busy_ns, stolen_ns = _machine_ns()
-        since = {STEAL: (busy_ns - self._machine_ns[0], stolen_ns - self._machine_ns[1]), **self._threads_ns()}
+        since = {
+            STEAL: (busy_ns - self._machine_ns[0], stolen_ns - self._machine_ns[1]),
+            **self._threads_ns(),
+        }
         self._machine_ns = busy_ns, stolen_ns
         now_ns = perf_counter_ns()
         if self._moments_ns:
@@ -122,7 +150,8 @@ class CoreWaitSampler:
         self._moments_ns.append(now_ns)
 
     def _threads_ns(self) -> dict[Hashable, tuple[int, int]]:
-        """Return how long the threads of each group ran and waited since the last call, or since their start, in ns.
+        """Return how long the threads of each group ran and waited since the last call, or since
+        their start, in ns.
 
         Raises OSError if there are more than MOST_THREADS threads.
         """

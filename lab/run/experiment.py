@@ -1,4 +1,6 @@
-"""Measure every block of a plan, or search for the highest request rate, and save the run after each cell."""
+"""Measure every block of a plan, or search for the highest request rate, and save the run after
+each cell.
+"""
 
 import random
 from collections.abc import Sequence
@@ -43,9 +45,11 @@ class Progress(Protocol):
 
 
 class RunInProgress:
-    """A run in progress. Each result is saved, with its fingerprints, before the next measurement starts.
+    """A run in progress. Each result is saved, with its fingerprints, before the next measurement
+    starts.
 
-    Raises BesideFailed if a program beside the services ends; cells that this may have spoilt are measured again.
+    Raises BesideFailed if a program beside the services ends; cells that this may have spoilt are
+    measured again.
     """
 
     def __init__(
@@ -58,7 +62,11 @@ class RunInProgress:
     ) -> None:
         self.order, self.run, self.progress = order, run, progress
         self.bench = Bench(
-            sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, beside=beside
+            sandbox=sandbox,
+            runtimes=order.runtimes,
+            method=order.plan.method,
+            places=order.places,
+            beside=beside,
         )
         self._started_ns, self._earlier_ns = perf_counter_ns(), run.spent_ns.get("cells", 0)
         self._fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
@@ -70,11 +78,13 @@ class RunInProgress:
         """Return the time in ns since this process started or resumed the run."""
         return perf_counter_ns() - self._started_ns
 
-    def measure(self, entries: Sequence[Entry], block: int, part: Slice | None = None) -> list[CellResult]:
+    def measure(
+        self, entries: Sequence[Entry], block: int, part: Slice | None = None
+    ) -> list[CellResult]:
         """Make the measurements *entries*, and add fingerprints of code and environment to them.
 
-        They are made at the same time, or one by one if there are no time slices or if memory is short. A result is
-        invalid if its fingerprint changed during the measurement.
+        They are made at the same time, or one by one if there are no time slices or if memory is
+        short. A result is invalid if its fingerprint changed during the measurement.
         part: the slice in which clients send; None to send as the method says
         """
         before = [self._fingerprints.of(entry.cell, entry.system) for entry in entries]
@@ -86,23 +96,33 @@ class RunInProgress:
                     "{reason}. Free some memory, then continue with --resume.", reason=error.message
                 ) from error
             self.bench = replace(self.bench, method=replace(self.bench.method, slices=False))
-            self.run.plan = replace(self.run.plan, method=self.bench.method, arm_order_reason=error.message)
+            self.run.plan = replace(
+                self.run.plan, method=self.bench.method, arm_order_reason=error.message
+            )
             results = self._measured(entries, block, part)
         self.bench.beside.expect_alive(
             message(
-                "during the run. All finished measurements are saved. Continue with: {program} --resume {folder}",
+                "during the run. All finished measurements are saved. Continue with: {program} "
+                "--resume {folder}",
                 program=PROGRAM,
                 folder=self.order.folder,
             )
         )
         return [self._with_fingerprint(*one) for one in zip(entries, before, results, strict=True)]
 
-    def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
+    def _measured(
+        self, entries: Sequence[Entry], block: int, part: Slice | None
+    ) -> list[CellResult]:
         bench, seed = self.bench, self.run.seed
         if part or not bench.method.duration_s:
-            return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
+            return [
+                measure(entry.cell, entry.system, block, bench, entry.arm, part)
+                for entry in entries
+            ]
         groups = [entries] if bench.method.slices else [[entry] for entry in entries]
-        return [result for group in groups for result in measure_in_slices(group, block, bench, seed)]
+        return [
+            result for group in groups for result in measure_in_slices(group, block, bench, seed)
+        ]
 
     def _with_fingerprint(self, entry: Entry, earlier: Json, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
@@ -113,7 +133,8 @@ class RunInProgress:
         changes = code_changes(states[earlier["code"]], states[later["code"]])
         other = message("the interpreter, packages or programs changed")
         reason = message(
-            "the code or the environment changed during the measurement: {changes}", changes=changes or [other]
+            "the code or the environment changed during the measurement: {changes}",
+            changes=changes or [other],
         )
         return replace(result, status="invalid", reason=reason)
 
@@ -123,7 +144,9 @@ class RunInProgress:
         total: the number of cells that the display shows
         """
         self.run.cells.append(result)
-        self.run.spent_ns["cells"] = self._earlier_ns + self.spent_ns  # also kept if the run is stopped later
+        self.run.spent_ns["cells"] = (
+            self._earlier_ns + self.spent_ns
+        )  # also kept if the run is stopped later
         self._file.save(self.run)
         self.progress.cell_ended(result, len(self.run.cells), total)
 
@@ -135,16 +158,22 @@ class RunInProgress:
 
 
 def carry_out(under_way: RunInProgress) -> None:
-    """Measure every cell of the plan that is not yet in the run, or until its results are enough (Plan.until)."""
+    """Measure every cell of the plan that is not yet in the run, or until its results are enough
+    (Plan.until).
+    """
     order, run = under_way.order, under_way.run
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
     for block in range(1, order.plan.blocks + 1):
         for entries in together(order.plan, under_way.bench.method, block, run.seed):
-            left = [entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done]
+            left = [
+                entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done
+            ]
             if left:
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
-                skipped = {entry.arm: result for entry in left if (result := _not_tried(entry, block, run))}
+                skipped = {
+                    entry.arm: result for entry in left if (result := _not_tried(entry, block, run))
+                }
                 tried = [entry for entry in left if entry.arm not in skipped]
                 measured = under_way.measure(tried, block) if tried else []
                 for result in (*skipped.values(), *measured):
@@ -160,13 +189,18 @@ def carry_out(under_way: RunInProgress) -> None:
 
 
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
-    """Return the result "not tried" if a user's service failed in MOST_STARTS or more blocks, always the same way.
+    """Return the result "not tried" if a user's service failed in MOST_STARTS or more blocks,
+    always the same way.
 
     It failed to start, or some of the connections got no answer. Return None in all other cases.
     """
     if not entry.system.hosted:
         return None
-    earlier = [result for result in run.cells if (result.arm, result.cell_id) == (entry.arm, entry.cell.cell_id)]
+    earlier = [
+        result
+        for result in run.cells
+        if (result.arm, result.cell_id) == (entry.arm, entry.cell.cell_id)
+    ]
     tried = [result for result in earlier if result.reason.code != NOT_TRIED]
     codes = {result.reason.code for result in tried}
     causes = {
@@ -178,15 +212,19 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     return CellResult(
         **identity(entry, block),
         status="failed",
-        reason=message("the service was not started again, because {cause}", code=NOT_TRIED, cause=cause),
+        reason=message(
+            "the service was not started again, because {cause}", code=NOT_TRIED, cause=cause
+        ),
     )
 
 
-# ---- the search for the capacity -------------------------------------------------------------------------------------
+# ---- the search for the capacity -----------------------------------------------------------------
 
 
 def search_capacity(under_way: RunInProgress) -> None:
-    """Measure request rates until the capacities are known (analysis.capacity); the next ones are in random order."""
+    """Measure request rates until the capacities are known (analysis.capacity); the next ones are
+    in random order.
+    """
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
     while left := [*wanted(run)]:

@@ -1,4 +1,6 @@
-"""Check before a run whether this machine has what it needs: programs, packages, visible processes, open files."""
+"""Check before a run whether this machine has what it needs: programs, packages, visible processes,
+open files.
+"""
 
 import sys
 from dataclasses import replace
@@ -27,26 +29,34 @@ PROC_STAT = Path("/proc/self/stat")
 
 
 def expect_proc() -> None:
-    """Raise BadInput if there is no /proc, without which a command's processes cannot be counted or ended."""
+    """Raise BadInput if there is no /proc, without which a command's processes cannot be counted or
+    ended.
+    """
     if not PROC_STAT.exists():
         raise BadInput(
-            "To start a service by its command, gilscope needs /proc, which {platform} does not have. "
+            "To start a service by its command, gilscope needs /proc, which {platform} does not "
+            "have. "
             "Measure on Linux, or start the service yourself and name its URL with --target.",
             platform=sys.platform,
         )
 
 
 def drop_absent(plan: Plan, runtimes: Runtimes) -> Plan:
-    """Remove measurements that are impossible here from the plan, and add the reasons. Return the new plan.
+    """Remove measurements that are impossible here from the plan, and add the reasons. Return the
+    new plan.
 
-    This makes the environments that systems need. Reasons are packages that cannot be installed, and programs that are
-    not built. `native` is dropped from the plan's runtimes if none of its programs is built.
+    This makes the environments that systems need. Reasons are packages that cannot be installed,
+    and programs that are not built. `native` is dropped from the plan's runtimes if none of its
+    programs is built.
     """
     reasons = {
-        (key, runtime): _why_absent(plan.systems[key], runtime, runtimes, plan.method) for key, runtime in plan.pairs()
+        (key, runtime): _why_absent(plan.systems[key], runtime, runtimes, plan.method)
+        for key, runtime in plan.pairs()
     }
     absent = {pair: why for pair, why in reasons.items() if why}
-    useless = all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
+    useless = (
+        all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
+    )
     names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
     return replace(plan, runtimes=names, absent=absent)
 
@@ -58,12 +68,16 @@ def _why_absent(system: System, runtime: str, runtimes: Runtimes, method: Method
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
         except EnvironmentFailed as error:
-            return Redactor(()).message(error.message)  # because pip's errors contain the password of the index
+            return Redactor(()).message(
+                error.message
+            )  # because pip's errors contain the password of the index
     return NOTHING
 
 
 def prepare(runtimes: Runtimes) -> list[Message]:
-    """Create the environments of the four built-in systems. Return a message for each one that cannot be created."""
+    """Create the environments of the four built-in systems. Return a message for each one that
+    cannot be created.
+    """
     failures = []
     for system in built_in():
         for name, runtime in runtimes.items():
@@ -76,18 +90,27 @@ def prepare(runtimes: Runtimes) -> list[Message]:
 
 
 def choose_arm_order(plan: Plan) -> Plan:
-    """Choose whether the compared runtimes alternate in time slices or run one after another. Return the new plan.
+    """Choose whether the compared runtimes alternate in time slices or run one after another.
+    Return the new plan.
 
     Raises BadInput if the plan asks for slices, but they are not possible.
     """
-    reason = message("--order sequential is set") if plan.arm_order == SEQUENTIAL else _against_slices(plan)
+    reason = (
+        message("--order sequential is set")
+        if plan.arm_order == SEQUENTIAL
+        else _against_slices(plan)
+    )
     if reason and plan.arm_order == IN_SLICES:
-        raise BadInput("--order slices is not possible: {reason}. Leave --order out.", reason=reason)
+        raise BadInput(
+            "--order slices is not possible: {reason}. Leave --order out.", reason=reason
+        )
     return replace(plan, method=replace(plan.method, slices=not reason), arm_order_reason=reason)
 
 
 def _against_slices(plan: Plan) -> Message:
-    """Return why the compared runtimes or services cannot alternate in time slices; NOTHING if they can."""
+    """Return why the compared runtimes or services cannot alternate in time slices; NOTHING if they
+    can.
+    """
     own, is_native = plan.user_service, plan.method.client_runtime == NATIVE
     obstacles = {
         message("each client sends a fixed number of requests, because --duration is not set"): (
@@ -100,13 +123,15 @@ def _against_slices(plan: Plan) -> Message:
         message("the client of a system cannot send its requests in time slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
-        message("a search for the highest rate measures each rate separately"): bool(plan.objectives),
+        message("a search for the highest rate measures each rate separately"): bool(
+            plan.objectives
+        ),
         message("with --rate, a queue that empties between time slices would hide latency"): any(
             cell.rate for cell in plan.cells()
         ),
-        message("with --cpus, a runtime would receive new CPU quota while it waits for its time slice"): bool(
-            plan.method.limit_cpus
-        ),
+        message(
+            "with --cpus, a runtime would receive new CPU quota while it waits for its time slice"
+        ): bool(plan.method.limit_cpus),
         message("the plan measures only one arm (runtime or service)"): (
             len({entry.arm for entry in plan.entries()}) < 2 and not any(plan.swept.values())
         ),
@@ -115,22 +140,30 @@ def _against_slices(plan: Plan) -> Message:
 
 
 def preflight(plan: Plan) -> None:
-    """Raise the limit of open files to what the plan's largest measurement needs, and check that the plan can run.
+    """Raise the limit of open files to what the plan's largest measurement needs, and check that
+    the plan can run.
 
-    Raises BadInput if the limit is too low, /proc is missing for a service by command, cores cannot be held awake, or
-    no client would call some service.
+    Raises BadInput if the limit is too low, /proc is missing for a service by command, cores cannot
+    be held awake, or no client would call some service.
     """
-    if any(system.hosted for system in plan.systems.values()) and not (plan.user_service and plan.user_service.targets):
+    if any(system.hosted for system in plan.systems.values()) and not (
+        plan.user_service and plan.user_service.targets
+    ):
         expect_proc()
     cells = plan.cells()
     if not plan.layout and any(cell.keep_awake for cell in cells):
         require_idle_class()
     for cell in cells:
         connections = cell.num_clients * cell.num_connections_per_client
-        if plan.systems[cell.system].group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
+        if (
+            plan.systems[cell.system].group == HTTP_CLIENTS
+            and 0 < connections < cell.num_api_services
+        ):
             raise BadInput(
-                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES is {services}. "
-                "No client would call {uncalled} of the services. Use at least {services} connections.",
+                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES "
+                "is {services}. "
+                "No client would call {uncalled} of the services. Use at least {services} "
+                "connections.",
                 connections=connections,
                 services=cell.num_api_services,
                 uncalled=cell.num_api_services - connections,
@@ -139,7 +172,9 @@ def preflight(plan: Plan) -> None:
 
 
 def files_needed(cell: Cell) -> int:
-    """Return the largest number of open files that the orchestrator, a service or a client needs for *cell*."""
+    """Return the largest number of open files that the orchestrator, a service or a client needs
+    for *cell*.
+    """
     sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
     per_pair = cell.num_connections_per_client * (sockets if cell.client_binding == "random" else 1)
     service = sockets + cell.num_clients * per_pair

@@ -1,4 +1,6 @@
-"""Compute fingerprints of everything that a measurement uses: code, interpreters, packages and native programs."""
+"""Compute fingerprints of everything that a measurement uses: code, interpreters, packages and
+native programs.
+"""
 
 import os
 import shlex
@@ -29,7 +31,8 @@ CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/us
 
 
 class Fingerprinter:
-    """A calculator of fingerprints for a plan's measurements: ids of the code and of the environment.
+    """A calculator of fingerprints for a plan's measurements: ids of the code and of the
+    environment.
 
     table: Run.fingerprints, which holds the details of each id
     """
@@ -38,10 +41,13 @@ class Fingerprinter:
         self._plan, self._runtimes = plan, runtimes
         self._code = table.setdefault(CODE, {})
         self._environments = table.setdefault(ENVIRONMENTS, {})
-        self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
+        self._native = any(
+            self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs()
+        )
 
     def of(self, cell: Cell | CellResult, system: System) -> Json:
-        """Return the ids of the code and the environment with which the measurement *cell* would run now.
+        """Return the ids of the code and the environment with which the measurement *cell* would
+        run now.
 
         The keys are the fields of CellResult: code and environment.
         """
@@ -49,7 +55,9 @@ class Fingerprinter:
         return {"code": self._code_now(), "environment": _kept(self._environments, parts)}
 
     def changes(self, run: Run) -> list[Message]:
-        """Return which code and packages have changed since the last cells of *run* were measured."""
+        """Return which code and packages have changed since the last cells of *run*
+        were measured.
+        """
         known = [cell for cell in run.cells if cell.code]
         if not known:
             return []
@@ -65,17 +73,28 @@ class Fingerprinter:
         return _kept(self._code, {_name(path): digest for path, digest in files.items()})
 
     def _is_built(self, system: System, name: str) -> bool:
-        """Return whether *system* uses a program or wheel built from native/ under the runtime *name*."""
-        parts = [runtime_of(role, system, self._runtimes, name, self._plan.method) for role in (SERVICE, CLIENT)]
+        """Return whether *system* uses a program or wheel built from native/ under the runtime
+        *name*.
+        """
+        parts = [
+            runtime_of(role, system, self._runtimes, name, self._plan.method)
+            for role in (SERVICE, CLIENT)
+        ]
         return bool(system.wheels) or any(isinstance(part, Native) for part in parts)
 
     def _part(self, role: str, name: str, system: System) -> Json:
-        """Return runtime details of the service or client (*role*) of *system*; {} if its runtime is missing."""
+        """Return runtime details of the service or client (*role*) of *system*; {} if its runtime
+        is missing.
+        """
         runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
         try:
             if isinstance(runtime, Native):
                 words = (word for word in runtime.command(system, role) if os.path.isabs(word))
-                return {"programs": {_name(path): digest for path, digest in file_digests(words).items()}}
+                return {
+                    "programs": {
+                        _name(path): digest for path, digest in file_digests(words).items()
+                    }
+                }
             if isinstance(runtime, UserServiceRuntime):
                 return self._python_part(runtime.runtime, Path(runtime.python(system)))
             return self._python_part(runtime, runtime.python(system.requirements, system.wheels))
@@ -86,23 +105,37 @@ class Fingerprinter:
         if runtime is None:  # the service already runs
             return {}
         part = {"interpreter": _interpreter(runtime.interpreter)}
-        return part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
+        return (
+            part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
+        )
 
     def _packages(self, python: Path) -> Json:
-        files = (path for folder in site_packages(python) for path in files_in(folder) if ".dist-info/" not in path)
+        files = (
+            path
+            for folder in site_packages(python)
+            for path in files_in(folder)
+            if ".dist-info/" not in path
+        )
         installed = file_digests(files, str(python.parent.parent))
-        return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
+        return {
+            "packages": installed_packages(python),
+            "installed": short_digest(sorted(installed.items())),
+        }
 
 
 def _kept(table: dict[str, Any], value: Any) -> str:
-    """Add *value*, the details of code or environment, to *table* under its digest. Return the digest."""
+    """Add *value*, the details of code or environment, to *table* under its digest. Return the
+    digest.
+    """
     key = short_digest(value)
     table.setdefault(key, value)
     return key
 
 
 def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
-    """Yield the source files that the plan's child processes run, and the source files of native programs."""
+    """Yield the source files that the plan's child processes run, and the source files of native
+    programs.
+    """
     for folder in CODE_FOLDERS:
         yield from (path for path in files_in(REPOSITORY / folder, (".py",)) if not is_topic(path))
     if native:
@@ -116,7 +149,9 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
 
 
 def _files_of(command: Command) -> Iterator[str]:
-    """Yield the files that a user's command names, and the Python files of its working directory."""
+    """Yield the files that a user's command names, and the Python files of its working
+    directory.
+    """
     folder = Path(command.directory).absolute()
     try:
         words = shlex.split(str(command.command))  # secrets are masked, but they are no file names

@@ -1,7 +1,8 @@
-"""Start instrumentation inside the processes of a service, and read the files that it writes (core/inside).
+"""Start instrumentation inside the processes of a service, and read the files that it writes
+(core/inside).
 
-Processes of a user write these files, so they are not trusted. Only regular files of the expected names are read, and
-their number and size are limited.
+Processes of a user write these files, so they are not trusted. Only regular files of the expected
+names are read, and their number and size are limited.
 """
 
 import json
@@ -29,7 +30,9 @@ _PID = r"-[0-9]{1,10}(\.[0-9]{1,2})?"
 
 
 class TimeWindow(NamedTuple):
-    """The timed part of a cell, in times of the host's monotonic clock. It is empty if the cell failed too early."""
+    """The timed part of a cell, in times of the host's monotonic clock. It is empty if the cell
+    failed too early.
+    """
 
     start_ns: int = 0
     end_ns: int = 0
@@ -41,7 +44,8 @@ class TimeWindow(NamedTuple):
 
 
 def make_folder(parent: str | None, parts: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
-    """Make the folder of one service's instrumentation. Return its path, and the path of gilscope's files.
+    """Make the folder of one service's instrumentation. Return its path, and the path of gilscope's
+    files.
 
     parent: the folder in which it is made; None for that of temporary files
     parts: options by the part's name (core/inside)
@@ -52,7 +56,9 @@ def make_folder(parent: str | None, parts: Mapping[str, Mapping[str, Any]]) -> t
 
 
 def file_names(folder: str, part: str) -> list[str]:
-    """Return the names of the files in *folder* that one instrumentation, such as `pauses`, has written."""
+    """Return the names of the files in *folder* that one instrumentation, such as `pauses`, has
+    written.
+    """
     names: list[str] = []
     with suppress(OSError):
         names = sorted(os.listdir(folder))
@@ -60,13 +66,17 @@ def file_names(folder: str, part: str) -> list[str]:
 
 
 def content_of(folder: str, name: str, most_bytes: int) -> bytes | None:
-    """Return the first bytes of a file in *folder*; None if it is not a regular file that can be read."""
+    """Return the first bytes of a file in *folder*; None if it is not a regular file that can be
+    read.
+    """
     try:
         descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:
-        return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return (
+            os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        )
     finally:
         os.close(descriptor)
 
@@ -81,16 +91,21 @@ def _call_here(kind: Any, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class Instrumentation:
-    """The instrumentation of one service: parts that run inside its Python processes, and the folder of their output.
+    """The instrumentation of one service: parts that run inside its Python processes, and the
+    folder of their output.
 
     The folder is made when it is needed for the first time.
     parent: in which folder it is made, on the service's host; None for that of temporary files
-    parts: options by the part's name (core/inside); if empty, nothing is started and no folder is made
+    parts: options by the part's name (core/inside); if empty, nothing is started and no folder is
+        made
     call: calls a function on that host (lab.run.children.Place.call)
     """
 
     def __init__(
-        self, parent: Path | None, parts: Mapping[str, Mapping[str, Any]], call: Callable[..., Any] = _call_here
+        self,
+        parent: Path | None,
+        parts: Mapping[str, Mapping[str, Any]],
+        call: Callable[..., Any] = _call_here,
     ) -> None:
         self._parent, self._call = parent, call
         self._parts = {name: dict(options) for name, options in parts.items()}
@@ -98,7 +113,9 @@ class Instrumentation:
 
     @property
     def folder(self) -> Path | None:
-        """Return the folder of the output; None without parts. Raises ChildFailed if the host is lost."""
+        """Return the folder of the output; None without parts. Raises ChildFailed if the host is
+        lost.
+        """
         if self._parts and not self._made:
             parent = str(self._parent) if self._parent else None
             self._made = self._call(tuple[str, str], make_folder, parent, self._parts)
@@ -111,15 +128,23 @@ class Instrumentation:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the environment variables that make a Python process start the instrumentation. Raises ChildFailed."""
+        """Return the environment variables that make a Python process start the instrumentation.
+        Raises ChildFailed.
+        """
         folder = self.folder
-        return {FOLDER: str(folder), "PYTHONPATH": str(self.root / SOURCE.relative_to(REPOSITORY))} if folder else {}
+        return (
+            {FOLDER: str(folder), "PYTHONPATH": str(self.root / SOURCE.relative_to(REPOSITORY))}
+            if folder
+            else {}
+        )
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of the files that one instrumentation, such as `pauses`, has written.
+        """Return {file name: content} of the files that one instrumentation, such as `pauses`, has
+        written.
 
         If the host is lost, the files are unknown.
-        part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
+        part: the name of the instrumentation; at most MOST_FILES files are read, each up to
+            *most_bytes*
         """
         contents: dict[str, bytes] = {}
         with suppress(ChildFailed):
@@ -131,7 +156,9 @@ class Instrumentation:
         return contents
 
     def complaints(self) -> list[str]:
-        """Return one line for each process in which a part of the instrumentation failed, with the reason."""
+        """Return one line for each process in which a part of the instrumentation failed, with the
+        reason.
+        """
         texts = self.files(FAILED, MOST_COMPLAINT_BYTES).values()
         return [text.decode(errors="replace").strip().rpartition("\n")[2] for text in texts]
 

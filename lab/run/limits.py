@@ -1,7 +1,7 @@
 """Limit the CPU time and memory of the services of a cell with control groups. Linux only.
 
-In cgroup v2, a group with limited groups below it must not contain processes, except for the root group. Outside the
-root group, gilscope therefore restarts in a scope that systemd delegates to it.
+In cgroup v2, a group with limited groups below it must not contain processes, except for the root
+group. Outside the root group, gilscope therefore restarts in a scope that systemd delegates to it.
 Source: docs.kernel.org, cgroup v2 and v1.
 """
 
@@ -22,36 +22,56 @@ from lab.folders import PrivateFolder
 from lab.machine.host import HERE, Reader, control_groups, number, usable_cpus
 from lab.processes import describe_exit, run
 
-JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+JOIN = (
+    'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+)
 RUNNER = "gilscope-runner"  # in a scope, the group of all processes except the services
 LONGEST_S = 10.0
-OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes")  # missing if the kernel does not count swap
+OPTIONAL = (
+    "memory.swap.max",
+    "memory.memsw.limit_in_bytes",
+)  # missing if the kernel does not count swap
 IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the restart in a scope
 
 
 class ServiceGroup(NamedTuple):
-    """The control groups of one cell's services, one per cgroup hierarchy; none if no limit is set."""
+    """The control groups of one cell's services, one per cgroup hierarchy; none if no
+    limit is set.
+    """
 
     folders: tuple[Path, ...] = ()
     memory_bytes: int = 0
 
     @property
     def join(self) -> list[str]:
-        """Return a command prefix that runs a command in the service's cgroups; empty without cgroups."""
+        """Return a command prefix that runs a command in the service's cgroups; empty without
+        cgroups.
+        """
         return ["/bin/sh", "-c", JOIN, "sh", *map(str, self.folders), "--"] if self.folders else []
 
     @property
     def exceeded(self) -> Message:
-        """Return an error if the kernel killed a process that exceeded the memory limit. Otherwise return NOTHING."""
-        files = [folder / name for folder in self.folders for name in ("memory.events", "memory.oom_control")]
+        """Return an error if the kernel killed a process that exceeded the memory limit. Otherwise
+        return NOTHING.
+        """
+        files = [
+            folder / name
+            for folder in self.folders
+            for name in ("memory.events", "memory.oom_control")
+        ]
         if not any(number(HERE.table(str(file)).get("oom_kill")) for file in files):
             return NOTHING
-        return message("The service exceeded its memory limit of {limit}.", limit=size_text(self.memory_bytes))
+        return message(
+            "The service exceeded its memory limit of {limit}.", limit=size_text(self.memory_bytes)
+        )
 
 
 @contextmanager
-def service_group(method: Method, private: PrivateFolder, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
-    """Make control groups that limit the CPU use and the memory of a service during the `with` block.
+def service_group(
+    method: Method, private: PrivateFolder, name: str, reader: Reader = HERE
+) -> Iterator[ServiceGroup]:
+    """Make control groups that limit the CPU use and the memory of a service during the `with`
+    block.
 
     At the end, their processes are killed and the groups are removed.
     method: has the limits
@@ -75,17 +95,24 @@ def service_group(method: Method, private: PrivateFolder, name: str, reader: Rea
 
 
 def require_limits(method: Method) -> None:
-    """Raise BadInput if the CPU or memory limits of *method* cannot be enforced. A short test process checks this.
+    """Raise BadInput if the CPU or memory limits of *method* cannot be enforced. A short test
+    process checks this.
 
     If only systemd may make control groups here, restart this program in a scope of systemd.
     """
     if not method.is_limited:
         return
     try:
-        with PrivateFolder() as private, service_group(method, private, "trial") as group, _refusals():
+        with (
+            PrivateFolder() as private,
+            service_group(method, private, "trial") as group,
+            _refusals(),
+        ):
             done = run([*group.join, "true"], LONGEST_S)
             if done.returncode:
-                raise OSError(errno.EPERM, done.stderr.strip() or str(describe_exit(done.returncode)), "true")
+                raise OSError(
+                    errno.EPERM, done.stderr.strip() or str(describe_exit(done.returncode)), "true"
+                )
     except BadInput:
         if IN_SCOPE not in os.environ:
             _restart_in_scope()
@@ -95,7 +122,8 @@ def require_limits(method: Method) -> None:
 def _restart_in_scope() -> None:
     """Restart this program in a scope of systemd. Return only if systemd refuses to make one."""
     user = ["--user"] if os.geteuid() else []
-    # Without a description, systemd would write the command line, which may have secrets, to the journal.
+    # Without a description, systemd would write the command line, which may have secrets, to the
+    # journal.
     described = ["--quiet", "--collect", "--property=Delegate=yes", "--description=gilscope"]
     words = ["systemd-run", *user, "--scope", *described]
     with suppress(OSError, TimeoutExpired):
@@ -107,17 +135,27 @@ def _restart_in_scope() -> None:
 
 def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
     """Return the value to write to each file of a control group, by file name."""
-    quota_us, size_bytes = round(method.limit_cpus * 100_000), method.limit_memory_bytes  # of the default period
+    quota_us, size_bytes = (
+        round(method.limit_cpus * 100_000),
+        method.limit_memory_bytes,
+    )  # of the default period
     if controller == "memory" and is_v2:
         return {"memory.max": size_bytes, "memory.swap.max": 0}
     if controller == "memory":
         return {"memory.limit_in_bytes": size_bytes, "memory.memsw.limit_in_bytes": size_bytes}
-    # In v1 the clients are not in a group, so each core gives the services the weight of one client thread.
-    return {"cpu.max": quota_us} if is_v2 else {"cpu.cfs_quota_us": quota_us, "cpu.shares": 1024 * len(usable_cpus())}
+    # In v1 the clients are not in a group, so each core gives the services the weight of one client
+    # thread.
+    return (
+        {"cpu.max": quota_us}
+        if is_v2
+        else {"cpu.cfs_quota_us": quota_us, "cpu.shares": 1024 * len(usable_cpus())}
+    )
 
 
 def _parent(reader: Reader, controller: str) -> Path:
-    """Return the control group in which this program may create groups with *controller*. Raises OSError."""
+    """Return the control group in which this program may create groups with *controller*. Raises
+    OSError.
+    """
     missing = f"sys/fs/cgroup/{controller}"
     parent = reader.root / [*control_groups(reader, controller, "cgroup.procs"), missing][0]
     is_ours = IN_SCOPE in os.environ
@@ -140,7 +178,9 @@ def _is_v2(group: Path) -> bool:
 
 
 def _write(file: Path, value: int | str) -> None:
-    """Write *value* to the file *file* of a control group. Raises OSError with its path if the kernel refuses."""
+    """Write *value* to the file *file* of a control group. Raises OSError with its path if the
+    kernel refuses.
+    """
     try:
         file.write_text(str(value))
     except OSError as error:
@@ -154,7 +194,8 @@ def _refusals() -> Iterator[None]:
         yield
     except OSError as error:
         raise BadInput(
-            "--cpus and --memory cannot be enforced here: {path}: {error}. Run gilscope as root, or on Linux with "
+            "--cpus and --memory cannot be enforced here: {path}: {error}. Run gilscope as root, "
+            "or on Linux with "
             "systemd and cgroup v2, or leave both out.",
             path=str(error.filename),
             error=str(error.strerror),

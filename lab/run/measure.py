@@ -1,6 +1,8 @@
-"""Measure the cells of a block: one cell alone, or all arms of a setting, which take turns in slices of time.
+"""Measure the cells of a block: one cell alone, or all arms of a setting, which take turns in
+slices of time.
 
-The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the same disturbances.
+The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the
+same disturbances.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,25 +25,33 @@ from record.run import CellResult
 
 TRIAL_NS = 150_000_000
 SHORTEST_NS, LONGEST_NS = 100_000_000, 5_000_000_000
-MOST_NS = 30_000_000_000  # up to this time, a cell takes longer than its duration because its requests do
+MOST_NS = (
+    30_000_000_000  # up to this time, a cell takes longer than its duration because its requests do
+)
 CYCLES = 40  # a slice has at least so many requests of each connection,
 TAILS = 4  # and is so many times as long as its longest requests
 LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL and caches are warm
 LEAST_LEAD = 0.05  # as a share of the slice
-RATE_LEAD_NS, RATE_LEAD = 500_000_000, 0.25  # at a rate, queues build up: a time, or a share of the duration
+RATE_LEAD_NS, RATE_LEAD = (
+    500_000_000,
+    0.25,
+)  # at a rate, queues build up: a time, or a share of the duration
 GROWN = 1.25  # later blocks expect longer requests if some turn up that are so many times as long
 TOO_SHORT, MOST_TRIES = 2.0, 3  # a block is measured again if they must be so many times as long
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
 class NotEnoughMemory(GilscopeError):
-    """The error that the compared services and their clients do not fit into memory at the same time."""
+    """The error that the compared services and their clients do not fit into memory at the same
+    time.
+    """
 
 
 def measure(
     cell: Cell, system: System, block: int, bench: Bench, arm: str = "", part: Slice | None = None
 ) -> CellResult:
-    """Run *cell* once, alone, and return its result. If a child process fails, the result says so; nothing is raised.
+    """Run *cell* once, alone, and return its result. If a child process fails, the result says so;
+    nothing is raised.
 
     arm: the name of the arm, if it differs from that of the runtime
     part: the slice in which the clients send; None to send as the method says
@@ -51,18 +61,25 @@ def measure(
     return result
 
 
-def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: int) -> list[CellResult]:
-    """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return their results.
+def measure_in_slices(
+    entries: Sequence[Entry], block: int, bench: Bench, seed: int
+) -> list[CellResult]:
+    """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return
+    their results.
 
-    The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on. If requests take too
-    long for slices, each arm has one slice. If longer requests turn up than the slices were made for, or no request is
-    answered in them, the arms that did not fail otherwise are measured again with longer slices. Clients that cannot
-    send in slices send as the method says.
-    Raises NotEnoughMemory if the arms do not all fit into memory.
+    The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on. If
+    requests take too long for slices, each arm has one slice. If longer requests turn up than the
+    slices were made for, or no request is answered in them, the arms that did not fail otherwise
+    are measured again with longer slices. Clients that cannot send in slices send as the method
+    says. Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
     is_native = method.client_runtime == NATIVE
-    if not (method.duration_s and cell.num_clients and entries[0].system.takes_slices(native_client=is_native)):
+    if not (
+        method.duration_s
+        and cell.num_clients
+        and entries[0].system.takes_slices(native_client=is_native)
+    ):
         return measure_together(entries, block, bench, seed, lambda arms: (1, None))
     if cell.rate:
         lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
@@ -71,12 +88,17 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     results: dict[str, CellResult] = {}
     left = list(entries)
     for _ in range(MOST_TRIES):
-        made = measure_together(left, block, bench, seed, lambda arms: _sized(arms, bench.paces, method))
+        made = measure_together(
+            left, block, bench, seed, lambda arms: _sized(arms, bench.paces, method)
+        )
         results |= zip(map(key_of, left), made, strict=True)
         left = [entry for entry in left if _may_go_on(results[key_of(entry)])]
         paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
         used_ns = max(result.turns.get("length_ns", 0) for result in made)
-        if not (left and used_ns) or size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns:
+        if (
+            not (left and used_ns)
+            or size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns
+        ):
             break
     return [results[key_of(entry)] for entry in entries]
 
@@ -94,7 +116,9 @@ def measure_together(
     seed: int,
     sized: Callable[[Sequence[CellRun]], tuple[int, Slice | None]],
 ) -> list[CellResult]:
-    """Measure the arms *entries* at once. *sized* returns how many slices each arm gets, and the slice."""
+    """Measure the arms *entries* at once. *sized* returns how many slices each arm gets, and the
+    slice.
+    """
     start_ns = perf_counter_ns()
     with ExitStack() as stack:
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
@@ -109,7 +133,9 @@ def measure_together(
         _each(warmed, CellRun.warm_up)
         count, part = sized(warmed)
         _each(arms, CellRun.begin)
-        with CoreWaitSampler({child: pids for arm in arms for child, pids in arm.waiting_pids.items()}) as cores:
+        with CoreWaitSampler(
+            {child: pids for arm in arms for child, pids in arm.waiting_pids.items()}
+        ) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
                     arms[place].do(arms[place].take_turn, part)
@@ -122,7 +148,9 @@ def measure_together(
 
 
 def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> tuple[int, Slice]:
-    """Return how many slices each arm gets, and the slice. An arm whose requests are not yet known tries them first."""
+    """Return how many slices each arm gets, and the slice. An arm whose requests are not yet known
+    tries them first.
+    """
     longest_ns = min(LONGEST_NS, round(method.duration_s * 1e9 / 2))
     for arm in arms:
         if arm.key in paces:
@@ -134,10 +162,14 @@ def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> t
 
 
 def _try_slices(arm: CellRun, longest_ns: int) -> None:
-    """Let the clients of *arm* send for long enough to see how long its requests take, at most for *longest_ns*."""
+    """Let the clients of *arm* send for long enough to see how long its requests take, at most for
+    *longest_ns*.
+    """
     length_ns = 0
     wanted_ns = TRIAL_NS
-    while length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS and not arm.has_timed_out:
+    while (
+        length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS and not arm.has_timed_out
+    ):
         length_ns = min(wanted_ns, longest_ns)
         arm.do(arm.try_slice, Slice(lead_ns=0, length_ns=length_ns))
         wanted_ns = _wanted_ns([arm.pace])
@@ -146,7 +178,8 @@ def _try_slices(arm: CellRun, longest_ns: int) -> None:
 def size_slices(paces: Sequence[Pace], duration_s: float) -> tuple[int, Slice]:
     """Return how many time slices each arm gets in a block (an even number, or one), and the slice.
 
-    If slices would be too long, each arm has one slice, which is longer than the duration if its requests need it.
+    If slices would be too long, each arm has one slice, which is longer than the duration if its
+    requests need it.
     """
     wanted_ns, duration_ns = _wanted_ns(paces), round(duration_s * 1e9)
     tail_ns = max(pace.tail_ns for pace in paces)
@@ -156,7 +189,11 @@ def size_slices(paces: Sequence[Pace], duration_s: float) -> tuple[int, Slice]:
         length_ns = duration_ns // count
     else:
         count, length_ns = 1, max(duration_ns, min(MOST_NS, TAILS * tail_ns))
-    lead_ns = max(round(LEAST_LEAD * length_ns), min(LONGEST_LEAD_NS, LEAD_CYCLES * cycle_ns), min(MOST_NS, tail_ns))
+    lead_ns = max(
+        round(LEAST_LEAD * length_ns),
+        min(LONGEST_LEAD_NS, LEAD_CYCLES * cycle_ns),
+        min(MOST_NS, tail_ns),
+    )
     return count, Slice(lead_ns=cycle_ns + lead_ns, length_ns=length_ns)
 
 
@@ -165,7 +202,9 @@ def _wanted_ns(paces: Sequence[Pace]) -> int:
 
 
 def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
-    """Call the first function of *steps* for all *arms*, then the next function for all arms, and so on."""
+    """Call the first function of *steps* for all *arms*, then the next function for all arms, and
+    so on.
+    """
     for step in steps:
         for arm in arms:
             arm.do(step, arm)
@@ -175,7 +214,8 @@ def _expect_memory(needed_bytes: int, arms: int) -> None:
     available_bytes = memory_available_bytes()
     if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
         raise NotEnoughMemory(
-            "{arms} runtimes or services measured at once need {needed_mib:.0f} MiB in addition to the first one, "
+            "{arms} runtimes or services measured at once need {needed_mib:.0f} MiB in addition to "
+            "the first one, "
             "but only {available_mib:.0f} MiB are free",
             arms=arms,
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,

@@ -1,6 +1,8 @@
-"""Choose the machine of each child process of a cell, release the clients, and convert times between clocks.
+"""Choose the machine of each child process of a cell, release the clients, and convert times
+between clocks.
 
-Times of different hosts are never subtracted from each other. Each client's window is on its own host's clock.
+Times of different hosts are never subtracted from each other. Each client's window is on its own
+host's clock.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +26,9 @@ from lab.user_service import holders
 from record.cell_parts import Window
 
 HERE = ""  # the name of this machine in a run without other hosts
-SLICE_AHEAD_NS = 3_000_000  # time until a slice starts, in which every client must start its threads
+SLICE_AHEAD_NS = (
+    3_000_000  # time until a slice starts, in which every client must start its threads
+)
 TELLING_NS = 100_000  # time to write the release line to one client
 Answer = TypeVar("Answer")
 
@@ -32,8 +36,8 @@ Answer = TypeVar("Answer")
 class CellPlaces:
     """The hosts on which the children of a cell run.
 
-    In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster has several hosts.
-    connected: the hosts by name
+    In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster
+    has several hosts. connected: the hosts by name
     groups: control groups of the services
     """
 
@@ -44,7 +48,9 @@ class CellPlaces:
         self.connected: Mapping[str, Place] = {HERE: Place(sandbox, str(sandbox.folder))}
 
     def begin(self) -> None:
-        """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be used."""
+        """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be
+        used.
+        """
 
     def of(self, role: str, number: int) -> Place | None:
         """Return the host on which a service or client runs; None for this machine."""
@@ -56,7 +62,9 @@ class CellPlaces:
         return self.connected[HERE]
 
     def service_line(self) -> dict[str, Any]:
-        """Return the address at which services listen, and the addresses of their clients; {} on this machine alone."""
+        """Return the address at which services listen, and the addresses of their clients; {} on
+        this machine alone.
+        """
         return {}
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
@@ -65,7 +73,9 @@ class CellPlaces:
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises GilscopeError."""
+        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises
+        GilscopeError.
+        """
         if not wanted:
             yield
             return
@@ -78,29 +88,36 @@ class CellPlaces:
                 self.on_each(lambda place: place.finish(None, begun[place.name]))
 
     def on_each(self, ask: Callable[[Any], Answer]) -> dict[str, Answer]:
-        """Call *ask* with each host, and return its results by the hosts' names. Raises the first error."""
+        """Call *ask* with each host, and return its results by the hosts' names. Raises the first
+        error.
+        """
         return {name: ask(place) for name, place in self.connected.items()}
 
     def mark(self, served: Sequence[str] = ()) -> Mapping[str, Any]:
-        """Read each host's clock, and begin to observe it before the clients send. Raises ChildFailed.
+        """Read each host's clock, and begin to observe it before the clients send. Raises
+        ChildFailed.
 
         Return what end() needs.
-        served: addresses of services that already ran; their processes do not count as a disturbance
+        served: addresses of services that already ran; their processes do not count as a
+            disturbance
         """
         also = [pid for address in served for pid in holders.serving(address)]
         groups = [str(group) for group in self.groups]
         marked = self.on_each(
-            lambda place: place.begin(quiet.observed, self._method.neighbours, [*place.pids, *also], groups)
+            lambda place: place.begin(
+                quiet.observed, self._method.neighbours, [*place.pids, *also], groups
+            )
         )
         for name, offset in self.on_each(lambda place: place.offset()).items():
             self.connected[name].before = offset
         return marked
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Let all clients begin to send, and return the start time on the orchestrator's clock. Raises ChildFailed.
+        """Let all clients begin to send, and return the start time on the orchestrator's clock.
+        Raises ChildFailed.
 
-        On one machine they are released one after another without a pause; for a slice, at a common start time.
-        part: the slice in which they send; None to send as the method says
+        On one machine they are released one after another without a pause; for a slice, at a common
+        start time. part: the slice in which they send; None to send as the method says
         """
         released_ns, word = perf_counter_ns(), "go"
         if part:
@@ -111,12 +128,15 @@ class CellPlaces:
         return released_ns
 
     def to_service_clock(self, here_ns: int) -> int:
-        """Convert the orchestrator's time to the time of the services' host. If it is uncertain, return the latest."""
+        """Convert the orchestrator's time to the time of the services' host. If it is uncertain,
+        return the latest.
+        """
         clock = self.of_services.before
         return clock.to_host_clock(here_ns) + clock.error_ns
 
     def end(self, marked: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-        """Return what happened on each host since mark(): CPU steal, swapping, other processes. Raises ChildFailed.
+        """Return what happened on each host since mark(): CPU steal, swapping, other processes.
+        Raises ChildFailed.
 
         marked: what mark() returned
         """
@@ -126,24 +146,34 @@ class CellPlaces:
         return machines
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a time window to a host's clock, and widen the window by the clock error. Call this after end()."""
+        """Convert a time window to a host's clock, and widen the window by the clock error. Call
+        this after end().
+        """
         before, clock = self.connected[host].before, self.connected[host].clock
-        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
+        return TimeWindow(
+            start_ns=before.to_host_clock(start_ns),
+            end_ns=clock.to_host_clock(end_ns) + clock.error_ns,
+        )
 
     def convert_times(
         self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
     ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
-        """Convert all times in the children's results to the orchestrator's clock. Call this after end().
+        """Convert all times in the children's results to the orchestrator's clock. Call this after
+        end().
 
-        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
-        clients sent requests together for too short a time. On one machine there is nothing to convert.
+        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts.
+        Returns a fault if the clients sent requests together for too short a time. On one machine
+        there is nothing to convert.
         """
         hosts: dict[str, dict[str, Any]] = {}
         if HERE in self.connected:
             return {}, []
         for name, place in self.connected.items():
             start_ns = self.window(name, released_ns, 0).start_ns
-            hosts[name] = {**vars(place.clock), "released_ns": max(0, start_ns - place.clock.offset_ns)}
+            hosts[name] = {
+                **vars(place.clock),
+                "released_ns": max(0, start_ns - place.clock.offset_ns),
+            }
         for service in services:
             service.result["host"] = self.of_services.name
         for child in clients:
@@ -153,7 +183,9 @@ class CellPlaces:
             known = hosts[host]
             if slices := result.get("slices"):
                 width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
-                slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
+                slices["start_ns"] = max(
+                    0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns
+                )
             for key in ("started_ns", "finished_ns"):
                 if key in result:
                     result[key] = max(0, result[key] - known["offset_ns"])

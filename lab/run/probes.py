@@ -4,23 +4,44 @@ from collections.abc import Sequence
 
 from config.plan import Plan
 from core.child import Slice
-from core.objective import CLOSED, LONGEST_S, PICK, RELAXATIONS, SCAN, SEARCH, Objective, relaxation_s
+from core.objective import (
+    CLOSED,
+    LONGEST_S,
+    PICK,
+    RELAXATIONS,
+    SCAN,
+    SEARCH,
+    Objective,
+    relaxation_s,
+)
 
-LEAD_S = 0.5  # a probe starts with at least this time, in which queues build up as under a steady load
+LEAD_S = (
+    0.5  # a probe starts with at least this time, in which queues build up as under a steady load
+)
 OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
-# By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
+# By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer
+# misses say little.
 LENGTHS = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
 TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
-TYPICAL_PICKS, TYPICAL_LOAD, START_S = 6, 0.9, 2.0  # for each topology; rate of probes / closed loop; start and stop
+TYPICAL_PICKS, TYPICAL_LOAD, START_S = (
+    6,
+    0.9,
+    2.0,
+)  # for each topology; rate of probes / closed loop; start and stop
 
 
 def search_s(plan: Plan, closed_rate: float) -> float:
-    """Return about how long a search takes, in s, if closed loops reach *closed_rate* requests/s."""
+    """Return about how long a search takes, in s, if closed loops reach *closed_rate*
+    requests/s.
+    """
     entries = plan.entries()
     picks = {PICK: TYPICAL_PICKS * len(entries)} if plan.picks else {}
     searches = len({entry.arm for entry in entries}) if plan.picks else len(entries)
     total_s = 0.0
-    for purpose, count in {**picks, **{name: count * searches for name, count in TYPICAL.items()}}.items():
+    for purpose, count in {
+        **picks,
+        **{name: count * searches for name, count in TYPICAL.items()},
+    }.items():
         rate = 0.0 if purpose == CLOSED else TYPICAL_LOAD * closed_rate
         part = length(rate, closed_rate, purpose, plan.objectives)
         total_s += count * (START_S + (part.lead_ns + part.length_ns) / 1e9)
@@ -28,10 +49,11 @@ def search_s(plan: Plan, closed_rate: float) -> float:
 
 
 def length(rate: float, closed_rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
-    """Return a time slice that is long enough to judge whether a service meets the objectives at a request rate.
+    """Return a time slice that is long enough to judge whether a service meets the objectives at a
+    request rate.
 
-    If a service only just meets an objective, a fixed number of requests (LENGTHS) misses the objective in this time.
-    Queues that build up slowly do so before the time that counts.
+    If a service only just meets an objective, a fixed number of requests (LENGTHS) misses the
+    objective in this time. Queues that build up slowly do so before the time that counts.
     rate: requests/s, or 0 for a closed loop. closed_rate: what the closed loop reached
     """
     misses, shortest_s = LENGTHS[purpose]
@@ -40,5 +62,9 @@ def length(rate: float, closed_rate: float, purpose: str, objectives: Sequence[O
     wanted_s = max(misses / (rate * objective.share) for objective in objectives)
     limit_s = max(objective.latency_ns for objective in objectives) / 1e9
     relaxed_s = relaxation_s(rate, closed_rate)
-    length_s = max(shortest_s, min(LONGEST_S, wanted_s), OBJECTIVES * limit_s, RELAXATIONS * relaxed_s)
-    return Slice(lead_ns=round(max(LEAD_S, limit_s, relaxed_s) * 1e9), length_ns=round(length_s * 1e9))
+    length_s = max(
+        shortest_s, min(LONGEST_S, wanted_s), OBJECTIVES * limit_s, RELAXATIONS * relaxed_s
+    )
+    return Slice(
+        lead_ns=round(max(LEAD_S, limit_s, relaxed_s) * 1e9), length_ns=round(length_s * 1e9)
+    )

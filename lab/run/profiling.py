@@ -1,4 +1,6 @@
-"""Measures each setting and runtime once more, under a profiler. No figure includes these extra measurements."""
+"""Measures each setting and runtime once more, under a profiler. No figure includes these extra
+measurements.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +31,9 @@ OLDEST_MINOR = 14  # of CPython, whose stacks can be read from outside
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
-    """Profile each cell of the plan with each profiler that *order* names. Return `profiles` of result.json."""
+    """Profile each cell of the plan with each profiler that *order* names. Return `profiles` of
+    result.json.
+    """
     bench, found = replace(bench, inside={}), []
     for kind in order.profiles:
         for cell in order.plan.cells():
@@ -37,13 +41,16 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
             try:
                 profile = getattr(profiler, kind)()
             except ChildFailed as failed:
-                profile = {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
+                profile = {
+                    "sentence": message("not profiled: {reason}", reason=failed.message).to_json()
+                }
             found.append({"kind": kind, **cell.to_json(), **profile})
     return found
 
 
 class CellProfiler(NamedTuple):
-    """A profiler of one cell (runtime and setting), which measures the cell once more. It has a method for each kind.
+    """A profiler of one cell (runtime and setting), which measures the cell once more. It has a
+    method for each kind.
 
     folder: where stacks are written for other tools
     """
@@ -54,23 +61,37 @@ class CellProfiler(NamedTuple):
     folder: Path
 
     def python(self) -> Json:
-        """Profile by Python line what the services' threads run and wait for. Write their stacks to the folder."""
+        """Profile by Python line what the services' threads run and wait for. Write their stacks to
+        the folder.
+        """
         runtime = self.bench.runtime(self.cell, self.system, SERVICE)
         python = _python_of(runtime)
         if python and python.name.minor < OLDEST_MINOR:
             raise ChildFailed(
-                "--profile python needs CPython 3.14 or later, but the service runs {version}", version=python.version
+                "--profile python needs CPython 3.14 or later, but the service runs {version}",
+                version=python.version,
             )
         own: Json = runtime.child_config(self.system).get("own", {})
         seen: list[stacks.Samples] = []
         complaints: list[str] = []
 
         def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
-            files = (content for inside in instruments for content in inside.files(STACKS, MOST_STACK_BYTES).values())
-            seen.append(
-                stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or instruments[0].root))
+            files = (
+                content
+                for inside in instruments
+                for content in inside.files(STACKS, MOST_STACK_BYTES).values()
             )
-            complaints.extend(complaint for inside in instruments for complaint in inside.complaints())
+            seen.append(
+                stacks.read(
+                    files,
+                    window.start_ns,
+                    window.end_ns,
+                    str(own.get("directory") or instruments[0].root),
+                )
+            )
+            complaints.extend(
+                complaint for inside in instruments for complaint in inside.complaints()
+            )
 
         self._measure(replace(self.bench, inside={STACKS: {}}, after=after))
         if not seen[0].at_work:
@@ -80,7 +101,9 @@ class CellProfiler(NamedTuple):
         return stacks.to_json(seen[0])
 
     def locks(self) -> Json:
-        """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
+        """Profile which locks the first service's threads wait for, and which lines cause
+        stop-the-world pauses.
+        """
         executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
         places, recorded = self.bench.cell_places(), []
         places.begin()
@@ -123,7 +146,8 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
     python = _python_of(runtime)
     if not python:
         raise ChildFailed(
-            "locks can be profiled only in services that gilscope starts with CPython {known}", known=KNOWN
+            "locks can be profiled only in services that gilscope starts with CPython {known}",
+            known=KNOWN,
         )
     if python.name.version not in KNOWN:
         raise ChildFailed(
@@ -131,7 +155,9 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
             known=KNOWN,
             version=python.version,
         )
-    return str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
+    return (
+        str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
+    )
 
 
 def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:

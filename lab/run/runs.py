@@ -1,4 +1,6 @@
-"""Runs and their folders: starts a run, resumes a run, locks its folder, and finds its systems' titles."""
+"""Runs and their folders: starts a run, resumes a run, locks its folder, and finds its systems'
+titles.
+"""
 
 import os
 import secrets
@@ -52,7 +54,11 @@ class Order(NamedTuple):
 
 
 def new_run(
-    order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message], **facts: Any
+    order: Order,
+    seed: int | None,
+    command: Sequence[str],
+    missing: Mapping[str, Message],
+    **facts: Any,
 ) -> Run:
     """Return a new run that has no results yet. Raises BadInput if its folder already holds a run.
 
@@ -63,9 +69,14 @@ def new_run(
         run_id=order.folder.name,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seed=secrets.randbelow(2**32) if seed is None else seed,
-        command=masked_arguments(command, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))),
+        command=masked_arguments(
+            command, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))
+        ),
         plan=order.plan.saved(),
-        machine=decoded({**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **facts}, Machine),
+        machine=decoded(
+            {**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **facts},
+            Machine,
+        ),
         runtimes={name: runtime.facts() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
         folder=str(order.folder),
@@ -76,7 +87,8 @@ def expect_no_run(folder: Path) -> None:
     """Raise BadInput if *folder* holds a run."""
     if is_there(folder / FILE_NAME):
         raise BadInput(
-            "{folder} already holds a run. Name another folder with --out, or continue the run with --resume {folder}.",
+            "{folder} already holds a run. Name another folder with --out, or continue the run "
+            "with --resume {folder}.",
             folder=folder,
         )
 
@@ -88,7 +100,9 @@ def run_folder(plan: Plan) -> Path:
 
 
 def titles(*runs: Run) -> dict[str, str]:
-    """Return the systems' titles by number or name: those of built-in systems, and of systems that *runs* used."""
+    """Return the systems' titles by number or name: those of built-in systems, and of systems that
+    *runs* used.
+    """
     titles = {system.key: str(system.title) for system in built_in()}
     for run in runs:
         titles |= {name: system.title for name, system in run.plan.outside.items()}
@@ -99,28 +113,41 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
     """Add *spent_ns* to the time that *run* has spent on *what*, and save the run."""
     run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
     RunFile(folder).save(run)
-    (folder / COMPARISONS).unlink(missing_ok=True)  # a report may have written them from the incomplete run
+    (folder / COMPARISONS).unlink(
+        missing_ok=True
+    )  # a report may have written them from the incomplete run
 
 
 def count_unmeasured(run: Run) -> int:
-    """Return how many planned measurements *run* lacks. With --until, only rounds (blocks) that it began count."""
+    """Return how many planned measurements *run* lacks. With --until, only rounds (blocks) that it
+    began count.
+    """
     saved = run.plan
-    absent: dict[tuple[str, str], Message] = {(one.system, one.runtime): one.reason for one in saved.absent}
+    absent: dict[tuple[str, str], Message] = {
+        (one.system, one.runtime): one.reason for one in saved.absent
+    }
     entries = replace(Plan.from_saved(saved), absent=absent).entries()
     blocks = max((cell.block for cell in run.cells), default=1) if saved.until else saved.blocks
-    planned = {(entry.arm, entry.cell.cell_id, block) for entry in entries for block in range(1, blocks + 1)}
+    planned = {
+        (entry.arm, entry.cell.cell_id, block)
+        for entry in entries
+        for block in range(1, blocks + 1)
+    }
     return len(planned - {(cell.arm, cell.cell_id, cell.block) for cell in run.cells})
 
 
 def load_to_resume(folder: Path) -> Run:
-    """Load the run in *folder* to continue it. Raises BadInput if it was measured on another machine."""
+    """Load the run in *folder* to continue it. Raises BadInput if it was measured on another
+    machine.
+    """
     run = load(folder)
     here = host.facts()
     for name in ("cpu", "cores"):
         there = getattr(run.machine, name)
         if there != here[name]:
             raise BadInput(
-                "{folder} was measured on a machine with {name} {there}, but this machine has {here}. "
+                "{folder} was measured on a machine with {name} {there}, but this machine has "
+                "{here}. "
                 "A run can only continue on the machine where it began. Start a new run.",
                 folder=folder,
                 name=name,
@@ -138,8 +165,10 @@ def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
             before, now = getattr(stored, fact), getattr(here, fact, None)
             if before != now:
                 raise BadInput(
-                    "The run was started with {name} {fact} {stored}, but this is now {here}. A run can continue "
-                    "only with the same interpreters. Reinstall the old interpreter, or start a new run.",
+                    "The run was started with {name} {fact} {stored}, but this is now {here}. A "
+                    "run can continue "
+                    "only with the same interpreters. Reinstall the old interpreter, or start a "
+                    "new run.",
                     name=name,
                     fact=fact,
                     stored=repr(before),
@@ -148,19 +177,23 @@ def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
 
 
 def check_unchanged(run: Run, order: Order) -> None:
-    """Raise BadInput with a list of changes if code, packages, interpreters or programs changed since *run*."""
+    """Raise BadInput with a list of changes if code, packages, interpreters or programs changed
+    since *run*.
+    """
     changes = Fingerprinter(order.plan, order.runtimes, run.fingerprints).changes(run)
     if changes:
         raise BadInput(
-            "Something changed since the measurements in {folder}: {changes}. Undo the change, start a new run, or "
-            "continue with --accept-changes. The report then marks the measurements before and after the change, and "
+            "Something changed since the measurements in {folder}: {changes}. Undo the change, "
+            "start a new run, or "
+            "continue with --accept-changes. The report then marks the measurements before and "
+            "after the change, and "
             "gives no verdict across the change.",
             folder=order.folder,
             changes=listed(changes, SEMICOLON),
         )
 
 
-# ---- the folder of a run -----------------------------------------------------------------------------------------
+# ---- the folder of a run -------------------------------------------------------------------------
 
 
 def leftovers(folder: Path) -> list[Path]:
@@ -173,21 +206,26 @@ def leftovers(folder: Path) -> list[Path]:
 
 @contextmanager
 def run_lock(folder: Path) -> Iterator[Sandbox]:
-    """Lock *folder* in the `with` block, so that only this process writes result.json. Makes the folder if needed.
+    """Lock *folder* in the `with` block, so that only this process writes result.json. Makes the
+    folder if needed.
 
-    Yields the sandbox. It is made before the folder, because its reaper removes partial files of a killed process.
-    Raises BadInput if the folder cannot be written, or if another process has locked it.
+    Yields the sandbox. It is made before the folder, because its reaper removes partial files of a
+    killed process. Raises BadInput if the folder cannot be written, or if another process has
+    locked it.
     """
     with Sandbox(leftovers(folder)) as sandbox:
         try:
             lock = lock_folder(folder, wait=False)
         except OSError as error:
             raise BadInput(
-                "{path} cannot be written: {error}. Name another folder with --out.", path=folder, error=error.strerror
+                "{path} cannot be written: {error}. Name another folder with --out.",
+                path=folder,
+                error=error.strerror,
             ) from error
         if lock is None:
             raise BadInput(
-                "Another process is writing to {folder}. Wait until it ends, or name another folder with --out.",
+                "Another process is writing to {folder}. Wait until it ends, or name another "
+                "folder with --out.",
                 folder=folder,
             )
         try:
@@ -198,32 +236,44 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
 
 
 def expect_no_foreign_files(folder: Path, names: Iterable[str]) -> None:
-    """Raise BadInput if *folder* holds no run, but has a file with one of *names*, which a run would overwrite."""
+    """Raise BadInput if *folder* holds no run, but has a file with one of *names*, which a run
+    would overwrite.
+    """
     if is_there(folder / FILE_NAME):
         return
     for name in names:
         if is_there(folder / name):
             raise BadInput(
-                "{path} would be overwritten, but it belongs to no run: {folder} has no {result}. Name another folder.",
+                "{path} would be overwritten, but it belongs to no run: {folder} has no {result}. "
+                "Name another folder.",
                 path=folder / name,
                 folder=folder,
                 result=FILE_NAME,
             )
 
 
-# ---- the version of gilscope -------------------------------------------------------------------------------------
+# ---- the version of gilscope ---------------------------------------------------------------------
 
 
 def commit(folder: Path = REPOSITORY) -> str | None:
-    """Return the commit of *folder*, 12 digits, with "+changes" if tracked files differ from the commit.
+    """Return the commit of *folder*, 12 digits, with "+changes" if tracked files differ from the
+    commit.
 
-    Returns None if git is missing or *folder* is not the top of a working tree. An unpacked archive may lie inside of
-    another project's tree. Git takes no locks.
+    Returns None if git is missing or *folder* is not the top of a working tree. An unpacked archive
+    may lie inside of another project's tree. Git takes no locks.
     """
     if not (folder / ".git").exists():
         return None
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    words = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    words = [
+        "git",
+        "-C",
+        str(folder),
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "--untracked-files=no",
+    ]
     output = output_of(words, LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"}) or ""
     head, *lines = output.splitlines() or [""]  # such as "# branch.oid 48dfa81b..."
     digits = head.removeprefix("# branch.oid ")[:COMMIT_DIGITS]

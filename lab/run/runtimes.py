@@ -1,4 +1,6 @@
-"""Start runtimes: an interpreter with its command-line options, and an environment with the needed packages."""
+"""Start runtimes: an interpreter with its command-line options, and an environment with the needed
+packages.
+"""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +38,8 @@ ROLES = {SERVICE: message("service"), CLIENT: message("client")}
 class Runtime:
     """A Python runtime that is installed.
 
-    pythons: {requirements file and wheels: interpreter of the environment, or why it cannot be made}
+    pythons: {requirements file and wheels: interpreter of the environment, or why it cannot be
+        made}
     note: prints what is being installed
     """
 
@@ -46,7 +49,9 @@ class Runtime:
     pythons: dict[str, Path | EnvironmentFailed] = field(default_factory=dict, repr=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return a child's command line. Raises EnvironmentFailed if the system's packages cannot be installed."""
+        """Return a child's command line. Raises EnvironmentFailed if the system's packages cannot
+        be installed.
+        """
         return child_words(str(self.python(system.requirements, system.wheels)), role)
 
     @property
@@ -60,7 +65,8 @@ class Runtime:
         return self.name.variables
 
     def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
-        """Return the interpreter of an environment with *requirements* and *wheels*. Raises EnvironmentFailed.
+        """Return the interpreter of an environment with *requirements* and *wheels*. Raises
+        EnvironmentFailed.
 
         requirements: a file of the repository, a user's file by its absolute path, or ""
         """
@@ -69,10 +75,17 @@ class Runtime:
         packages = " ".join(filter(None, (requirements, *wheels)))
         if packages not in self.pythons:
             file = REPOSITORY / requirements if requirements else None
-            hashed = not Path(requirements).is_absolute()  # only the repository's own files have hashes
+            hashed = not Path(
+                requirements
+            ).is_absolute()  # only the repository's own files have hashes
             try:
                 built = tuple(wheel(name, self.interpreter) for name in wheels)
-                recipe = Recipe(interpreter=self.interpreter, requirements_file=file, wheels=built, hashed=hashed)
+                recipe = Recipe(
+                    interpreter=self.interpreter,
+                    requirements_file=file,
+                    wheels=built,
+                    hashed=hashed,
+                )
                 self.pythons[packages] = environment(recipe, self.note)
             except EnvironmentFailed as failed:
                 self.pythons[packages] = failed
@@ -82,11 +95,14 @@ class Runtime:
         return python
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
+        """Return the settings that a child of *system* gets at its start, besides the cell's
+        parameters.
+        """
         return dict(system.child_config)
 
     def service_config(self, own: Json) -> Json:
-        """Return the settings of a user's service that depend on its runtime: the interpreter and the runtime's label.
+        """Return the settings of a user's service that depend on its runtime: the interpreter and
+        the runtime's label.
 
         Raises EnvironmentFailed if the packages cannot be installed.
         """
@@ -95,12 +111,21 @@ class Runtime:
 
     def facts(self) -> RuntimeFacts:
         """Return the runtime's facts for result.json."""
-        packages = {name: self.installed(path) for name, path in self.pythons.items() if isinstance(path, Path)}
+        packages = {
+            name: self.installed(path)
+            for name, path in self.pythons.items()
+            if isinstance(path, Path)
+        }
         named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        return decoded({**named, **self.interpreter.facts, **self.name.promises, "packages": packages}, RuntimeFacts)
+        return decoded(
+            {**named, **self.interpreter.facts, **self.name.promises, "packages": packages},
+            RuntimeFacts,
+        )
 
     def installed(self, python: Path) -> Mapping[str, str]:
-        """Return the packages in the environment of the interpreter *python*, with their versions."""
+        """Return the packages in the environment of the interpreter *python*, with
+        their versions.
+        """
         return installed_packages(python)
 
 
@@ -124,7 +149,9 @@ class Native:
         return programs.command(program)
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
+        """Return the settings that a child of *system* gets at its start, besides the cell's
+        parameters.
+        """
         return dict(system.child_config)
 
     def facts(self) -> RuntimeFacts:
@@ -151,14 +178,20 @@ class UserServiceRuntime:
         return self.runtime.name if self.runtime else NATIVE_NAME
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return the child's command line. Raises EnvironmentFailed if the user's packages cannot be installed."""
+        """Return the child's command line. Raises EnvironmentFailed if the user's packages cannot
+        be installed.
+        """
         self.python(system)
         return [str(orchestrator().python(system.requirements)), *USER_SERVICE_CHILD]
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings that the service's child gets at its start: the command and its runtime."""
+        """Return the settings that the service's child gets at its start: the command and its
+        runtime.
+        """
         folder = str(Path(file_of(system)).parent) if file_of(system) else ""
-        server = UserService(name=system.name, start=Command(command=system.command, directory=folder))
+        server = UserService(
+            name=system.name, start=Command(command=system.command, directory=folder)
+        )
         own = system.child_config.get("own") or {**server.to_json(), OF_SYSTEM: True}
         config = {**own, "variables": self.name.variables, **self._service_config(system)}
         return {**system.child_config, "own": config}
@@ -168,7 +201,9 @@ class UserServiceRuntime:
         return (self.runtime or Native()).facts()
 
     def python(self, system: System) -> str:
-        """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""
+        """Return the interpreter with the user's packages; "" if the service already runs. Raises
+        EnvironmentFailed.
+        """
         return str(self._service_config(system).get("python", ""))
 
     def _service_config(self, system: System) -> Json:
@@ -193,23 +228,31 @@ def child_words(python: str, role: str) -> list[str]:
 def orchestrator() -> Runtime:
     """Return the runtime that is this process's own Python.
 
-    The clients of a user's service run under it, whichever runtime the service has, unless the run names another.
+    The clients of a user's service run under it, whichever runtime the service has, unless the run
+    names another.
     """
     interpreter = Interpreter(executable=Path(sys.executable), source="orchestrator", facts=facts())
     return Runtime(name=interpreter.name, interpreter=interpreter)
 
 
-def runtime_of(role: str, system: System, runtimes: Runtimes, name: str, method: Method) -> AnyRuntime:
-    """Return the runtime of the service or the client (*role*) of *system* in a measurement of the runtime *name*.
+def runtime_of(
+    role: str, system: System, runtimes: Runtimes, name: str, method: Method
+) -> AnyRuntime:
+    """Return the runtime of the service or the client (*role*) of *system* in a measurement of the
+    runtime *name*.
 
     A role without Python code is played by a native program.
     """
     client_runtime = method.client_runtime
     if system.hosted and role == SERVICE:
         runtime = None if name == NATIVE else runtimes[name]
-        assert not isinstance(runtime, Native | UserServiceRuntime), "an interpreter goes by another name"
+        assert not isinstance(runtime, Native | UserServiceRuntime), (
+            "an interpreter goes by another name"
+        )
         return UserServiceRuntime(runtime=runtime)
-    if client_runtime == ORCHESTRATOR or (system.hosted and client_runtime == SAME and name == NATIVE):
+    if client_runtime == ORCHESTRATOR or (
+        system.hosted and client_runtime == SAME and name == NATIVE
+    ):
         return orchestrator()
     name = client_runtime if role == CLIENT and client_runtime != SAME else name
     return runtimes[name] if name != NATIVE and system.has_python(role) else Native()
@@ -229,6 +272,8 @@ def present(
 def usable(
     names: Sequence[RuntimeName], interpreters: Mapping[str, Interpreter], note: Note | None = None
 ) -> dict[str, AnyRuntime]:
-    """Return the runtimes of *names* whose interpreter was found, and `native` if it is among *names*."""
+    """Return the runtimes of *names* whose interpreter was found, and `native` if it is among
+    *names*.
+    """
     known: dict[str, AnyRuntime] = {NATIVE: Native(), **present(names, interpreters, note)}
     return {name: known[name] for name in names if name in known}

@@ -1,7 +1,9 @@
-"""Read which garbage collections ran in the timed window, and explain slow requests by what took time meanwhile.
+"""Read which garbage collections ran in the timed window, and explain slow requests by what took
+time meanwhile.
 
-core/inside/pauses.py writes the collections of a service into files. Processes of a user write these files, too. If
-their numbers are inconsistent, the collections count as unknown, and the cell does not fail.
+core/inside/pauses.py writes the collections of a service into files. Processes of a user write
+these files, too. If their numbers are inconsistent, the collections count as unknown, and the cell
+does not fail.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +25,13 @@ PERCENTILES = ("p99", "p999")
 
 Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
-Collections: TypeAlias = tuple[Json, Sequence[Span]]  # counts and times for result.json; recorded spans
+Collections: TypeAlias = tuple[
+    Json, Sequence[Span]
+]  # counts and times for result.json; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Overlap: TypeAlias = tuple[int, float, CumulativeTime]  # latency, the part due to a cause, the cause's time
+Overlap: TypeAlias = tuple[
+    int, float, CumulativeTime
+]  # latency, the part due to a cause, the cause's time
 Timelines: TypeAlias = Mapping[
     str, Sequence[CumulativeTime | None]
 ]  # by cause, the time that it took from each process
@@ -33,14 +39,18 @@ NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
 UNKNOWN: Collections = ({}, ())
 
 
-# ---- garbage collections -------------------------------------------------------------------------------------------
+# ---- garbage collections -------------------------------------------------------------------------
 
 
 def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
-    """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
+    """Return the present garbage collection counters of each service's processes. Call this before
+    the timed window.
+    """
     marks = []
     for inside in instruments:
-        counters = {name: _counters(head) for name, head in inside.files(PART, HEADER_BYTES).items()}
+        counters = {
+            name: _counters(head) for name, head in inside.files(PART, HEADER_BYTES).items()
+        }
         marks.append({name: known for name, known in counters.items() if known})
     return marks
 
@@ -51,20 +61,30 @@ def collections_within(
     before: Sequence[Mapping[str, Counters]],
     to_service_clock: Callable[[int], int],
 ) -> list[Collections]:
-    """Return the garbage collections of each service in the counted *windows*, and the times of all since *before*.
+    """Return the garbage collections of each service in the counted *windows*, and the times of all
+    since *before*.
 
     before: the result of read_counters() before the first window
-    to_service_clock: converts a time to the clock of the services' host; *windows* are on this clock
+    to_service_clock: converts a time to the clock of the services' host; *windows* are on this
+        clock
     """
     contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
     now_ns = to_service_clock(perf_counter_ns())
-    return [_collections(files, mark, windows, now_ns) for files, mark in zip(contents, before, strict=True)]
+    return [
+        _collections(files, mark, windows, now_ns)
+        for files, mark in zip(contents, before, strict=True)
+    ]
 
 
 def _collections(
-    files: Mapping[str, bytes], before: Mapping[str, Counters], windows: Sequence[TimeWindow], now_ns: int
+    files: Mapping[str, bytes],
+    before: Mapping[str, Counters],
+    windows: Sequence[TimeWindow],
+    now_ns: int,
 ) -> Collections:
-    """Return the collections of the processes of a service; UNKNOWN if an increase of a counter is impossible."""
+    """Return the collections of the processes of a service; UNKNOWN if an increase of a counter is
+    impossible.
+    """
     numbers: list[int] = []  # that must be possible times
     spans: list[Span] = []
     total, unkept = [0] * len(NONE), 0
@@ -72,10 +92,14 @@ def _collections(
         counters = _counters(content) if len(content) == SIZE_BYTES else None
         if counters is None:
             return UNKNOWN
-        increase = [now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)]
+        increase = [
+            now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)
+        ]
         numbers += increase
         for place in range(0, len(NONE), COUNTERS):
-            newest = _newest(content, place // COUNTERS, min(counters[place], RECORDS), increase[place])
+            newest = _newest(
+                content, place // COUNTERS, min(counters[place], RECORDS), increase[place]
+            )
             inside, counts = _within(newest, increase[place : place + COUNTERS], windows)
             total[place : place + COUNTERS] = map(add, total[place : place + COUNTERS], counts)
             unkept += counts[0] - inside
@@ -83,7 +107,9 @@ def _collections(
     numbers += [end_ns for _, end_ns in spans]
     if not files or min(numbers) < 0 or max(numbers) > now_ns:
         return UNKNOWN
-    counted = [end_ns - start_ns for start_ns, end_ns in spans if _clipped_ns(start_ns, end_ns, windows)]
+    counted = [
+        end_ns - start_ns for start_ns, end_ns in spans if _clipped_ns(start_ns, end_ns, windows)
+    ]
     summary = {
         "processes": len(files),
         "collections": total[::COUNTERS],
@@ -94,13 +120,18 @@ def _collections(
     return summary, spans
 
 
-def _within(spans: Sequence[Span], increase: Sequence[int], windows: Sequence[TimeWindow]) -> tuple[int, Sequence[int]]:
-    """Return how many recorded collections began in *windows*, and how much of *increase* belongs to the windows.
+def _within(
+    spans: Sequence[Span], increase: Sequence[int], windows: Sequence[TimeWindow]
+) -> tuple[int, Sequence[int]]:
+    """Return how many recorded collections began in *windows*, and how much of *increase* belongs
+    to the windows.
 
-    increase: of the counters of a generation since the mark. Collections whose times were overwritten are taken to be
-        spread over the windows like the recorded *spans*
+    increase: of the counters of a generation since the mark. Collections whose times were
+        overwritten are taken to be spread over the windows like the recorded *spans*
     """
-    inside = sum(_clipped_ns(start_ns, start_ns + 1, windows) for start_ns, _ in spans)  # 1 if it began in a window
+    inside = sum(
+        _clipped_ns(start_ns, start_ns + 1, windows) for start_ns, _ in spans
+    )  # 1 if it began in a window
     clipped_ns = sum(_clipped_ns(*span, windows) for span in spans)
     whole_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in spans))
     collections, length_ns = increase
@@ -109,11 +140,14 @@ def _within(spans: Sequence[Span], increase: Sequence[int], windows: Sequence[Ti
 
 def _clipped_ns(start_ns: int, end_ns: int, windows: Sequence[TimeWindow]) -> int:
     """Return how much of a time span lies in *windows*."""
-    return sum(max(0, min(end_ns, window.end_ns) - max(start_ns, window.start_ns)) for window in windows)
+    return sum(
+        max(0, min(end_ns, window.end_ns) - max(start_ns, window.start_ns)) for window in windows
+    )
 
 
 def _counters(content: bytes) -> Counters | None:
-    """Parse the counters in a file that core/inside/pauses.py wrote. Return None if its format is unknown.
+    """Parse the counters in a file that core/inside/pauses.py wrote. Return None if its format is
+    unknown.
 
     A file that was just made has zeros.
     """
@@ -124,57 +158,76 @@ def _counters(content: bytes) -> Counters | None:
 
 
 def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span]:
-    """Return the newest *count* garbage collections of a generation, or fewer if not so many were *kept*."""
+    """Return the newest *count* garbage collections of a generation, or fewer if not so many were
+    *kept*.
+    """
     first = HEADER_BYTES + 16 * generation * RECORDS
     spans = sorted(iter_unpack("=QQ", content[first : first + 16 * kept]))
-    return [(start_ns, start_ns + length_ns) for start_ns, length_ns in spans[max(0, kept - count) :]]
+    return [
+        (start_ns, start_ns + length_ns) for start_ns, length_ns in spans[max(0, kept - count) :]
+    ]
 
 
-# ---- slow requests -------------------------------------------------------------------------------------------------
+# ---- slow requests -------------------------------------------------------------------------------
 
 
 def slow_requests(
     said: Sequence[Json | None], timelines: Timelines, latency: Json, windows: Sequence[TimeWindow]
 ) -> dict[str, Json]:
-    """For p99 and p99.9, return how many requests were slower, and which share of their time each cause took.
+    """For p99 and p99.9, return how many requests were slower, and which share of their time each
+    cause took.
 
-    said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
-        result is empty if a client recorded none.
-    timelines: by cause, the time that it took from each client (CLIENT) or each service (other causes); None if it is
-        not known. A cause has no share if it is unknown for some of the requests, or COLLECTION for some service
+    said: the `slow` key of each client. A percentile is left out if a client did not record all
+        slower requests; the result is empty if a client recorded none.
+    timelines: by cause, the time that it took from each client (CLIENT) or each service (other
+        causes); None if it is not known. A cause has no share if it is unknown for some of the
+        requests, or COLLECTION for some service
     """
     known = [slow for slow in said if slow]
     if not known or len(known) < len(said):
         return {}
     above_ns = max(slow["above_ns"] for slow in known)
-    requests = [(client_id, *request) for client_id, slow in enumerate(known) for request in slow["requests"]]
+    requests = [
+        (client_id, *request)
+        for client_id, slow in enumerate(known)
+        for request in slow["requests"]
+    ]
     explained: dict[str, Json] = {}
     for name in PERCENTILES:
         threshold_ns = latency.get(f"{name}_ns", 0)
         if threshold_ns and threshold_ns >= above_ns:
             slower = [request for request in requests if request[2] > threshold_ns]
             causes = _causes(slower, timelines, windows)
-            explained[name] = {"threshold_ns": threshold_ns, "requests": len(slower), "causes": causes}
+            explained[name] = {
+                "threshold_ns": threshold_ns,
+                "requests": len(slower),
+                "causes": causes,
+            }
     return explained
 
 
 def _causes(
     requests: Sequence[SlowRequest], timelines: Timelines, windows: Sequence[TimeWindow]
 ) -> dict[str, dict[str, float]]:
-    """Return the shares of time that each cause takes (see _shares), for the causes that are known for all requests."""
+    """Return the shares of time that each cause takes (see _shares), for the causes that are known
+    for all requests.
+    """
     causes = {}
     for cause, over in timelines.items():
         laid: list[Overlap] = []
         for client_id, start_ns, latency_ns, service_id in requests:
             if timeline := over[client_id if cause == CLIENT else service_id]:
-                laid.append((latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline))
+                laid.append(
+                    (latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline)
+                )
         if laid and len(laid) == len(requests) and not (cause == COLLECTION and None in over):
             causes[cause] = _shares(laid, windows)
     return causes
 
 
 def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
-    """Return the shares of time that a cause takes: of the slow requests (`share`) and of the timed window (`window`).
+    """Return the shares of time that a cause takes: of the slow requests (`share`) and of the timed
+    window (`window`).
 
     The timed window is that of the services or clients of these requests.
     """
@@ -187,4 +240,7 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
         total_ns += latency_ns
         taken_ns += overlap_ns
         usual_ns += whole[over] * latency_ns
-    return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
+    return {
+        "share": round(min(1.0, taken_ns / total_ns), 4),
+        "window": round(min(1.0, usual_ns / total_ns), 4),
+    }

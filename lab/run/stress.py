@@ -1,7 +1,9 @@
-"""Run stress rounds: start a new service under each arm in turn, and send bursts of requests until time is up.
+"""Run stress rounds: start a new service under each arm in turn, and send bursts of requests until
+time is up.
 
-core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of every cell. The right
-answers of a user's service are found first: one client sends the service's requests one by one, under each arm.
+core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of
+every cell. The right answers of a user's service are found first: one client sends the service's
+requests one by one, under each arm.
 """
 
 import hashlib
@@ -50,8 +52,11 @@ _CHANGES = object()
 Answer = tuple[int, bytes]
 
 
-def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
-    """Run stress rounds, one for each of *entries* in turn, until the stress test has lasted stress.seconds.
+def carry_out(
+    entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]
+) -> None:
+    """Run stress rounds, one for each of *entries* in turn, until the stress test has lasted
+    stress.seconds.
 
     keep: is called after each round, to save the rounds
     """
@@ -65,8 +70,11 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
         keep()
 
 
-def _prepared(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> list[Entry]:
-    """Return the planned measurements. Users' services get the settings of a stress test, and expected answers.
+def _prepared(
+    entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float
+) -> list[Entry]:
+    """Return the planned measurements. Users' services get the settings of a stress test, and
+    expected answers.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """
@@ -77,11 +85,15 @@ def _prepared(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
             own = system.child_config["own"]
             own, stress.checks = learn_expected_answers(own, [*first.values()], bench, deadline_s)
-            systems[key] = replace(system, child_config={**system.child_config, "own": {**own, **how}})
+            systems[key] = replace(
+                system, child_config={**system.child_config, "own": {**own, **how}}
+            )
     return [replace(entry, system=systems[entry.system.key]) for entry in entries]
 
 
-def _round(entry: Entry, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
+def _round(
+    entry: Entry, number: int, bench: Bench, round_s: float, switch_interval_s: float
+) -> Round:
     redactor = redactor_of(entry.system)
     method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
     parts: dict[str, Json] = {"stress": {"switch_interval_s": switch_interval_s}}
@@ -104,19 +116,27 @@ def _round(entry: Entry, number: int, bench: Bench, round_s: float, switch_inter
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},
-        first_wrong=next((client["first_wrong"] for client in result.clients if "first_wrong" in client), {}),
+        first_wrong=next(
+            (client["first_wrong"] for client in result.clients if "first_wrong" in client), {}
+        ),
         ready=is_ready,
         valid=result.status != "invalid",
         reason=result.reason,
         crashes=crashes,
         stacks=traces[HANG] if is_hung else (),
-        notices=tuple(dict.fromkeys(line for service in result.services for line in service.get("notices", ()))),
+        notices=tuple(
+            dict.fromkeys(
+                line for service in result.services for line in service.get("notices", ())
+            )
+        ),
     )
 
 
 @contextmanager
 def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
-    """Make every Python process of a service write its stacks if the `with` block lasts longer than *late_s*."""
+    """Make every Python process of a service write its stacks if the `with` block lasts longer than
+    *late_s*.
+    """
     timer = threading.Timer(late_s, _ask_for_stacks, [folder])
     timer.daemon = True
     timer.start()
@@ -130,7 +150,8 @@ def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
 def _ask_for_stacks(folder: Path) -> None:
     """Signal the services' Python processes to write their stacks.
 
-    Only descendants of this process are signalled, because the pid of an ended process may belong to another by now.
+    Only descendants of this process are signalled, because the pid of an ended process may belong
+    to another by now.
     """
     names = {path.name.partition(".")[0] for path in folder.glob(f"*/{HANG}-*")}
     for pid in descendants(os.getpid()):
@@ -139,39 +160,59 @@ def _ask_for_stacks(folder: Path) -> None:
                 os.kill(pid, STACKS_SIGNAL)
 
 
-def _texts(instruments: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
-    """Return the stack traces that the instrumentation *name* wrote to files, shortened and without secrets."""
-    contents = [content for inside in instruments for content in inside.files(name, LONGEST_FILE).values() if content]
+def _texts(
+    instruments: Sequence[Instrumentation], name: str, redactor: Redactor
+) -> tuple[str, ...]:
+    """Return the stack traces that the instrumentation *name* wrote to files, shortened and without
+    secrets.
+    """
+    contents = [
+        content
+        for inside in instruments
+        for content in inside.files(name, LONGEST_FILE).values()
+        if content
+    ]
     texts = [group_stacks(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 
 
 def group_stacks(trace: str) -> str:
-    """Merge equal stacks of a faulthandler trace, and add their numbers of threads. The most frequent comes first."""
+    """Merge equal stacks of a faulthandler trace, and add their numbers of threads. The most
+    frequent comes first.
+    """
     blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
     stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))
-    others = ["\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)]
-    counted = [f"{count} x Thread (most recent call first):\n{frames}" for frames, count in stacks.most_common()]
+    others = [
+        "\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)
+    ]
+    counted = [
+        f"{count} x Thread (most recent call first):\n{frames}"
+        for frames, count in stacks.most_common()
+    ]
     return "\n\n".join([*others, *counted])
 
 
-# ---- expected answers ----------------------------------------------------------------------------------------------
+# ---- expected answers ----------------------------------------------------------------------------
 
 
 def learn_expected_answers(
     own: Json, entries: Sequence[Entry], bench: Bench, deadline_s: float
 ) -> tuple[Json, Mapping[str, Check]]:
-    """Return the user's service *own* with an expected answer in each request, and how each answer is checked.
+    """Return the user's service *own* with an expected answer in each request, and how each answer
+    is checked.
 
     The second result is {request: name of the check}, as learn_check() returns it.
-    entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
+    entries: one entry of each arm; parts of an answer that differ between arms or between two
+        starts are not expected
     """
     plan = RequestPlan.from_json(own["requests"])
     answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
     requests: list[Request] = []
     checks: dict[str, Check] = {}
     for number, request in enumerate(plan.requests):
-        learned, check = learn_check(request, [answer for place, answer in answers if place == number])
+        learned, check = learn_check(
+            request, [answer for place, answer in answers if place == number]
+        )
         requests.append(learned)
         checks[str(learned)] = check
     plan = replace(plan, requests=tuple(requests), think_time_s=0.0)
@@ -181,29 +222,36 @@ def learn_expected_answers(
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, Answer]]:
     """Start the user's service of a plan entry, and send each of its requests TIMES times.
 
-    Return the answers, each with the index of its request. Failed attempts are left out. The list is empty if the
-    service does not start. The first round under that arm then reports that the service does not start.
+    Return the answers, each with the index of its request. Failed attempts are left out. The list
+    is empty if the service does not start. The first round under that arm then reports that the
+    service does not start.
     """
     own, answers = entry.system.child_config["own"], []
     try:
         with CellRun(entry, 0, replace(bench, inside={})) as run:
             address = run.serve()[0][0]
             connect = connector(own)
-            for number, prepared in enumerate(prepare(own, RequestPlan.from_json(own["requests"]), address)):
+            for number, prepared in enumerate(
+                prepare(own, RequestPlan.from_json(own["requests"]), address)
+            ):
                 for _ in range(TIMES):
                     with suppress(CallFailed), closing(connect(address, deadline_s)) as connection:
-                        answers.append((number, connection.ask(prepared.sent, prepared.request.method)))
+                        answers.append(
+                            (number, connection.ask(prepared.sent, prepared.request.method))
+                        )
     except GilscopeError:
         return []
     return answers
 
 
 def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
-    """Return *request* with the expected answer learned from *answers*, and a word for how answers are checked.
+    """Return *request* with the expected answer learned from *answers*, and a word for how answers
+    are checked.
 
     The expected answer is what all answers have in common.
     The second result is one of these words:
-    "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
+    "declared": the user has declared the expected answer, which stays. "body": all answers are
+        equal. "common": the
     answers are JSON objects with some values in common. "status": only the status is checked.
     """
     if request.expect_json is not ANY or request.expect_sha256:
@@ -211,11 +259,16 @@ def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, C
     statuses = {status for status, _ in answers}
     if len(statuses) != 1:
         return request, "status"
-    with_status, different = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
+    with_status, different = (
+        replace(request, expect_status=statuses.pop()),
+        {body for _, body in answers},
+    )
     if len(different) == 1:
         body = different.pop()
         return replace(
-            with_status, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
+            with_status,
+            expect_sha256=hashlib.sha256(body).hexdigest(),
+            expect_json=_parsed(body, ANY),
         ), "body"
     common = reduce(_common, (_parsed(body, _CHANGES) for body in different))
     if not isinstance(common, dict) or not common:
@@ -231,7 +284,9 @@ def _parsed(body: bytes, otherwise: Any) -> Any:
 
 
 def _common(one: Any, other: Any) -> Any:
-    """Return the common part of two JSON values: the equal items of objects, or the whole value if both are equal."""
+    """Return the common part of two JSON values: the equal items of objects, or the whole value if
+    both are equal.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: _common(value, other[key]) for key, value in one.items() if key in other}
         return {key: value for key, value in pairs.items() if value is not _CHANGES}

@@ -1,9 +1,10 @@
-"""The child process for a user's own service. It starts the service's command, reports on it, and ends it.
+"""The child process for a user's own service. It starts the service's command, reports on it, and
+ends it.
 
-The orchestrator runs it as `python -m lab.user_service.child` under its own Python. Requests do not pass through it.
-CPU time, context switches and memory are those of the command and all its descendants. For a target, a service that
-already runs, they are those of the processes that serve its address on this machine. docs/own-service.md describes the
-options.
+The orchestrator runs it as `python -m lab.user_service.child` under its own Python. Requests do not
+pass through it. CPU time, context switches and memory are those of the command and all its
+descendants. For a target, a service that already runs, they are those of the processes that serve
+its address on this machine. docs/own-service.md describes the options.
 """
 
 import json
@@ -16,7 +17,15 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Any, NamedTuple, NoReturn
 
-from core.child import exit_at_once, next_command, pin_to_cpus, print_done, print_ready, print_result, read_cell
+from core.child import (
+    exit_at_once,
+    next_command,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    print_result,
+    read_cell,
+)
 from core.messages import Json, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
@@ -32,8 +41,10 @@ ANSWER_DEADLINE_S = 5.0
 INSPECTION_DEADLINE_S = 2.0
 FAILED, ASGI = "failed", "asgi"
 FOREIGN_LOOP = message(
-    "Several event loops run in one process here. State that was created in one loop, such as a connection pool in "
-    "app.state, cannot be used in another loop. Create this state once per loop (docs/findings/loops.md), or run one "
+    "Several event loops run in one process here. State that was created in one loop, such as a "
+    "connection pool in "
+    "app.state, cannot be used in another loop. Create this state once per loop "
+    "(docs/findings/loops.md), or run one "
     "loop per process."
 )
 
@@ -53,8 +64,8 @@ def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
     """Return the Python versions that the processes *pids* run, and whether the GIL is on.
 
     expected: label of the measured Python; if some processes run this Python, only their GIL counts
-    The GIL counts as on if it is on in any process, and as off if it is off in all. It is unknown if some process does
-    not report it, or was not reached in time.
+    The GIL counts as on if it is on in any process, and as off if it is off in all. It is unknown
+    if some process does not report it, or was not reached in time.
     """
     until, states = monotonic() + INSPECTION_DEADLINE_S, dict[str, list[bool | None]]()
     reached_all = True
@@ -83,7 +94,9 @@ def _is_hidden(pid: int) -> bool:
 
 
 class RunningService:
-    """A target: a service that already runs. Its processes are known if they run on this machine as this user."""
+    """A target: a service that already runs. Its processes are known if they run on this machine as
+    this user.
+    """
 
     is_asgi = False
 
@@ -94,10 +107,14 @@ class RunningService:
         state = probe(own, self.address, ANSWER_DEADLINE_S)
         if state.code == DEAF:
             raise CommandFailed(
-                "The service at {url} does not {state}. Start the service first.", url=own["url"], state=state
+                "The service at {url} does not {state}. Start the service first.",
+                url=own["url"],
+                state=state,
             )
         if state:
-            raise CommandFailed("The service at {url} does not {state}.", url=own["url"], state=state)
+            raise CommandFailed(
+                "The service at {url} does not {state}.", url=own["url"], state=state
+            )
         self._ready = self.pythons()
         self.count()
 
@@ -113,10 +130,11 @@ class RunningService:
         self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
-        """Return what was measured of the service: CPU time, memory, workers, GIL states. Raises CommandFailed.
+        """Return what was measured of the service: CPU time, memory, workers, GIL states. Raises
+        CommandFailed.
 
-        Only the clients count the answers. CPU time and memory are included if the processes are known, and at least
-        one of them has run since the start.
+        Only the clients count the answers. CPU time and memory are included if the processes are
+        known, and at least one of them has run since the start.
         """
         workers, pids = self._workers.result(), self.pids()
         known = usage_since(self._since, usage_of(pids)) if {*pids} & {*self._pids} else {}
@@ -136,7 +154,9 @@ class RunningService:
 
 
 class StartedService(RunningService):
-    """A service that the user's command starts. If the command ends too early, a thread ends this process."""
+    """A service that the user's command starts. If the command ends too early, a thread ends this
+    process.
+    """
 
     def __init__(self, cell: Json) -> None:
         """Start the service. Raises CommandFailed if it does not start."""
@@ -156,15 +176,21 @@ class StartedService(RunningService):
         self._watch.start()
 
     def result(self) -> dict[str, Any]:
-        """Return what was measured of the service. Raises CommandFailed if another process answered for it."""
+        """Return what was measured of the service. Raises CommandFailed if another process answered
+        for it.
+        """
         self._let_end_be_reported()
         try:
             if line := foreign_loop(self.command.text()):
-                raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
+                raise CommandFailed(
+                    "The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP
+                )
             self._check_place()
             self.command.expect_own_port()
         except CommandFailed:
-            self._is_stopping = True  # the command will be ended for this failure, so its end is no second failure
+            self._is_stopping = (
+                True  # the command will be ended for this failure, so its end is no second failure
+            )
             raise
         result = super().result()
         if OF_SYSTEM in self._own:  # its number of threads is known
@@ -182,7 +208,9 @@ class StartedService(RunningService):
         self.command.stop()
 
     def pids(self) -> list[int]:
-        """Return the pids of the command and all its descendants, including orphans, which this process adopts."""
+        """Return the pids of the command and all its descendants, including orphans, which this
+        process adopts.
+        """
         self._let_end_be_reported()
         return descendants(os.getpid())
 
@@ -191,7 +219,9 @@ class StartedService(RunningService):
         return pythons_in(descendants(os.getpid()), self._own["expected_python"])
 
     def _let_end_be_reported(self) -> None:
-        """If the command has ended, wait for the thread that reports how, and that ends this process."""
+        """If the command has ended, wait for the thread that reports how, and that ends this
+        process.
+        """
         if self.command.process.poll() is not None and self._watch.is_alive():
             self._watch.join()
 
@@ -200,7 +230,9 @@ class StartedService(RunningService):
             self.command.expect_one_address()
 
     def _await_end(self) -> None:
-        """Wait until the command ends. If gilscope did not end it, report how it ended, and end this process."""
+        """Wait until the command ends. If gilscope did not end it, report how it ended, and end
+        this process.
+        """
         self.command.process.wait()
         if self._is_stopping:
             return
@@ -208,12 +240,16 @@ class StartedService(RunningService):
             self.command.expect_alive(message("while it was serving requests"))
         except CommandFailed as failed:
             if self.command.process.returncode < 0 and self._workers.has_several_loops:
-                failed = CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP)
+                failed = CommandFailed(
+                    "{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP
+                )
             give_up(failed)
 
 
 def _states(ready: Pythons, end: Pythons) -> Json:
-    """Return the GIL states, which are None if they are unknown, and the Python versions to report."""
+    """Return the GIL states, which are None if they are unknown, and the Python
+    versions to report.
+    """
     return {
         "gil_enabled_ready": ready.gil_enabled,
         "gil_enabled_end": end.gil_enabled,
@@ -224,8 +260,9 @@ def _states(ready: Pythons, end: Pythons) -> Json:
 def main() -> None:
     """Serve until stdin is closed, like any service (systems/__main__.py).
 
-    The orchestrator or the reaper may kill this process at any time. So a second process, in its own process group,
-    does the work. It lives a little longer than this one, to end the command and all its descendants.
+    The orchestrator or the reaper may kill this process at any time. So a second process, in its
+    own process group, does the work. It lives a little longer than this one, to end the command and
+    all its descendants.
     """
     die_with_parent(os.getppid(), signal.SIGKILL)
     adopt_orphans()

@@ -1,4 +1,6 @@
-"""The command of a user's own service: fills in its placeholders, starts it, and ends its process tree. Linux only."""
+"""The command of a user's own service: fills in its placeholders, starts it, and ends its process
+tree. Linux only.
+"""
 
 import os
 import re
@@ -49,7 +51,8 @@ class PortLost(CommandFailed):
 
 
 class Endpoint(NamedTuple):
-    """The address at which a service shall listen: a port of *host*, or the path of a Unix socket (port is then 0).
+    """The address at which a service shall listen: a port of *host*, or the path of a Unix socket
+    (port is then 0).
 
     lease: keeps other services off the port for as long as this process holds it
     """
@@ -72,12 +75,15 @@ def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
         return Endpoint(host=host, port=0, socket=path)
     port = own["first_port"] and own["first_port"] + service_id
     if port > ports.LAST_PORT:
-        raise CommandFailed("{port} is not a port (1-65535). Set a lower --service-port.", port=port)
+        raise CommandFailed(
+            "{port} is not a port (1-65535). Set a lower --service-port.", port=port
+        )
     try:
         lease = ports.lease(host, port)
     except OSError as error:
         raise CommandFailed(
-            "Port {port} of {host} is not available: {error}. End the program that uses the port, or leave "
+            "Port {port} of {host} is not available: {error}. End the program that uses the port, "
+            "or leave "
             "--service-port out.",
             port=port,
             host=host,
@@ -87,7 +93,9 @@ def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
 
 
 def fill_placeholders(own: Json, endpoint: Endpoint, params: Json) -> list[str]:
-    """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote is not closed."""
+    """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote
+    is not closed.
+    """
     values = {
         "python": own["python"],
         "host": endpoint.host,
@@ -100,28 +108,42 @@ def fill_placeholders(own: Json, endpoint: Endpoint, params: Json) -> list[str]:
         words = shlex.split(own["command"])
     except ValueError as error:
         raise CommandFailed(
-            "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=error
+            "The command {line} cannot be parsed: {error}. Check its quotes.",
+            line=own["command"],
+            error=error,
         ) from None
     return [filled(word, values) for word in words]
 
 
 def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> list[str]:
-    """Return the environment variables of *names* that a build of Python 3.*minor* does not know."""
+    """Return the environment variables of *names* that a build of Python 3.*minor*
+    does not know.
+    """
     known = {name: BUILD_VARIABLES.get(name, (0, False)) for name in names}
-    return [name for name, (oldest, only_free) in known.items() if minor < oldest or (only_free and not free_threaded)]
+    return [
+        name
+        for name, (oldest, only_free) in known.items()
+        if minor < oldest or (only_free and not free_threaded)
+    ]
 
 
 def command_environment(own: Json, inside: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables of the command. The measured interpreter's folder is first on PATH.
+    """Return the environment variables of the command. The measured interpreter's folder is first
+    on PATH.
 
-    own: has the variables that the user added; a variable that the measured Python does not know is left out
+    own: has the variables that the user added; a variable that the measured Python does not know is
+        left out
     inside: variables that make Python processes start the parts of core/inside
     """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
-    variables["PATH"] = os.pathsep.join([os.path.dirname(own["python"]), variables.get("PATH", os.defpath)])
+    variables["PATH"] = os.pathsep.join(
+        [os.path.dirname(own["python"]), variables.get("PATH", os.defpath)]
+    )
     variables |= dict(own["environment"])
     if label := own.get("expected_python"):
-        for name in unknown_variables(own["environment"], int(label.split(".")[1]), label.endswith("t")):
+        for name in unknown_variables(
+            own["environment"], int(label.split(".")[1]), label.endswith("t")
+        ):
             del variables[name]
     paths = [*filter(None, (inside.get("PYTHONPATH"), variables.get("PYTHONPATH")))]
     variables |= dict(inside)
@@ -152,15 +174,18 @@ class ServiceCommand:
             )
         except OSError as error:
             raise CommandFailed(
-                "The command {line} cannot be started: {error}.", line=self._line, error=error.strerror
+                "The command {line} cannot be started: {error}.",
+                line=self._line,
+                error=error.strerror,
             ) from None
         self._reader.watch(self._output)
 
     def wait_until_it_answers(self, own: Json, deadline_s: float) -> None:
-        """Wait until the service accepts a connection and answers the plan's first request. Any answer counts.
+        """Wait until the service accepts a connection and answers the plan's first request. Any
+        answer counts.
 
-        Raises PortLost if another process listens at the same address. Raises CommandFailed if the command ends, or
-        does not answer within *deadline_s*.
+        Raises PortLost if another process listens at the same address. Raises CommandFailed if the
+        command ends, or does not answer within *deadline_s*.
         """
         began = monotonic()
         until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
@@ -170,8 +195,12 @@ class ServiceCommand:
             if not state:
                 return
             if state.code != DEAF:
-                self.expect_own_port()  # check now, because the other process may end before the deadline
-            if state.code not in (DEAF, SLOW):  # the service speaks another protocol, or closes the connection
+                # check now, because the other process may end before the deadline
+                self.expect_own_port()
+            if state.code not in (
+                DEAF,
+                SLOW,
+            ):  # the service speaks another protocol, or closes the connection
                 until, patience_s = min(until, monotonic() + patience_s), deadline_s
             try:
                 self.process.wait(TURN_S)
@@ -189,7 +218,10 @@ class ServiceCommand:
         """Raise CommandFailed if the command has ended."""
         if (status := self.process.poll()) is not None:
             raise CommandFailed(
-                "The command {ending} {when}: {report}", ending=describe_exit(status), when=when, report=self._report()
+                "The command {ending} {when}: {report}",
+                ending=describe_exit(status),
+                when=when,
+                report=self._report(),
             )
 
     def text(self) -> str:
@@ -197,7 +229,9 @@ class ServiceCommand:
         return self._output.text()
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
-        """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all descendants (SIGKILL)."""
+        """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all
+        descendants (SIGKILL).
+        """
         self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(deadline_s)
@@ -205,19 +239,25 @@ class ServiceCommand:
         self._reader.close()
 
     def expect_own_port(self) -> None:
-        """Raise PortLost if another process listens at the same address and may have answered some of the requests."""
+        """Raise PortLost if another process listens at the same address and may have answered some
+        of the requests.
+        """
         if self.has_lost_its_port():
             raise PortLost(
-                "Another process also listens at {address}, so it may have given some of the answers. "
+                "Another process also listens at {address}, so it may have given some of the "
+                "answers. "
                 "End that process.",
                 address=self.address,
             )
 
     def expect_one_address(self) -> None:
-        """Raise CommandFailed if the service listens at all addresses of its machine, open to every host."""
+        """Raise CommandFailed if the service listens at all addresses of its machine, open to every
+        host.
+        """
         if places := holders.listening_everywhere(descendants(os.getpid())):
             raise CommandFailed(
-                "The command listens on {places}, which every host can reach. In a run across hosts, the command "
+                "The command listens on {places}, which every host can reach. In a run across "
+                "hosts, the command "
                 "must listen only on {host}. Write {place} for this address in the command.",
                 places=places,
                 host=self._endpoint.host,
@@ -225,14 +265,20 @@ class ServiceCommand:
             )
 
     def has_lost_its_port(self) -> bool:
-        """Return whether another process listens at the service's port, alone or together with the service."""
+        """Return whether another process listens at the service's port, alone or together with the
+        service.
+        """
         ours = descendants(os.getpid())
         if not self._endpoint.port or holders.is_alone(self.address, ours):
             return False
-        return bool({*holders.serving(self.address)} - {*ours})  # processes of other users cannot be seen
+        return bool(
+            {*holders.serving(self.address)} - {*ours}
+        )  # processes of other users cannot be seen
 
     def give_back(self) -> None:
-        """End the command and all its descendants after a failed start, and free the port for another attempt."""
+        """End the command and all its descendants after a failed start, and free the port for
+        another attempt.
+        """
         self.stop(0.0)
         if self._endpoint.lease is not None:
             self._endpoint.lease.give_back()
@@ -246,12 +292,16 @@ class ServiceCommand:
 
 
 def foreign_loop(output: str) -> str:
-    """Return the output line that says that an object belongs to another event loop; "" if there is none."""
+    """Return the output line that says that an object belongs to another event loop; "" if there is
+    none.
+    """
     return next((line.strip() for line in output.splitlines() if _FOREIGN_LOOP.search(line)), "")
 
 
 def last_exception(output: str) -> str:
-    """Return the last exception whose traceback *output* has, with its file and line; "" if there is none."""
+    """Return the last exception whose traceback *output* has, with its file and line; "" if there
+    is none.
+    """
     text = ""
     for file, line, error in _TRACEBACK.findall(output):
         text = f"{error} ({file}, line {line})"
@@ -261,8 +311,9 @@ def last_exception(output: str) -> str:
 def start_command(own: Json, cell: Json) -> ServiceCommand:
     """Start the command, wait until it answers, and return it. Raises CommandFailed.
 
-    If another process has taken the chosen port, the command is started again with another port, up to STARTS times.
-    cell: the child's first line, with service_id, folder, params, and the variables of parts inside the service
+    If another process has taken the chosen port, the command is started again with another port, up
+    to STARTS times. cell: the child's first line, with service_id, folder, params, and the
+    variables of parts inside the service
     """
     until, address = monotonic() + own["start_deadline_s"], ""
     for _ in range(STARTS):
@@ -273,11 +324,14 @@ def start_command(own: Json, cell: Json) -> ServiceCommand:
             if own["first_port"] or not command.has_lost_its_port():
                 return command
         except CommandFailed as failed:
-            if own["first_port"] or not (isinstance(failed, PortLost) or command.has_lost_its_port()):
+            if own["first_port"] or not (
+                isinstance(failed, PortLost) or command.has_lost_its_port()
+            ):
                 raise
         command.give_back()
     raise CommandFailed(
-        "The service was started {starts} times, and each time another program took its port first. The last address "
+        "The service was started {starts} times, and each time another program took its port "
+        "first. The last address "
         "was {address}.",
         starts=STARTS,
         address=address,
@@ -285,7 +339,9 @@ def start_command(own: Json, cell: Json) -> ServiceCommand:
 
 
 def end_descendants() -> None:
-    """Kill every descendant of this process, including those that left their parent or process group."""
+    """Kill every descendant of this process, including those that left their parent or process
+    group.
+    """
     while others := descendants(os.getpid()):
         for pid in others:
             with suppress(ProcessLookupError):

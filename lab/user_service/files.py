@@ -24,13 +24,23 @@ MOST_FILES = 10_000
 MOST_BODY_BYTES = 4 << 20
 OWN = "own"  # the name of the service's working directory in an archive of a user's files
 FILES = "{files}"  # in a line of requirements: the folder of the user's files on the host
-LEFT_OUT = {".git", ".hg", ".svn", ".venv", ".tox", ".nox", "__pycache__", "node_modules", "gilscope-runs"} | {
-    f".{tool}_cache" for tool in ("mypy", "pytest", "ruff")
-}
+LEFT_OUT = {
+    ".git",
+    ".hg",
+    ".svn",
+    ".venv",
+    ".tox",
+    ".nox",
+    "__pycache__",
+    "node_modules",
+    "gilscope-runs",
+} | {f".{tool}_cache" for tool in ("mypy", "pytest", "ruff")}
 
 
 def packed(files: Iterable[tuple[str, Path]]) -> bytes:
-    """Return an archive of *files*, each with its name in the archive. Raises OSError if a file cannot be read."""
+    """Return an archive of *files*, each with its name in the archive. Raises OSError if a file
+    cannot be read.
+    """
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as entries:
         for name, path in files:
@@ -41,7 +51,8 @@ def packed(files: Iterable[tuple[str, Path]]) -> bytes:
 
 
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
-    """Return an archive of a user's service, and its requirements with paths for the host to which it is copied.
+    """Return an archive of a user's service, and its requirements with paths for the host to which
+    it is copied.
 
     In these paths, FILES stands for the folder on the host.
     own: a core.user_service.Command as JSON
@@ -65,7 +76,8 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
         content = packed([file for root in roots.items() for file in _files(*root)])
     except OSError as error:
         raise BadInput(
-            "{path} cannot be copied to a host: {error}. Give access to this path, or move it out of the folder.",
+            "{path} cannot be copied to a host: {error}. Give access to this path, or move it out "
+            "of the folder.",
             path=str(error.filename),
             error=error.strerror,
         ) from None
@@ -73,26 +85,35 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
 
 
 def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the service's requests, with the paths of body files replaced by the files' contents. Raises BadInput."""
+    """Return the service's requests, with the paths of body files replaced by the files' contents.
+    Raises BadInput.
+    """
     plan = RequestPlan.from_json(own["requests"])
-    files = [path for request in plan.requests if request.body_file and (path := Path(request.body_file)).is_file()]
+    files = [
+        path
+        for request in plan.requests
+        if request.body_file and (path := Path(request.body_file)).is_file()
+    ]
     _check_size(message("The files with request bodies"), set(files), MOST_BODY_BYTES)
     bodies = {str(path): path.read_bytes().decode(errors="surrogateescape") for path in files}
-    requests = tuple(
-        replace(request, body=bodies[request.body_file], body_file="") if request.body_file in bodies else request
-        for request in plan.requests
-    )
-    return {"requests": replace(plan, requests=requests).to_json()}
+    requests = []
+    for request in plan.requests:
+        body = bodies.get(request.body_file)
+        requests.append(request if body is None else replace(request, body=body, body_file=""))
+    return {"requests": replace(plan, requests=tuple(requests)).to_json()}
 
 
 def _files(name: str, root: Path) -> list[tuple[str, Path]]:
-    """Return the archive name and path of each file below *root*, or of *root* if it is a file. Raises BadInput."""
+    """Return the archive name and path of each file below *root*, or of *root* if it is a file.
+    Raises BadInput.
+    """
     found = map(Path, walk(root, LEFT_OUT.__contains__))
     inside = (path for path in found if path.is_file() and path.resolve().is_relative_to(root))
     paths = [root] if root.is_file() else list(islice(inside, MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         raise BadInput(
-            "{folder} has more than {count} files, too many to copy to a host. Choose a smaller folder with "
+            "{folder} has more than {count} files, too many to copy to a host. Choose a smaller "
+            "folder with "
             "--directory.",
             folder=str(root),
             count=MOST_FILES,
@@ -105,7 +126,8 @@ def _check_size(what: Message, paths: Iterable[Path], most_bytes: int) -> None:
     size_bytes = sum(path.stat().st_size for path in paths)
     if size_bytes > most_bytes:
         raise BadInput(
-            "{what}: {size_mib:.1f} MiB is too much to copy to a host; the limit is {most_mib} MiB. Remove files that "
+            "{what}: {size_mib:.1f} MiB is too much to copy to a host; the limit is {most_mib} "
+            "MiB. Remove files that "
             "the service does not need, or choose a smaller folder with --directory.",
             what=what,
             size_mib=size_bytes / 2**20,

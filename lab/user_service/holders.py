@@ -21,38 +21,61 @@ _ACCEPTS = 1 << 16  # __SO_ACCEPTCON
 _CONNECTED = "03"  # SS_CONNECTED
 _EPOLL, _TARGET = "anon_inode:[eventpoll]", re.compile(r"^tfd: *([0-9]+)", re.MULTILINE)
 EVERYWHERE = {"0.0.0.0": "0.0.0.0", "::": "[::]"}  # wildcard addresses, as they stand before a port
-_FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat", "conmon", "slirp4netns")
+_FORWARDERS = (
+    "systemd",
+    "docker-proxy",
+    "rootlessport",
+    "ssh",
+    "sshd",
+    "socat",
+    "conmon",
+    "slirp4netns",
+)
 
 
 def serving(address: str) -> list[int]:
-    """Return the processes that hold the listening socket of *address*, and their descendants; [] if unknown.
+    """Return the processes that hold the listening socket of *address*, and their descendants; []
+    if unknown.
 
-    Unknown are processes of other hosts and other users. Processes that only forward connections are left out: to a
-    container, through a tunnel, or to a service that they start (systemd).
+    Unknown are processes of other hosts and other users. Processes that only forward connections
+    are left out: to a container, through a tunnel, or to a service that they start (systemd).
     """
     wanted, own_pid = _sockets(address), os.getpid()
     found: dict[int, None] = {}
     for entry in PROC.glob("[0-9]*") if wanted else ():
-        if not wanted.isdisjoint(_links(int(entry.name)).values()) and _text(entry / "comm") not in _FORWARDERS:
+        if (
+            not wanted.isdisjoint(_links(int(entry.name)).values())
+            and _text(entry / "comm") not in _FORWARDERS
+        ):
             pids = tree(int(entry.name))
-            if own_pid not in pids:  # otherwise an ancestor of this process holds the socket for others
+            if (
+                own_pid not in pids
+            ):  # otherwise an ancestor of this process holds the socket for others
                 found |= dict.fromkeys(pids)
     return [*found]
 
 
 def is_alone(address: str, pids: Iterable[int]) -> bool:
-    """Return whether *pids* have every socket that listens at *address*. Reads files of these processes only."""
+    """Return whether *pids* have every socket that listens at *address*. Reads files of these
+    processes only.
+    """
     return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}
 
 
 def listening_everywhere(pids: Iterable[int]) -> list[str]:
     """Return the wildcard addresses at which *pids* listen, such as 0.0.0.0:8000 or [::]:8000."""
     held = {link for pid in pids for link in _links(pid).values()}
-    return [f"{EVERYWHERE[ip]}:{port}" for ip, port, link in _listening() if link in held and ip in EVERYWHERE]
+    return [
+        f"{EVERYWHERE[ip]}:{port}"
+        for ip, port, link in _listening()
+        if link in held and ip in EVERYWHERE
+    ]
 
 
 def connections(address: str) -> set[str]:
-    """Return the sockets ("socket:[inode]") of the connections that clients have to *address* now."""
+    """Return the sockets ("socket:[inode]") of the connections that clients have to
+    *address* now.
+    """
     if address.startswith("/"):
         return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
     port = f":{int(address.rpartition(':')[2]):04X}"
@@ -65,17 +88,23 @@ def connections(address: str) -> set[str]:
 
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
-    """Return how many epoll instances of a process watch any of *files*, and how many of them the process has open."""
+    """Return how many epoll instances of a process watch any of *files*, and how many of them the
+    process has open.
+    """
     names = _links(pid) if files else {}
     watched = set()  # because one instance may be open under several descriptors
     for name, link in names.items():
-        targets = _TARGET.findall(_text(PROC / str(pid) / "fdinfo" / name)) if link == _EPOLL else ()
+        targets = (
+            _TARGET.findall(_text(PROC / str(pid) / "fdinfo" / name)) if link == _EPOLL else ()
+        )
         watched.add(frozenset(number for number in targets if names.get(number) in files))
     return sum(map(bool, watched)), sum(link in files for link in names.values())
 
 
 def _sockets(address: str) -> set[str]:
-    """Return the sockets ("socket:[inode]") that listen at *address*, which is a path or host:port."""
+    """Return the sockets ("socket:[inode]") that listen at *address*, which is a path
+    or host:port.
+    """
     if address.startswith("/"):
         return _unix_sockets(address, lambda fields: bool(int(fields[3], 16) & _ACCEPTS))
     host, _, port = address.rpartition(":")
@@ -89,7 +118,9 @@ def _sockets(address: str) -> set[str]:
 
 
 def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
-    """Return the Unix sockets ("socket:[inode]") at *path*. is_wanted() selects the lines of /proc/net/unix."""
+    """Return the Unix sockets ("socket:[inode]") at *path*. is_wanted() selects the lines of
+    /proc/net/unix.
+    """
     path = os.path.realpath(path)
     return {
         f"socket:[{fields[6]}]"
@@ -99,7 +130,8 @@ def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]
 
 
 def _local_ips(host: str, port: int) -> list[str]:
-    """Return the addresses of *host* that belong to this machine, in the order that clients try them.
+    """Return the addresses of *host* that belong to this machine, in the order that clients try
+    them.
 
     An address belongs to this machine if a socket can be bound to it.
     """
@@ -134,7 +166,9 @@ def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
 
 
 def _links(pid: int) -> dict[str, str]:
-    """Return {descriptor: link target} of a process's open files; {} if it has ended or belongs to another user."""
+    """Return {descriptor: link target} of a process's open files; {} if it has ended or belongs to
+    another user.
+    """
     links = {}
     with suppress(OSError), os.scandir(PROC / str(pid) / "fd") as entries:
         for entry in entries:

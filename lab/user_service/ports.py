@@ -1,16 +1,20 @@
-"""Lease TCP ports to services that get their port from gilscope, from before they start until they end. Linux only.
+"""Lease TCP ports to services that get their port from gilscope, from before they start until they
+end. Linux only.
 
-The common way is to bind to port 0, close the socket, and pass the number on. Until the service binds, any program can
-take such a port: of 50 services that started together, one in seven lost its port. Instead, a port
+The common way is to bind to port 0, close the socket, and pass the number on. Until the service
+binds, any program can take such a port: of 50 services that started together, one in seven lost its
+port. Instead, a port
 
-- comes from outside net.ipv4.ip_local_port_range, so the kernel gives it to no program that asks for any free port;
-- is leased: the process that holds the abstract Unix socket of that name has the port, for all users of this network
-  namespace. The lease ends with the process, and leaves no file. The port itself stays unbound, so the service can bind
-  to it with SO_REUSEADDR, with SO_REUSEPORT or with neither;
+- comes from outside net.ipv4.ip_local_port_range, so the kernel gives it to no program that asks
+  for any free port;
+- is leased: the process that holds the abstract Unix socket of that name has the port, for all
+  users of this network namespace. The lease ends with the process, and leaves no file. The port
+  itself stays unbound, so the service can bind to it with SO_REUSEADDR, with SO_REUSEPORT or with
+  neither;
 - is checked: a socket without options can be bound to it, at loopback and at all addresses.
 
-Only a program that asks for this very port can still take it. Then the service fails, and is started again with another
-port (docs/child-contract.md, Bounds).
+Only a program that asks for this very port can still take it. Then the service fails, and is
+started again with another port (docs/child-contract.md, Bounds).
 """
 
 import errno
@@ -41,7 +45,9 @@ class PortLease(NamedTuple):
 
 
 def lease(host: str, asked: int = 0) -> PortLease:
-    """Lease the port *asked*, or any free port if *asked* is 0. Raises OSError if no such port is free."""
+    """Lease the port *asked*, or any free port if *asked* is 0. Raises OSError if no such port is
+    free.
+    """
     for port in [asked] if asked else _candidates():
         held = _lock(port)
         if held is None:
@@ -58,16 +64,23 @@ def lease(host: str, asked: int = 0) -> PortLease:
 
 
 def check_free(host: str, port: int) -> None:
-    """Raise OSError if *port* cannot be bound by a socket without options. Lingering connections prevent this, too."""
+    """Raise OSError if *port* cannot be bound by a socket without options. Lingering connections
+    prevent this, too.
+    """
     for address in (host, ""):
         with socket.socket() as probe:
             probe.bind((address, port))
 
 
 def ports(ephemeral: tuple[int, int]) -> range:
-    """Return the ports that services may get: if possible, none of the *ephemeral* ports, which the kernel assigns."""
+    """Return the ports that services may get: if possible, none of the *ephemeral* ports, which the
+    kernel assigns.
+    """
     below, above = range(FIRST_PORT, ephemeral[0]), range(ephemeral[1] + 1, LAST_PORT + 1)
-    return next((ports for ports in (below, above) if len(ports) >= FEW_PORTS), range(FIRST_PORT, LAST_PORT + 1))
+    return next(
+        (ports for ports in (below, above) if len(ports) >= FEW_PORTS),
+        range(FIRST_PORT, LAST_PORT + 1),
+    )
 
 
 def _candidates() -> Iterator[int]:
@@ -80,7 +93,9 @@ def _candidates() -> Iterator[int]:
 
 
 def _lock(port: int) -> PortLease | None:
-    """Lease *port*; return None if another process has leased it. The port is locked only on Linux."""
+    """Lease *port*; return None if another process has leased it. The port is locked
+    only on Linux.
+    """
     lease = PortLease(port, socket.socket(socket.AF_UNIX))
     try:
         if sys.platform == "linux":

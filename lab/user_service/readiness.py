@@ -19,11 +19,16 @@ from core.user_service import HTTP, HTTP2, OF_SYSTEM, only_native
 from lab.native import programs
 from systems import system_of
 
-DEAF, SLOW = "deaf", "slow"  # codes of messages: the service accepts no connection, or does not answer in time
+DEAF, SLOW = (
+    "deaf",
+    "slow",
+)  # codes of messages: the service accepts no connection, or does not answer in time
 
 
 class CommandFailed(GilscopeError):
-    """The error that a service did not start or ended too early. Its message has the status and the last output."""
+    """The error that a service did not start or ended too early. Its message has the status and the
+    last output.
+    """
 
 
 def check_requests(own: Json) -> None:
@@ -34,25 +39,35 @@ def check_requests(own: Json) -> None:
         except OSError as error:
             reason = message("{file}: {error}", file=str(request.body_file), error=error.strerror)
             raise CommandFailed(
-                "The body of {request} cannot be read: {reason}.", request=str(request), reason=reason
+                "The body of {request} cannot be read: {reason}.",
+                request=str(request),
+                reason=reason,
             ) from None
 
 
 def probe(own: Json, address: str, deadline_s: float) -> Message:
-    """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
-    state = own[OF_SYSTEM](address, deadline_s) if OF_SYSTEM in own else _probed(own, address, deadline_s)
+    """Send the plan's first request to the service. Return what the service fails to do, or NOTHING
+    if it answers.
+    """
+    state = (
+        own[OF_SYSTEM](address, deadline_s)
+        if OF_SYSTEM in own
+        else _probed(own, address, deadline_s)
+    )
     if own["protocol"] != HTTP2 or state.code == DEAF or not state:
         return state
     return message(
-        "{state}; if the service speaks only HTTP/1.1, leave out --protocol http2", code=state.code, state=state
+        "{state}; if the service speaks only HTTP/1.1, leave out --protocol http2",
+        code=state.code,
+        state=state,
     )
 
 
 def one_request(first_line: Json) -> Callable[[str, float], Message]:
     """Return a function that sends one request to a system's service, as its clients do.
 
-    The function returns what the service at an address fails to do in a number of seconds; NOTHING if it answers.
-    first_line: the first line of the service's child
+    The function returns what the service at an address fails to do in a number of seconds; NOTHING
+    if it answers. first_line: the first line of the service's child
     """
     system = system_of(first_line)
     cell = replace(Cell.from_json(first_line), num_requests_per_client=1, rate=0)
@@ -81,7 +96,10 @@ def _probed(own: Json, address: str, deadline_s: float) -> Message:
         connection = connector(own)(address, deadline_s)
     except CallFailed as failed:
         if failed.reason:
-            return message("complete a TLS handshake with gilscope's client (error: {reason})", reason=failed.reason)
+            return message(
+                "complete a TLS handshake with gilscope's client (error: {reason})",
+                reason=failed.reason,
+            )
         return message("accept a connection", code=DEAF)
     try:
         if only_native(own["protocol"], plan):
@@ -93,22 +111,30 @@ def _probed(own: Json, address: str, deadline_s: float) -> Message:
     except CallFailed as failed:
         if failed.code == "garbled" and failed.reason:
             return message(
-                "answer {request} in {protocol} (it answered {answer}; gilscope's clients speak {protocols}, and "
+                "answer {request} in {protocol} (it answered {answer}; gilscope's clients speak "
+                "{protocols}, and "
                 "docs/add-a-system.md says how to add another protocol)",
                 request=str(request),
                 protocol=own["protocol"],
                 answer=failed.reason,
                 protocols=listed((HTTP, HTTP2), last=AND),
             )
-        code, in_protocol = SLOW if "timeout" in failed.code else "", f"{own['protocol']} ({failed.code})"
-        return message("answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol)
+        code, in_protocol = (
+            SLOW if "timeout" in failed.code else "",
+            f"{own['protocol']} ({failed.code})",
+        )
+        return message(
+            "answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol
+        )
     finally:
         connection.close()
     return NOTHING
 
 
 def _ask_natively(own: Json, request: Request, address: str, deadline_s: float) -> None:
-    """Send *request* once with the native client. Raises CallFailed if the service does not answer."""
+    """Send *request* once with the native client. Raises CallFailed if the service
+    does not answer.
+    """
     plan = RequestPlan(requests=(replace(request, first=False, save={}),))
     cell = {
         "params": {"NUM_REQUESTS_PER_CLIENT": 1},

@@ -3,10 +3,11 @@
 A process serves if it holds an established connection from a client in any sample. Its workers are:
 
 - for an ASGI application, its event loops: epoll instances that watch connections from clients;
-- otherwise its busy threads, which used at least the share BUSY of the CPU time of the busiest thread. Threads that
-  only move bytes do not count: one thread per event loop, or without a loop the first thread, which accepts connections
-  in most servers. If there are at most twice as many busy threads as loops, the loops are the workers. If threads come
-  and go, such as one per connection, the largest number at one time counts.
+- otherwise its busy threads, which used at least the share BUSY of the CPU time of the busiest
+  thread. Threads that only move bytes do not count: one thread per event loop, or without a loop
+  the first thread, which accepts connections in most servers. If there are at most twice as many
+  busy threads as loops, the loops are the workers. If threads come and go, such as one per
+  connection, the largest number at one time counts.
 
 docs/own-service.md, "What ran", states the cost of this.
 """
@@ -20,7 +21,12 @@ from core.processtree import ran_and_waited_ns, threads_of
 from lab.user_service import holders
 
 BUSY = 0.1
-PAUSES_S = (0.05, 0.2, 0.8, 3.2)  # pauses between samples; a long timed window has no more samples than a short one
+PAUSES_S = (
+    0.05,
+    0.2,
+    0.8,
+    3.2,
+)  # pauses between samples; a long timed window has no more samples than a short one
 
 
 class WorkerSampler:
@@ -28,7 +34,11 @@ class WorkerSampler:
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
         self._pids, self._address, self._is_asgi = pids, address, is_asgi
-        self._loops, self._connections, self._most_threads = Counter[int](), Counter[int](), Counter[int]()
+        self._loops, self._connections, self._most_threads = (
+            Counter[int](),
+            Counter[int](),
+            Counter[int](),
+        )
         self._first: dict[int, dict[int, int]] = {}
         self._last: dict[int, dict[int, int]] = {}
         self._ended = threading.Event()
@@ -71,7 +81,9 @@ class WorkerSampler:
             self._last.setdefault(pid, {}).update(threads)
 
     def _served(self, pid: int) -> Json:
-        used = {thread: ns - self._first[pid].get(thread, 0) for thread, ns in self._last[pid].items()}
+        used = {
+            thread: ns - self._first[pid].get(thread, 0) for thread, ns in self._last[pid].items()
+        }
         busiest = max(used.values(), default=0)
         busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}
         loops, alive = self._loops[pid], self._most_threads[pid]
@@ -91,4 +103,6 @@ class WorkerSampler:
 def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
     """Return {thread id: CPU time in ns} of the running threads of *pid*."""
     used = {int(thread): ran_and_waited_ns(f"{pid}/task/{thread}")[0] for thread in threads_of(pid)}
-    return {thread: ns for thread, ns in used.items() if ns}  # a thread that has just ended reports nothing
+    return {
+        thread: ns for thread, ns in used.items() if ns
+    }  # a thread that has just ended reports nothing

@@ -22,11 +22,14 @@ KINDS = {  # by outcome: level and title of an annotation
 
 
 def sentence(one: ComparedCell) -> Message:
-    """Return a sentence on a compared measurement: its verdict, its median times in both runs, and the reason."""
+    """Return a sentence on a compared measurement: its verdict, its median times in both runs, and
+    the reason.
+    """
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_ns))
     if one.outcome == "open":
         return message(
-            "it is undecided whether run {run} is slower than allowed (median times: {times}): {why}.",
+            "it is undecided whether run {run} is slower than allowed (median times: {times}): "
+            "{why}.",
             run=one.pair.letter,
             times=times,
             why=one.open_why,
@@ -43,11 +46,17 @@ def sentence(one: ComparedCell) -> Message:
 
 
 def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
-    """Return a GitHub annotation per comparison: an error if it is slower than allowed or undecided."""
+    """Return a GitHub annotation per comparison: an error if it is slower than allowed or
+    undecided.
+    """
     lines = []
     for one in cells:
         level, kind = KINDS[one.outcome]
-        title = _escaped(f"{language.text(kind)}: {language.text(one.name)}").replace(":", "%3A").replace(",", "%2C")
+        title = (
+            _escaped(f"{language.text(kind)}: {language.text(one.name)}")
+            .replace(":", "%3A")
+            .replace(",", "%2C")
+        )
         lines.append(f"::{level} title={title}::{_escaped(language.text(sentence(one)))}")
     return lines
 
@@ -58,7 +67,8 @@ def _escaped(text: str) -> str:
 
 
 def add_summary(page: str, environment: Mapping[str, str]) -> None:
-    """Add *page*, the comparison as Markdown, to the GitHub job's summary. Do nothing if *environment* names no file.
+    """Add *page*, the comparison as Markdown, to the GitHub job's summary. Do nothing if
+    *environment* names no file.
 
     Raises BadInput if the file cannot be written.
     """
@@ -70,7 +80,8 @@ def add_summary(page: str, environment: Mapping[str, str]) -> None:
             file.write(f"{page}\n")
     except OSError as error:
         raise BadInput(
-            "{variable} names {path}, but this file cannot be written: {cause}. Make the file writable, or unset "
+            "{variable} names {path}, but this file cannot be written: {cause}. Make the file "
+            "writable, or unset "
             "{variable}.",
             variable=SUMMARY_VARIABLE, path=path, cause=str(error.strerror),
         ) from error  # fmt: skip

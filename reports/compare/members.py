@@ -1,4 +1,6 @@
-"""Describe compared runs: their names by letter (A, B), conditions that must be equal, and permitted differences."""
+"""Describe compared runs: their names by letter (A, B), conditions that must be equal, and
+permitted differences.
+"""
 
 import json
 from collections import ChainMap
@@ -21,7 +23,8 @@ from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
 from reports.view import View
 
-# Runs with another machine or method cannot be compared: a difference may not be due to the services.
+# Runs with another machine or method cannot be compared: a difference may not be due to the
+# services.
 MACHINE = {
     "cpu": message("the CPU model"),
     "cores": message("the number of cores"),
@@ -71,42 +74,68 @@ class Member:
 
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
-        """The conditions that must be equal in compared runs: {the CPU model: EPYC, the warm-up: none, ...}."""
+        """The conditions that must be equal in compared runs: {the CPU model: EPYC, the warm-up:
+        none, ...}.
+        """
         known = {**vars(self.view.machine), **vars(self.view.plan.method)}
         of_all = {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
         return {**of_all, message("the requests"): _requests(self.view.plan.own)}
 
     @property
     def facts(self) -> Mapping[Message, Message]:
-        """The facts that may differ between compared runs, such as kernel, commit of gilscope, builds and packages."""
-        machine, labels = self.view.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
+        """The facts that may differ between compared runs, such as kernel, commit of gilscope,
+        builds and packages.
+        """
+        machine, labels = (
+            self.view.machine,
+            {**SURROUNDINGS, "commit": message("the commit of gilscope")},
+        )
         facts = {label: verbatim(_fact(getattr(machine, name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
             build = {**build_facts(known), message("build"): verbatim(_fact(known.build))}
-            build |= {verbatim(name): verbatim(version) for name, version in known.installed.items()}
-            facts |= {message("{runtime}, {what}", runtime=runtime, what=what): fact for what, fact in build.items()}
+            build |= {
+                verbatim(name): verbatim(version) for name, version in known.installed.items()
+            }
+            facts |= {
+                message("{runtime}, {what}", runtime=runtime, what=what): fact
+                for what, fact in build.items()
+            }
         return facts
 
     @cached_property
     def timed(self) -> list[Row]:
-        """The rows of the run that have times or that failed. Rows of services without clients are left out."""
+        """The rows of the run that have times or that failed. Rows of services without clients are
+        left out.
+        """
         return [row for row in self.view.rows if row.bad or request_ns(row.good)]
 
     def cells(self, groups: str) -> str:
-        """Put this run's letter before the names of *groups* of measurements: 'A/3.14t-4-3.14t-1a2b3c4d'."""
+        """Put this run's letter before the names of *groups* of measurements:
+        'A/3.14t-4-3.14t-1a2b3c4d'.
+        """
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
 def _requests(own: Mapping[str, Any] | None) -> Message:
-    """Return the requests to a user's service as text, with a digest of what is sent; "none" without a service.
+    """Return the requests to a user's service as text, with a digest of what is sent; "none"
+    without a service.
 
-    Titles, expected answers and the folders of body files may differ. The content of a body file is not known.
+    Titles, expected answers and the folders of body files may differ. The content of a body file is
+    not known.
     """
     if not own:
         return NONE
     plan = RequestPlan.from_json(own["requests"])
     sent = [
-        (one.method, str(one.path), one.weight, one.first, str(one.headers), str(one.body), Path(one.body_file).name)
+        (
+            one.method,
+            str(one.path),
+            one.weight,
+            one.first,
+            str(one.headers),
+            str(one.body),
+            Path(one.body_file).name,
+        )
         for one in plan.requests
     ]
     digest = sha256(json.dumps([plan.think_time_s, sent]).encode()).hexdigest()
@@ -125,22 +154,30 @@ def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:
     """
     if not LEAST <= len(views) <= MOST:
         raise BadInput(
-            "The number of named runs is {count}, but compare needs {least} to {most} runs. Name more or fewer runs.",
+            "The number of named runs is {count}, but compare needs {least} to {most} runs. Name "
+            "more or fewer runs.",
             count=len(views), least=LEAST, most=MOST,
         )  # fmt: skip
     titles_of = ChainMap(*(dict(view.titles) for view in views))
     names = ChainMap(*(view.names for view in views))
     settings = Settings([row for view in views for row in view.rows], titles_of, names)
-    return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
+    return [
+        Member(*one, settings)
+        for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)
+    ]
 
 
 def obstacles(runs: Iterable[Member]) -> list[Message]:
-    """Return the conditions that differ and so forbid a comparison, such as 'the CPU model: EPYC (A, B); Xeon (C)'."""
+    """Return the conditions that differ and so forbid a comparison, such as 'the CPU model: EPYC
+    (A, B); Xeon (C)'.
+    """
     return _differing({one.letter: one.conditions for one in runs})
 
 
 def differences(runs: Iterable[Member]) -> list[Message]:
-    """Return the permitted differences between the runs, such as another kernel or build, in alphabetical order."""
+    """Return the permitted differences between the runs, such as another kernel or build, in
+    alphabetical order.
+    """
     return sorted(_differing({one.letter: one.facts for one in runs}), key=str)
 
 
@@ -176,7 +213,13 @@ def _fact(value: Any) -> str:
 def _value(value: Any) -> Message:
     """Return the value of a run's condition, such as its CPU or its warm-up, as text."""
     if isinstance(value, Warmup):
-        value = f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else 0
+        value = (
+            f"{100 * value.share:g} %"
+            if value.share
+            else f"{value.seconds:g} s"
+            if value.seconds
+            else 0
+        )
     if isinstance(value, tuple):
         value = ", ".join(map(str, value))
     return UNKNOWN if value is None else verbatim(str(value)) if value else NONE

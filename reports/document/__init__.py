@@ -1,1 +1,3 @@
-"""The document model: a report as sections of sentences, tables and figures, before the report is rendered."""
+"""The document model: a report as sections of sentences, tables and figures, before the report is
+rendered.
+"""

@@ -1,7 +1,7 @@
 """The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
-All renderers (terminal, Markdown, HTML) take these types and know no section. Measured values name the cells that they
-come from, as groups (of_cells in analysis/cells.py).
+All renderers (terminal, Markdown, HTML) take these types and know no section. Measured values name
+the cells that they come from, as groups (of_cells in analysis/cells.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,9 @@ COUNT = 8  # styles of arms
 
 @dataclass(frozen=True, kw_only=True)
 class Traced(Message):
-    """A text that shows a measured value, together with the names of the measurements (cells) that gave the value."""
+    """A text that shows a measured value, together with the names of the measurements (cells) that
+    gave the value.
+    """
 
     cells: str = ""
     figure: str = ""
@@ -29,7 +31,9 @@ class Traced(Message):
 
 
 def traced(words: Message | str, cells: str, figure: str = "") -> Message:
-    """Return *words* as a text that names the measurements it is based on (*cells*); unchanged if *cells* is empty."""
+    """Return *words* as a text that names the measurements it is based on (*cells*); unchanged if
+    *cells* is empty.
+    """
     text = verbatim(words) if isinstance(words, str) else words
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
 
@@ -55,7 +59,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A horizontal bar in a plot, from x = *start* to x = *end*. Bars whose values of *y* differ by 1 do not touch."""
+    """A horizontal bar in a plot, from x = *start* to x = *end*. Bars whose values of *y* differ by
+    1 do not touch.
+    """
 
     y: float
     start: float
@@ -111,7 +117,8 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files in plots/.
+    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files
+    in plots/.
 
     key: its id and file name
 
@@ -144,7 +151,8 @@ class Flame:
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """A small drawing in a line of a table: bars, marks and an interval, on a scale from *low* to *high*.
+    """A small drawing in a line of a table: bars, marks and an interval, on a scale from *low* to
+    *high*.
 
     bars:    (start, end, CSS class) of each bar
     marks:   values that are drawn with the arm's marker
@@ -182,12 +190,14 @@ class Strip:
 
 @dataclass(frozen=True, kw_only=True)
 class Datum:
-    """One cell of a table, which shows words, a number with its interval, or a small drawing (Strip).
+    """One cell of a table, which shows words, a number with its interval, or a small drawing
+    (Strip).
 
     form:     formats the number as text; low, high: its interval
     is_range: whether low and high are minimum and maximum of a few blocks, not an interval
     mark:     text before the words or the number
-    cells, figure: the cells that the datum comes from, and the name of their figure; leads: whether it links to them
+    cells, figure: the cells that the datum comes from, and the name of their figure; leads: whether
+        it links to them
     look:     index of the arm's style, for an arm's name
     state:    CSS class (passed, faster, ...); hint: tooltip; code: whether the words are a command
     raw:      sort key; anchor: id of the table line on the page
@@ -212,7 +222,9 @@ class Datum:
     anchor: str = ""
 
     def text(self, language: Language) -> str:
-        """Return the text of the table cell in *language*; empty if the cell shows a drawing (strip)."""
+        """Return the text of the table cell in *language*; empty if the cell shows a drawing
+        (strip).
+        """
         if self.form is None:
             text = language.text(self.words) if self.words else ""
         elif self.value is None:
@@ -225,13 +237,17 @@ class Datum:
 
 
 def interval(value: float, low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """Return a value with its interval as text, such as '1.31 [1.26, 1.37]'. Leave out an infinite interval."""
+    """Return a value with its interval as text, such as '1.31 [1.26, 1.37]'. Leave out an infinite
+    interval.
+    """
     text = bounds(low, high, form, is_range=is_range)
     return f"{form(value)} {text}" if isfinite(low) and isfinite(high) else form(value)
 
 
 def bounds(low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """Return an interval as text: '[1.26, 1.37]', or '(1.26 - 1.37)' for the minimum and maximum of a few blocks."""
+    """Return an interval as text: '[1.26, 1.37]', or '(1.26 - 1.37)' for the minimum and maximum of
+    a few blocks.
+    """
     return f"({form(low)} - {form(high)})" if is_range else f"[{form(low)}, {form(high)}]"
 
 
@@ -249,9 +265,12 @@ class Column:
 
     head: its title with the unit
 
-    brief, over: on a terminal, a shorter title, and a title above it that neighbouring columns share
-    rank:  if there is too little room, the column with the highest rank is dropped first; rank 0 never is
-    is_strip: whether the column shows small drawings; strip: their scale, which the page draws as the column's title
+    brief, over: on a terminal, a shorter title, and a title above it that neighbouring columns
+        share
+    rank:  if there is too little room, the column with the highest rank is dropped first; rank 0
+           never is
+    is_strip: whether the column shows small drawings; strip: their scale, which the page draws as
+        the column's title
     """
 
     head: Message
@@ -299,7 +318,8 @@ class Table:
 class Section:
     """A section of a report, which may begin with a short answer in large type.
 
-    Its fields are shown in this order: answer, sentences, figures, tables, flames, parts, texts, notes.
+    Its fields are shown in this order: answer, sentences, figures, tables, flames, parts, texts,
+    notes.
 
     key:      its id on the page
     answer:   sentences in large type; notes: explanations in small type; texts: preformatted text
@@ -323,7 +343,12 @@ class Section:
 
     def __bool__(self) -> bool:
         return bool(
-            self.answer or self.sentences or any(self.tables) or self.figures or any(self.parts) or any(self.terminal)
+            self.answer
+            or self.sentences
+            or any(self.tables)
+            or self.figures
+            or any(self.parts)
+            or any(self.terminal)
         )
 
 
@@ -352,16 +377,24 @@ def words(text: Message | str, **more: Any) -> Datum:
     return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
 
 
-def number(value: float | Estimate | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
-    """Return a table cell (Datum) that shows a number, with its interval if it is an estimate, or '-' for None."""
+def number(
+    value: float | Estimate | None, form: Form, cells: str = "", figure: str = "", **more: Any
+) -> Datum:
+    """Return a table cell (Datum) that shows a number, with its interval if it is an estimate, or
+    '-' for None.
+    """
     if isinstance(value, Estimate):
         more |= {"low": value.low, "high": value.high, "is_range": value.is_range}
         value = value.value
-    return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
+    return Datum(
+        value=value, form=form, cells=cells, figure=figure if value is not None else "", **more
+    )
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:
-    """Return a table cell (Datum) with a runtime's (arm's) name and marker, linked to the runtime's measurements."""
+    """Return a table cell (Datum) with a runtime's (arm's) name and marker, linked to the runtime's
+    measurements.
+    """
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 
@@ -370,7 +403,11 @@ def _as_datum(item: Any) -> Datum:
 
 
 def plain_table(
-    name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
+    name: Message,
+    heads: Iterable[Message],
+    lines: Any,
+    numbers: Iterable[Message] = (),
+    **more: Any,
 ) -> Table:
     """Return a table whose lines are not divided into groups.
 
@@ -378,5 +415,8 @@ def plain_table(
     numbers: heads of columns of numbers, which come last
     """
     made = [[*map(_as_datum, line)] for line in lines]
-    columns = [*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers)]
+    columns = [
+        *(Column(head=head) for head in heads),
+        *(Column(head=head, is_number=True) for head in numbers),
+    ]
     return Table(name=name, columns=columns, groups=[(NOTHING, made)], **more)

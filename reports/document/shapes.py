@@ -1,4 +1,6 @@
-"""Build tables and line charts for the sections of a report. These functions have no side effects."""
+"""Build tables and line charts for the sections of a report. These functions have no
+side effects.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +14,18 @@ from analysis.lock_profiles import Profile
 from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.stats import Estimate
 from core.messages import Message, message
-from reports.document.model import COUNT, Column, Curve, Datum, Mark, Strip, Table, arm, number, words
+from reports.document.model import (
+    COUNT,
+    Column,
+    Curve,
+    Datum,
+    Mark,
+    Strip,
+    Table,
+    arm,
+    number,
+    words,
+)
 
 Item = TypeVar("Item")
 CellValue = Datum | Message | str | float | Estimate | None
@@ -20,7 +33,9 @@ CellValue = Datum | Message | str | float | Estimate | None
 
 @dataclass(frozen=True)
 class Col(Generic[Item]):
-    """A column of a table, with the function that makes a table cell from the object (item) shown in a line."""
+    """A column of a table, with the function that makes a table cell from the object (item) shown
+    in a line.
+    """
 
     column: Column
     datum: Callable[[Item], Datum]
@@ -38,11 +53,11 @@ def col(
     """Return a table column, which shows numbers if *form* is given, else words.
 
     head:   a message, or its English text as a literal, which `make messages` collects
-    read:   returns the value of an item (number, Estimate, words or Datum), or names the attribute or key with this
-            value; None is shown as '-'
+    read:   returns the value of an item (number, Estimate, words or Datum), or names the attribute
+            or key with this value; None is shown as '-'
     figure: the name of the figure on the page
-    trace:  returns the groups of cells from which the value comes, or names the attribute with them; by default, a
-            figure comes from the *trace* of its item
+    trace:  returns the groups of cells from which the value comes, or names the attribute with
+            them; by default, a figure comes from the *trace* of its item
     leads:  whether the words are a link to these cells
     more:   other fields of Column
     """
@@ -62,7 +77,9 @@ def col(
 
 
 def _reader(read: str | Callable[[Item], Any]) -> Callable[[Item], Any]:
-    """Return *read*, or a function that returns the attribute or the key of an item that *read* names."""
+    """Return *read*, or a function that returns the attribute or the key of an item that *read*
+    names.
+    """
     if not isinstance(read, str):
         return read
     return lambda item: item.get(read) if isinstance(item, Mapping) else attrgetter(read)(item)
@@ -74,33 +91,42 @@ def _own_trace(item: object) -> str:
 
 
 def arm_col(
-    name: str | Callable[[Item], str], looks: Mapping[str, int], trace: str | Callable[[Item], str] = ""
+    name: str | Callable[[Item], str],
+    looks: Mapping[str, int],
+    trace: str | Callable[[Item], str] = "",
 ) -> Col[Item]:
-    """Return a column of runtime names (arms) with markers. Each name links to the measurements of the runtime.
+    """Return a column of runtime names (arms) with markers. Each name links to the measurements of
+    the runtime.
 
     name, trace: as *read* and *trace* of col(); by default, the *trace* of an item that has one
     looks: as in View.looks
     """
     name_of, trace_of = _reader(name), _reader(trace or _own_trace)
     return Col(
-        Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), trace_of(item))
+        Column(head=message("Runtime")),
+        lambda item: arm(name_of(item), looks.get(name_of(item)), trace_of(item)),
     )
 
 
 def metric_head(
     metric: Metric, items: Iterable[Item], read: Callable[[Metric, Item], float | None]
 ) -> tuple[Column, Form]:
-    """Return the head of a metric's column, with the unit that suits the values, and the format of the values.
+    """Return the head of a metric's column, with the unit that suits the values, and the format of
+    the values.
 
     All percentiles of a table have the unit that suits the median latencies.
     items: what the table shows; read: returns the metric's value of an item; None if unknown
     """
     decisive = METRICS["p50_ns"] if metric.percentile else metric
-    scale = metric.scale(max((value for item in items if (value := read(decisive, item))), default=0.0))
+    scale = metric.scale(
+        max((value for item in items if (value := read(decisive, item))), default=0.0)
+    )
     over = metric.over
     if scale.name and over:
         over = message("{name} {unit}", name=over, unit=scale.name)
-    return Column(head=with_unit(metric.label, scale), is_number=True, brief=metric.brief, over=over), scale.form
+    return Column(
+        head=with_unit(metric.label, scale), is_number=True, brief=metric.brief, over=over
+    ), scale.form
 
 
 def with_unit(label: Message, scale: Scale) -> Message:
@@ -130,7 +156,8 @@ def of_row(metric: Metric, row: Row) -> float | None:
 
 
 def bar_strip(row: Row, end: float, look: int, name: str) -> Strip:
-    """Return a drawing (strip) of a row's throughput: a bar up to the median, and a mark for each block.
+    """Return a drawing (strip) of a row's throughput: a bar up to the median, and a mark for each
+    block.
 
     end: the end of the scale, which begins at 0
     """
@@ -151,7 +178,10 @@ def most_throughput(rows: Iterable[Row]) -> float:
 
 
 def table(
-    name: Message, cols: Sequence[Col[Item]], groups: Iterable[tuple[Message, Iterable[Item]]], **more: Any
+    name: Message,
+    cols: Sequence[Col[Item]],
+    groups: Iterable[tuple[Message, Iterable[Item]]],
+    **more: Any,
 ) -> Table:
     """Return a table with a line for each item of *groups*.
 
@@ -168,7 +198,8 @@ def table(
 
 @dataclass(frozen=True)
 class Spot:
-    """A position on a chart's axis, with the values that a runtime or service has there, one for each block (round).
+    """A position on a chart's axis, with the values that a runtime or service has there, one for
+    each block (round).
 
     cells: their groups
     name: the name in tooltips
@@ -181,7 +212,9 @@ class Spot:
 
 
 def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> Curve:
-    """Return the curve of a line chart: a line through the median at each position, and a mark for each value."""
+    """Return the curve of a line chart: a line through the median at each position, and a mark for
+    each value.
+    """
     return Curve(
         name=name,
         look=look,
@@ -201,7 +234,8 @@ def tip(name: str | Message, value: str) -> Message:
 
 ROOM = 1.02
 BARS = message(
-    "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single blocks. {better}",
+    "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single "
+    "blocks. {better}",
     better=THROUGHPUT.better,
 )  # fmt: skip
 

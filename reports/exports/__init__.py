@@ -11,11 +11,22 @@ from record.run_file import COMPARISONS
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
 TEXTS = ("table.csv", "cells.csv", "findings.md")
-IN_FOLDER = (PAGE, PLOTS, PROFILES, COMPARISONS, STRESS, STRESS_TEXT, STRESS_PAGE, *TEXTS)  # beside result.json
+IN_FOLDER = (
+    PAGE,
+    PLOTS,
+    PROFILES,
+    COMPARISONS,
+    STRESS,
+    STRESS_TEXT,
+    STRESS_PAGE,
+    *TEXTS,
+)  # beside result.json
 
 
 def written(contents: Mapping[Path, str | bytes]) -> list[Path]:
-    """Write each content to its path, and return the paths. Raises BadInput if a path cannot be written."""
+    """Write each content to its path, and return the paths. Raises BadInput if a path cannot be
+    written.
+    """
     try:
         for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -23,6 +34,8 @@ def written(contents: Mapping[Path, str | bytes]) -> list[Path]:
     except OSError as error:
         named, cause = str(error.filename), str(error.strerror or error)
         raise BadInput(
-            "{path} cannot be written: {cause}; name another file or folder.", path=named, cause=cause
+            "{path} cannot be written: {cause}; name another file or folder.",
+            path=named,
+            cause=cause,
         ) from error
     return [*contents]

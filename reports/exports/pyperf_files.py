@@ -1,7 +1,7 @@
 """Export a run as pyperf's JSON files, which `pyperf compare_to` opens.
 
-An export has one file per arm, because compare_to compares files by the names of their benchmarks. There is one
-benchmark per system and parameters, and one pyperf run with one value per block.
+An export has one file per arm, because compare_to compares files by the names of their benchmarks.
+There is one benchmark per system and parameters, and one pyperf run with one value per block.
 Source of the format: pyperf 2.10, _bench.py (version 1.0), _metadata.py and _collect_metadata.py.
 """
 
@@ -25,7 +25,8 @@ VERSION = "1.0"
 
 
 def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
-    """Write ARM.json into the folder *to* for each arm. Return the paths, and a line for each row with blocks left out.
+    """Write ARM.json into the folder *to* for each arm. Return the paths, and a line for each row
+    with blocks left out.
 
     Values are seconds per request. Blocks that are not ok are left out.
     Raises BadInput if no block is ok or a file cannot be written.
@@ -33,11 +34,15 @@ def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
     arms = dict.fromkeys(row.runtime for row in view.rows if request_ns(row.good))
     if not arms:
         raise BadInput(
-            "Run {run} has no successful block, so there is nothing to export. The run's report says what failed.",
+            "Run {run} has no successful block, so there is nothing to export. The run's report "
+            "says what failed.",
             run=view.run.run_id,
         )
     files = {to / _file_name(arm): _document(view, arm) for arm in arms}
-    texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
+    texts = {
+        path: json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        for path, document in files.items()
+    }
     left_out = [
         message("{name} ({arm}): {trouble}", name=_name(row), arm=row.runtime, trouble=row.trouble)
         for row in view.rows
@@ -63,7 +68,11 @@ def _document(view: View, arm: str) -> dict[str, Any]:
         "gilscope_arm": arm,
         "gilscope_value": str(PER_REQUEST),
     }
-    return {"version": VERSION, "metadata": _one_line(metadata), "benchmarks": [_benchmark(row) for row in rows]}
+    return {
+        "version": VERSION,
+        "metadata": _one_line(metadata),
+        "benchmarks": [_benchmark(row) for row in rows],
+    }
 
 
 def _benchmark(row: Row) -> dict[str, Any]:
@@ -80,14 +89,20 @@ def _benchmark(row: Row) -> dict[str, Any]:
 
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata as pyperf accepts it: texts are on one line, and empty or unknown values are left out."""
+    """Return metadata as pyperf accepts it: texts are on one line, and empty or unknown values are
+    left out.
+    """
     known = {name: value for name, value in metadata.items() if value is not None}
-    texts = {name: " ".join(value.split()) for name, value in known.items() if isinstance(value, str)}
+    texts = {
+        name: " ".join(value.split()) for name, value in known.items() if isinstance(value, str)
+    }
     return {name: value for name, value in (known | texts).items() if value != ""}
 
 
 def _name(row: Row) -> str:
-    """Return a benchmark's name, the same in every run: the system, and the parameters that differ from defaults."""
+    """Return a benchmark's name, the same in every run: the system, and the parameters that differ
+    from defaults.
+    """
     system = f"system {row.system}" if row.system.isdigit() else row.system
     chosen = []
     for name, value in row.params.items():

@@ -1,4 +1,6 @@
-"""A run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each measurement."""
+"""A run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each
+measurement.
+"""
 
 import io
 import re
@@ -20,7 +22,8 @@ Texts = dict[str, Callable[[], str]]
 
 
 def as_json(view: View) -> dict[str, Any]:
-    """Return the content of result.json with an additional key `figures`: the figures of each row, with units.
+    """Return the content of result.json with an additional key `figures`: the figures of each row,
+    with units.
 
     record.run_file.load can read the result like result.json.
     """
@@ -33,12 +36,16 @@ def _row_as_json(row: Row) -> dict[str, Any]:
         "runtime": row.runtime,
         "params": dict(row.params),
         "status": row.state,
-        "figures": {key: {"value": value, "unit": ROW_METRICS[key].raw_unit} for key, value in row.columns.items()},
+        "figures": {
+            key: {"value": value, "unit": ROW_METRICS[key].raw_unit}
+            for key, value in row.columns.items()
+        },
     }
 
 
 def text_files(view: View, document: Document, language: Language) -> Texts:
-    """Return {file name: function that makes the content of the file} for the CSV and Markdown files of a run.
+    """Return {file name: function that makes the content of the file} for the CSV and Markdown
+    files of a run.
 
     document: the report of the run
     """
@@ -55,15 +62,19 @@ _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
 
 
 def cells_sheet(run: Run) -> str:
-    """Return the content of cells.csv: a line per measurement, oldest first. Times are in ns; empty means unknown."""
+    """Return the content of cells.csv: a line per measurement, oldest first. Times are in ns; empty
+    means unknown.
+    """
     names = parameter_names(run.cells)
     return _sheet(
-        {**line, **_params(cell.params, names)} for cell, line in zip(run.cells, cell_lines(run), strict=True)
+        {**line, **_params(cell.params, names)}
+        for cell, line in zip(run.cells, cell_lines(run), strict=True)
     )
 
 
 def cell_lines(run: Run) -> list[dict[str, Any]]:
-    """Return the lines of cells.csv as dictionaries. A value is None if it is unknown or does not apply.
+    """Return the lines of cells.csv as dictionaries. A value is None if it is unknown or does not
+    apply.
 
     NUM_MAX_CONNS is also None if there is no limit.
     """
@@ -83,7 +94,9 @@ def _cell_line(cell: CellResult, names: Sequence[str]) -> dict[str, Any]:
 
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:
-    """Return the content of table.csv: one line per row of the results table, with all parameters."""
+    """Return the content of table.csv: one line per row of the results table, with all
+    parameters.
+    """
     names = parameter_names(all_rows)
     return _sheet(_row_line(row, names) for row in all_rows)
 
@@ -103,7 +116,10 @@ def _row_line(row: Row, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    return {**dict.fromkeys(names, ""), **{name: value_text(params[name]) for name in names if name in params}}
+    return {
+        **dict.fromkeys(names, ""),
+        **{name: value_text(params[name]) for name in names if name in params},
+    }
 
 
 def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:

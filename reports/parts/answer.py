@@ -1,4 +1,6 @@
-"""Answer for the terminal: the steps between runtimes, why they differ, what to heed and what to do next."""
+"""Answer for the terminal: the steps between runtimes, why they differ, what to heed and what to do
+next.
+"""
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -45,10 +47,14 @@ from reports.parts.headline import (
 )
 from reports.view import View
 
-MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
+MOST_LINES = (
+    12  # lines in the table of several settings, including the lines that name the settings
+)
 MOST_CONFOUNDS = 2
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
-ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
+ONE_CORE = message(
+    "This run had 1 core, so threads could not run in parallel, with the GIL or without."
+)
 REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
 CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
@@ -59,12 +65,15 @@ FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
 NOISE = message("noise")
 Setting = Sequence[Comparison]  # the comparisons of one setting
-STEP: Col[Comparison] = col("step", lambda one: NOISE if one.step == "aa" else one.step_name, leads=True)
+STEP: Col[Comparison] = col(
+    "step", lambda one: NOISE if one.step == "aa" else one.step_name, leads=True
+)
 FROM_TO: Col[Comparison] = col("from → to", lambda one: f"{one.denominator} → {one.numerator}")
 
 
 def answer(view: View) -> list[Message | Table]:
-    """Return the sentences and tables that a run prints at its end: its result, and what to do next.
+    """Return the sentences and tables that a run prints at its end: its result, and what to do
+    next.
 
     with_page() adds the path of the report's HTML page.
     """
@@ -77,15 +86,25 @@ def answer(view: View) -> list[Message | Table]:
     body: list[Message | Table]
     if len(settings) == 1:
         body, why = [said, _steps_table(compared)], made_of(main)
-        latency = [_latency(main, view), *_opposed((one for one in compared if one is not main), view)]
+        latency = [
+            _latency(main, view),
+            *_opposed((one for one in compared if one is not main), view),
+        ]
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        body, why = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view), *of_values], NOTHING
+        body, why = (
+            [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view), *of_values],
+            NOTHING,
+        )
         latency = _opposed(chosen, view)
-    arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
+    arms = message(
+        "{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator
+    )
     disturbed = disturbances(view.run.cells)
-    is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
+    is_busy = (
+        view.others is None or view.others.is_busy
+    )  # None: the CPU time of other processes is unknown
     notes = (
         (message("Why"), why),
         (LATENCY, chained(latency, SENTENCES)),
@@ -115,15 +134,22 @@ def _steps_table(compared: Sequence[Comparison]) -> Table:
 
 
 def _verdict(one: Comparison) -> Datum:
-    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it needs no verdict."""
+    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it
+    needs no verdict.
+    """
     word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else one.word
     if word and one.verdict == "inconclusive" and one.blocks_needed:
-        word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
+        word = message(
+            "{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks)
+        )
     return words(word, state=one.verdict)
 
 
-def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: View) -> list[Message | Table]:
-    """Return a table of throughput ratios with a line for each setting, and how many lines the table leaves out.
+def _systems(
+    settings: Sequence[Setting], chosen: Iterable[Comparison], view: View
+) -> list[Message | Table]:
+    """Return a table of throughput ratios with a line for each setting, and how many lines the
+    table leaves out.
 
     chosen: the comparisons that the table shows
     """
@@ -132,23 +158,36 @@ def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: Vi
         return listed([view.settings.values(setting[0])])
 
     counts = range(1, len(settings) + 1)
-    count = max(count for count in counts if count - 1 + len({*map(head, settings[:count])}) <= MOST_LINES)
+    count = max(
+        count for count in counts if count - 1 + len({*map(head, settings[:count])}) <= MOST_LINES
+    )
     left = len(settings) - count
-    cols: list[Col[Setting]] = [col("system", lambda setting: view.settings.number(setting[0].system))]
+    cols: list[Col[Setting]] = [
+        col("system", lambda setting: view.settings.number(setting[0].system))
+    ]
     for one in {one.step: one for one in chosen}.values():
         cols += _step_cols(one)
     more = plural(
-        "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
+        "{count} more table row is on the report page.",
+        "{count} more table rows are on the report page.",
+        count=left,
     )
-    return [table(message("Systems"), cols, grouped(settings[:count], head).items()), *[more] * bool(left)]
+    return [
+        table(message("Systems"), cols, grouped(settings[:count], head).items()),
+        *[more] * bool(left),
+    ]
 
 
 def _step_cols(like: Comparison) -> list[Col[Setting]]:
-    """Return the columns of the step of *like* (a step compares two runtimes): base runtime, ratio and verdict."""
+    """Return the columns of the step of *like* (a step compares two runtimes): base runtime, ratio
+    and verdict.
+    """
     label = like.label
 
     def of(read: Callable[[Comparison], Any], absent: str = ABSENT) -> Callable[[Setting], Any]:
-        return lambda setting: next((read(one) for one in setting[::-1] if one.step == like.step), absent)
+        return lambda setting: next(
+            (read(one) for one in setting[::-1] if one.step == like.step), absent
+        )
 
     base = col(FROM, of(attrgetter("denominator")), over=label, rank=1)
     if like.is_at_rate:
@@ -166,14 +205,19 @@ def labelled(lines: Iterable[Sequence[Message | Datum]]) -> Table:
 
 
 def with_page(section: Section, path: str) -> Section:
-    """Return *section* with one more line in the texts for the terminal: the path of the report's HTML page."""
+    """Return *section* with one more line in the texts for the terminal: the path of the report's
+    HTML page.
+    """
     *before, last = section.terminal or (NOTHING,)
     notes, above = ([*last.lines], before) if isinstance(last, Table) else ([], [*before, last])
-    return replace(section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))])))
+    return replace(
+        section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))]))
+    )
 
 
 def made_of(one: Comparison) -> Message:
-    """Return text on what makes up a throughput ratio: the changes in CPU time per request and in cores in use.
+    """Return text on what makes up a throughput ratio: the changes in CPU time per request and in
+    cores in use.
 
     Return nothing if they are not known.
     """
@@ -182,12 +226,16 @@ def made_of(one: Comparison) -> Message:
     cpu, cores = (one.factors[name].ratio or 1.0 for name in ("cpu_per_request", "cores_used"))
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
     return message(
-        "{runtime} uses {spent} and {ratio}x as many CPU cores.", runtime=one.numerator, spent=spent, ratio=ratio(cores)
+        "{runtime} uses {spent} and {ratio}x as many CPU cores.",
+        runtime=one.numerator,
+        spent=spent,
+        ratio=ratio(cores),
     )
 
 
 def _latency(one: Comparison, view: View) -> Message:
-    """Return the p50 and p99 latency of two compared runtimes as the table of results has them, with their verdicts.
+    """Return the p50 and p99 latency of two compared runtimes as the table of results has them,
+    with their verdicts.
 
     A percentile that one runtime lacks is left out.
     """
@@ -200,7 +248,13 @@ def _latency(one: Comparison, view: View) -> Message:
             continue
         scale = latency_scale(max(value or 0 for value in known))
         before, after = (scale.form(value or 0) for value in known)
-        said = message("{name} {before} → {after} {unit}", name=name, before=before, after=after, unit=scale.name)
+        said = message(
+            "{name} {before} → {after} {unit}",
+            name=name,
+            before=before,
+            after=after,
+            unit=scale.name,
+        )
         if name in one.tails:
             word = on_busy(one.tails[name].word, one.others)
             said = message("{said} ({word})", said=said, word=word)
@@ -211,14 +265,20 @@ def _latency(one: Comparison, view: View) -> Message:
 
 
 def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
-    """Return a sentence per comparison in which only p99 is worse, or p99 is better although throughput is worse."""
+    """Return a sentence per comparison in which only p99 is worse, or p99 is better although
+    throughput is worse.
+    """
     return [
         message(
-            "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
-            p99=p99, setting=view.settings.where(one),
+            "{denominator} → {numerator}: {p99} in {setting}.",
+            denominator=one.denominator,
+            numerator=one.numerator,
+            p99=p99,
+            setting=view.settings.where(one),
         )
-        for one in compared if (p99 := opposed_p99(one))
-    ]  # fmt: skip
+        for one in compared
+        if (p99 := opposed_p99(one))
+    ]
 
 
 def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
@@ -229,19 +289,23 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
     confounds = confounds_of([one for one in compared if one.verdict != "unjudged"])
     noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
     shared = message(
-        "Services and clients share {count} cores and use nearly all of them, so the clients also influence the ratio. "
+        "Services and clients share {count} cores and use nearly all of them, so the clients also "
+        "influence the ratio. "
         "Repeat the run with more cores.",
         count=view.machine.available_cores,
     )
     busy = message(
-        "The clients used most of the CPU available to them, so the services may be faster than shown. Use "
+        "The clients used most of the CPU available to them, so the services may be faster than "
+        "shown. Use "
         "--client-runtime native, or more cores."
     )
     differs = message(
-        "The compared runtimes also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
+        "The compared runtimes also differ in: {confounds}.",
+        confounds=listed(confounds[:MOST_CONFOUNDS]),
     )
     noisy = message(
-        "Noise (A/A): the interval of a runtime's ratio to itself extends as far from 1 as {ratio}x.",
+        "Noise (A/A): the interval of a runtime's ratio to itself extends as far from 1 as "
+        "{ratio}x.",
         ratio=ratio(1 + noise),
     )
     uncounted = [note for one in compared for note in one.notes if note.code == UNCOUNTED]
@@ -257,10 +321,11 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
 
 
 def _next(view: View) -> Message:
-    """Return the command to run next: it measures more blocks for missing verdicts, or else profiles locks.
+    """Return the command to run next: it measures more blocks for missing verdicts, or else
+    profiles locks.
 
-    If so many measurements failed that nothing can be compared, it sends a request to the user's service.
-    The lock profile is of the system whose throughput changes most.
+    If so many measurements failed that nothing can be compared, it sends a request to the user's
+    service. The lock profile is of the system whose throughput changes most.
     """
     compared = measured_steps(view)
     if not any(one.ratio for one in compared):
@@ -273,7 +338,9 @@ def _next(view: View) -> Message:
             return message("More blocks may give the missing verdicts: {command}", command=command)
         time = duration(more * spent_s / blocks)
         return message(
-            "More blocks may give the missing verdicts in about {time}: {command}", time=time, command=command
+            "More blocks may give the missing verdicts in about {time}: {command}",
+            time=time,
+            command=command,
         )
     changed = [one for one in compared if one.verdict in DIFFERENT]
     if not changed or any(profile.get("kind") == "locks" for profile in view.run.profiles):
@@ -285,14 +352,17 @@ def _next(view: View) -> Message:
 
 
 def _request_by_hand(view: View) -> Message:
-    """Return how to find out why measurements of a user's service failed; NOTHING for other plans."""
+    """Return how to find out why measurements of a user's service failed; NOTHING for
+    other plans.
+    """
     own = view.plan.user_service
     if not own:
         return NOTHING
     request, target = own.requests.requests[0], next(iter(own.targets), None)
     url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
     return message(
-        "Measurements failed, so nothing can be compared. Start the service yourself, read its log, and send it a "
+        "Measurements failed, so nothing can be compared. Start the service yourself, read its "
+        "log, and send it a "
         "request, whose answer must have the status {status}: {command}",
         status=request.expect_status,
         command=shlex.join(_curl(request, url)),
@@ -300,7 +370,9 @@ def _request_by_hand(view: View) -> Message:
 
 
 def _curl(request: Request, url: str) -> list[str]:
-    """Return the words of a curl command that sends *request* as the clients do, with secrets as "..."."""
+    """Return the words of a curl command that sends *request* as the clients do, with secrets as
+    "...".
+    """
     headers, body = {**request.headers}, str(request.body)
     content = [f"@{request.body_file}"] if request.body_file else [body] * bool(body)
     if content and "content-type" not in map(str.lower, headers):

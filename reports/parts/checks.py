@@ -1,4 +1,6 @@
-"""The checks of a run: each with its state, its finding, and the cells that the finding comes from."""
+"""The checks of a run: each with its state, its finding, and the cells that the
+finding comes from.
+"""
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -38,19 +40,27 @@ NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total"
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
-Check = tuple[str, Message, str]  # state, finding, and the names of the cells that the finding comes from
+Check = tuple[
+    str, Message, str
+]  # state, finding, and the names of the cells that the finding comes from
 
 
 def checked(view: View) -> dict[Message, Check]:
     """Return the result of each check that applies to the run, by the name of the check."""
-    checks = {name: check for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices}
+    checks = {
+        name: check
+        for name, check in CHECKS.items()
+        if check is not _check_idle or view.plan.method.slices
+    }
     if view.plan.objectives:
         checks = {name: check for name, check in checks.items() if check in OF_PROBES}
     return {name: check(view) for name, check in checks.items()}
 
 
 def checks_line(view: View) -> Datum:
-    """Return a summary of all checks in one line, with the names of the checks that did not pass."""
+    """Return a summary of all checks in one line, with the names of the checks that
+    did not pass.
+    """
     states = {name: state for name, (state, *_) in checked(view).items()}
     bad = [name for worse in (FAILED, WARNING) for name, state in states.items() if state == worse]
     named = [*states.values()]
@@ -63,14 +73,18 @@ def checks_line(view: View) -> Datum:
         )  # fmt: skip
     if bad:
         line = message(
-            "! {passed} of {all} checks passed ({unknown} with unknown result). Not passed: {names}.",
+            "! {passed} of {all} checks passed ({unknown} with unknown result). Not passed: "
+            "{names}.",
             passed=passed, all=len(named), unknown=unknown, names=listed(bad, SEMICOLON),
         )  # fmt: skip
     return words(line, state=f"state {states[bad[0]] if bad else PASSED}")
 
 
-def _result(seen: Message, bad: object, cells: str, unknown: Message = NOTHING, worst: str = WARNING) -> Check:
-    """Return a check's result: *worst* if it found anything *bad*, passed if it looked at cells, and else unknown.
+def _result(
+    seen: Message, bad: object, cells: str, unknown: Message = NOTHING, worst: str = WARNING
+) -> Check:
+    """Return a check's result: *worst* if it found anything *bad*, passed if it looked at cells,
+    and else unknown.
 
     cells:   names of the bad cells, or else of all cells that the check looked at
     unknown: replaces the finding *seen* if there are no such cells
@@ -85,13 +99,22 @@ def _check_cells(view: View) -> Check:
     seen = message("{ok} of {all} measurements are ok", ok=len(cells) - len(bad), all=len(cells))
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
         seen = listed(
-            [seen, plural("{count} measurement was not tried", "{count} measurements were not tried", count=not_tried)]
+            [
+                seen,
+                plural(
+                    "{count} measurement was not tried",
+                    "{count} measurements were not tried",
+                    count=not_tried,
+                ),
+            ]
         )
     return _result(seen, bad, of_cells(bad or cells), worst=FAILED)
 
 
 def _check_code(view: View) -> Check:
-    """Check that all measurements used the same code, and those of each system and runtime the same environment."""
+    """Check that all measurements used the same code, and those of each system and runtime the same
+    environment.
+    """
     cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
         return UNKNOWN, NOT_RECORDED, ""
@@ -123,7 +146,11 @@ def _check_answers(view: View) -> Check:
         "{answered:,} of {sent:,} requests were answered, {wrong:,} answers were wrong",
         answered=answered, sent=sent, wrong=sum(cell.wrong for cell in view.run.cells),
     )  # fmt: skip
-    bad = [cell for cell in view.run.cells if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)]
+    bad = [
+        cell
+        for cell in view.run.cells
+        if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)
+    ]
     return _result(seen, bad, of_cells(bad or (ok if sent else [])), worst=FAILED)
 
 
@@ -133,25 +160,36 @@ def _check_gil(view: View) -> Check:
     ok = [cell for cell in interpreted if cell.status == "ok"]
     reporting = [cell for cell in ok if not unread(cell)]
     seen = message(
-        "the state of the GIL and the JIT was read in {count} of {all} measurements; {invalid} measurements are "
+        "the state of the GIL and the JIT was read in {count} of {all} measurements; {invalid} "
+        "measurements are "
         "invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
-    return _result(seen, invalid, of_cells(invalid or (ok if len(reporting) == len(ok) else [])), worst=FAILED)
+    return _result(
+        seen, invalid, of_cells(invalid or (ok if len(reporting) == len(ok) else [])), worst=FAILED
+    )
 
 
 def _check_time(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(map(attrgetter("clients"), row.good))]
     short = [row for row in timed if blocks_to_time(row.good)]
     seen = message(
-        "{short} of {all} pairs of setting and runtime were timed for less than 2 s", short=len(short), all=len(timed)
+        "{short} of {all} pairs of setting and runtime were timed for less than 2 s",
+        short=len(short),
+        all=len(timed),
     )
     return _result(seen, short, of_rows(short or timed), worst=FAILED)
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the result rows of the compared runtimes, or all result rows if no runtimes are compared."""
-    arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
+    """Return the result rows of the compared runtimes, or all result rows if no runtimes are
+    compared.
+    """
+    arms = {
+        arm
+        for comparison in view.comparisons
+        for arm in (comparison.denominator, comparison.numerator)
+    }
     return [row for row in view.rows if not arms or row.runtime in arms]
 
 
@@ -160,19 +198,35 @@ def _check_builds(view: View) -> Check:
     if confounds := confounds_of(compared):
         return WARNING, listed(confounds, SEMICOLON), ""
     known = view.run.runtimes
-    facts = [known.get(arm, RuntimeFacts()) for one in compared for arm in (one.denominator, one.numerator)]
+    facts = [
+        known.get(arm, RuntimeFacts())
+        for one in compared
+        for arm in (one.denominator, one.numerator)
+    ]
     if not facts:
         return UNKNOWN, message("no builds are compared"), ""
     if not all(one.compiler and build_flags(one.flags) for one in facts):
-        return UNKNOWN, message("the run does not record the compiler and flags of every runtime"), ""
+        return (
+            UNKNOWN,
+            message("the run does not record the compiler and flags of every runtime"),
+            "",
+        )
     return PASSED, message("the compared builds have the same compilers, flags and versions"), ""
 
 
 def _core_use(
-    view: View, share_of: Callable[[Sequence[CellResult], Run], float | None], is_much: Callable[[float], bool]
+    view: View,
+    share_of: Callable[[Sequence[CellResult], Run], float | None],
+    is_much: Callable[[float], bool],
 ) -> tuple[list[float], list[Row], str]:
-    """Return the shares of the cores that rows used, the rows that used too much, and the cells with the most use."""
-    used = [(share, row) for row in _compared_rows(view) if (share := share_of(row.good, view.run)) is not None]
+    """Return the shares of the cores that rows used, the rows that used too much, and the cells
+    with the most use.
+    """
+    used = [
+        (share, row)
+        for row in _compared_rows(view)
+        if (share := share_of(row.good, view.run)) is not None
+    ]
     shares = [share for share, _ in used]
     above = [row for share, row in used if is_much(share)]
     return shares, above, of_rows(above or (row for share, row in used if share == max(shares)))
@@ -181,7 +235,8 @@ def _core_use(
 def _check_clients(view: View) -> Check:
     shares, above, cells = _core_use(view, median_saturation, lambda share: share > MOST_SATURATION)
     seen = message(
-        "clients used up to {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of "
+        "clients used up to {most:.0%} of the cores available to them, and more than {limit:.0%} "
+        "in {count} of "
         "{all} pairs of setting and runtime",
         most=max(shares, default=0.0), limit=MOST_SATURATION, count=len(above), all=len(shares),
     )  # fmt: skip
@@ -190,20 +245,31 @@ def _check_clients(view: View) -> Check:
 
 def _check_cores(view: View) -> Check:
     shares, above, cells = _core_use(view, cores_in_use, lambda share: share >= MOST_IN_USE)
-    seen = message("services and clients together used at most {most:.0%} of the cores", most=max(shares, default=0.0))
+    seen = message(
+        "services and clients together used at most {most:.0%} of the cores",
+        most=max(shares, default=0.0),
+    )
     if above:
-        seen = message("{seen}, so ratios describe services and clients together, not the services alone", seen=seen)
+        seen = message(
+            "{seen}, so ratios describe services and clients together, not the services alone",
+            seen=seen,
+        )
     return _result(seen, above, cells, NOT_RECORDED)
 
 
 def _check_idle(view: View) -> Check:
-    """Check that the services and clients of one runtime were idle while other runtimes were measured."""
+    """Check that the services and clients of one runtime were idle while other runtimes were
+    measured.
+    """
     used, busy = idle_cores(view.run.cells), background(view.run.cells)
     seen = message(
-        "each runtime or service used at most {share:.1%} of a core while it was not being measured",
+        "each runtime or service used at most {share:.1%} of a core while it was not being "
+        "measured",
         share=max(used.values(), default=0.0),
     )
-    return _result(listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_IDLE)
+    return _result(
+        listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_IDLE
+    )
 
 
 def _check_quiet(view: View) -> Check:
@@ -211,28 +277,43 @@ def _check_quiet(view: View) -> Check:
     disturbed = otherwise_disturbed(cells)
     if not (disturbed or seen):
         known = of_cells(cells) if view.machine.quiet is not None else ""
-        return _result(message("no disturbance was seen in any measurement"), False, known, NOT_RECORDED)
-    shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
+        return _result(
+            message("no disturbance was seen in any measurement"), False, known, NOT_RECORDED
+        )
+    shares = [
+        len(disturbed) / len(cells),
+        *(comparison.disturbed or 0.0 for comparison in view.comparisons),
+    ]
     is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
     found = [*([seen.marks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
     return _result(listed(found, SEMICOLON), is_bad, of_cells(disturbed or cells))
 
 
 def _check_independence(view: View) -> Check:
-    """Check that results of blocks (measured rounds) are independent. A few comparisons look dependent by chance."""
+    """Check that results of blocks (measured rounds) are independent. A few comparisons look
+    dependent by chance.
+    """
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     dependent = [one for one in known if depends(one.dependence)]
     cells = together(one.trace for one in dependent or known)
-    if known and not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
+    if (
+        known
+        and not dependent
+        and not all(independence_is_known(one.dependence, one.blocks) for one in known)
+    ):
         seen = message(
-            "no comparison shows that results depend on earlier blocks (measured rounds). With fewer than {blocks} "
-            "blocks, this check often misses a ratio that drifts from block to block, and the interval of such a ratio "
-            "is too narrow. Effects of the machine that are equal for both compared runtimes do not change the ratio.",
+            "no comparison shows that results depend on earlier blocks (measured rounds). With "
+            "fewer than {blocks} "
+            "blocks, this check often misses a ratio that drifts from block to block, and the "
+            "interval of such a ratio "
+            "is too narrow. Effects of the machine that are equal for both compared runtimes do "
+            "not change the ratio.",
             blocks=ENOUGH,
         )
         return UNKNOWN, seen, cells
     seen = message(
-        "in {count} of {all} comparisons, the results of blocks (measured rounds) seem to depend on earlier blocks",
+        "in {count} of {all} comparisons, the results of blocks (measured rounds) seem to depend "
+        "on earlier blocks",
         count=len(dependent),
         all=len(known),
     )
@@ -251,30 +332,43 @@ def _check_warmup(view: View) -> Check:
     if uneven:
         _, seconds, loss = max(uneven, key=lambda start: abs(start[2]))
         seen = message(
-            "throughput was not yet steady in the first {seconds:.2f} s, which lowered the number of answers by "
-            "{loss:.1%}. This affects {count} of {all} pairs of setting and runtime: use a longer --warmup",
+            "throughput was not yet steady in the first {seconds:.2f} s, which lowered the number "
+            "of answers by "
+            "{loss:.1%}. This affects {count} of {all} pairs of setting and runtime: use a longer "
+            "--warmup",
             seconds=seconds, loss=loss, count=len(uneven), all=len(known),
         )  # fmt: skip
-    few = message("there are too few blocks (measured rounds) for this check, or measurements are too short")
+    few = message(
+        "there are too few blocks (measured rounds) for this check, or measurements are too short"
+    )
     return _result(seen, uneven, of_rows(row for row, *_ in uneven or known), few)
 
 
 def _check_awake(view: View) -> Check:
-    """Check that cores do not sleep during requests. Settings with KEEP_AWAKE or many requests in flight are exempt."""
+    """Check that cores do not sleep during requests. Settings with KEEP_AWAKE or many requests in
+    flight are exempt.
+    """
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
         return PASSED, message("idle cores were kept awake (KEEP_AWAKE)"), ""
-    known = [(share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
+    known = [
+        (share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None
+    ]
     slept = [row for share, row in known if share > MOST_IDLE]
     seen = message(
-        "of the cores for which there was work (one core for each request in flight), at most {most:.0%} were idle",
+        "of the cores for which there was work (one core for each request in flight), at most "
+        "{most:.0%} were idle",
         most=max([0.0, *(share for share, _ in known)]),
     )
     if slept:
-        names = [about(verbatim(row.runtime), view.settings.name(row)) for row in slept[:MOST_NAMED]]
+        names = [
+            about(verbatim(row.runtime), view.settings.name(row)) for row in slept[:MOST_NAMED]
+        ]
         seen = message(
-            "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
+            "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE",
+            seen=seen,
+            rows=listed(names, SEMICOLON),
         )
     none = message("every measurement has enough requests in flight to keep cores from sleeping")
     return _result(seen, slept, of_rows(slept or (row for _, row in known)), none)
@@ -286,20 +380,28 @@ def _check_noise(view: View) -> Check:
     cells = together(one.trace for one in differs or known)
     if differs:
         arm = differs[0].denominator
-        return FAILED, message("{arm} was measured twice, and the two results differ significantly", arm=arm), cells
+        return (
+            FAILED,
+            message("{arm} was measured twice, and the two results differ significantly", arm=arm),
+            cells,
+        )
     is_high = max(floors, default=0.0) > MOST_NOISE
     return _result(_noise_range(floors), is_high, cells, message("not measured"))
 
 
 def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
-    """Return the A/A comparisons that have a known noise floor, and a list of these noise floors."""
+    """Return the A/A comparisons that have a known noise floor, and a list of these
+    noise floors.
+    """
     known = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
     return known, [one.noise_floor or 0.0 for one in known]
 
 
 def _noise_range(floors: Sequence[float]) -> Message:
     least, most = (percent(end(floors, default=0.0)) for end in (min, max))
-    return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
+    return (
+        verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
+    )
 
 
 CHECKS = {

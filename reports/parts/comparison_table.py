@@ -38,32 +38,44 @@ DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
 P, FLOOR = message("p"), message("Noise floor")
-# The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
+# The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each
+# verdict with limits.
 STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
 WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
 def _caption(compared: Sequence[Comparison]) -> Message:
-    """Return the caption of a forest plot. It explains the marks of the plot and the signs of the verdicts."""
+    """Return the caption of a forest plot. It explains the marks of the plot and the signs of the
+    verdicts.
+    """
     reading = message(
-        "Throughput of the newer runtime or service divided by throughput of the older one. To the right of 1, the "
-        "newer runtime or service is faster. Filled marks have a verdict, hollow marks have none. All rows share one "
+        "Throughput of the newer runtime or service divided by throughput of the older one. To the "
+        "right of 1, the "
+        "newer runtime or service is faster. Filled marks have a verdict, hollow marks have none. "
+        "All rows share one "
         "logarithmic scale."
     )
     band = message(
-        "The grey band shows the noise (A/A): how far the interval of a runtime's ratio to itself extends from 1."
+        "The grey band shows the noise (A/A): how far the interval of a runtime's ratio to itself "
+        "extends from 1."
     )
     has_band = any(one.noise_floor for one in compared)
     signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
-    return listed([reading, *[band] * has_band, *ends_words(compared), message("{signs}.", signs=signs)], SENTENCES)
+    return listed(
+        [reading, *[band] * has_band, *ends_words(compared), message("{signs}.", signs=signs)],
+        SENTENCES,
+    )
 
 
 def ends_words(compared: Sequence[Comparison]) -> list[Message]:
-    """Return sentences on what lines, brackets and parentheses beside a ratio show: intervals, ranges or both."""
+    """Return sentences on what lines, brackets and parentheses beside a ratio show: intervals,
+    ranges or both.
+    """
     kinds = {one.is_range for one in compared}
     intervals = message("Lines and brackets show 95 % intervals.")
     ranges = message(
-        "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the range from the lowest "
+        "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the "
+        "range from the lowest "
         "to the highest ratio of a block, because an interval needs more blocks.",
         count=FEWEST_FOR_INTERVAL,
     )
@@ -71,7 +83,9 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
 
 
 def ratio_head(compared: Sequence[Comparison]) -> Message:
-    """Return the head of a column of ratios, which says whether they have intervals or only ranges."""
+    """Return the head of a column of ratios, which says whether they have intervals or
+    only ranges.
+    """
     return RANGE if compared and all(one.is_range for one in compared) else RATIO
 
 
@@ -82,7 +96,8 @@ def forest(
     first: Sequence[Col[Item]],
     last: Sequence[Col[Item]] = (),
 ) -> Table:
-    """Return a forest plot as a table. Each line draws a comparison's interval and shows its ratio and verdict.
+    """Return a forest plot as a table. Each line draws a comparison's interval and shows its ratio
+    and verdict.
 
     comparison: returns the comparison of an item
     first, last: the columns before and after these
@@ -90,14 +105,18 @@ def forest(
     by_head = [*grouped_items]
     compared = [comparison(item) for _, items in by_head for item in items]
     scale = _ratio_scale(compared)
-    drawn = replace(scale, ticks=(), lines=(*((tick, "grid") for tick, _ in scale.ticks), (1.0, "unity")))
+    drawn = replace(
+        scale, ticks=(), lines=(*((tick, "grid") for tick, _ in scale.ticks), (1.0, "unity"))
+    )
 
     def word(item: Item) -> Datum:
         one = comparison(item)
         if lacks_verdict(one):
             return words(NOTHING, hint=one.why)
         return words(
-            message("{sign} {word}", sign=SIGNS[one.verdict], word=one.word), state=f"word {one.verdict}", hint=one.why
+            message("{sign} {word}", sign=SIGNS[one.verdict], word=one.word),
+            state=f"word {one.verdict}",
+            hint=one.why,
         )
 
     cols = [
@@ -111,17 +130,22 @@ def forest(
 
 
 def lacks_verdict(one: Comparison) -> bool:
-    """Return whether a comparison of a runtime with itself shows no difference, so it needs no verdict."""
+    """Return whether a comparison of a runtime with itself shows no difference, so it needs no
+    verdict.
+    """
     return (one.step, one.verdict) == ("aa", "inconclusive")
 
 
 def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
-    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit completely.
+    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit
+    completely.
 
     Its ticks are round numbers: at most MOST_TICKS, if possible.
     """
     ratios = [1.0, *(one.ratio for one in compared if one.ratio)]
-    ends = [end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)]
+    ends = [
+        end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)
+    ]
     low = max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND)
     high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
     ticks: list[float] = []
@@ -138,19 +162,32 @@ def _sign_and_word(verdict: str) -> Message:
 
 
 def ratio_datum(comparison: Comparison, figure: str = "ratio") -> Datum:
-    """Return the ratio of a comparison with its interval, or with the range over the blocks if there are few blocks."""
+    """Return the ratio of a comparison with its interval, or with the range over the blocks if
+    there are few blocks.
+    """
     return interval_datum(comparison, comparison, figure)
 
 
 def interval_datum(known: RatioInterval, comparison: Comparison, figure: str = "") -> Datum:
-    """Return a ratio that belongs to a comparison, such as that of a latency percentile, with its interval or range."""
+    """Return a ratio that belongs to a comparison, such as that of a latency percentile, with its
+    interval or range.
+    """
     ends = {"low": known.low, "high": known.high}
-    return number(known.ratio, ratio, comparison.trace, figure, is_range=comparison.is_range, **ends)
+    return number(
+        known.ratio, ratio, comparison.trace, figure, is_range=comparison.is_range, **ends
+    )
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Datum:
-    """Return a drawing of a comparison on *scale*: the ratio, its interval and the noise band of A/A."""
-    value, low, high, floor = comparison.ratio, comparison.low, comparison.high, comparison.noise_floor
+    """Return a drawing of a comparison on *scale*: the ratio, its interval and the noise band of
+    A/A.
+    """
+    value, low, high, floor = (
+        comparison.ratio,
+        comparison.low,
+        comparison.high,
+        comparison.noise_floor,
+    )
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
     strip = replace(
         scale,
@@ -162,7 +199,11 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
     return Datum(strip=strip, cells=comparison.trace)
 
 
-def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Group comparisons by the name of their setting. The group of comparisons over all settings comes first."""
+def of_settings(
+    compared: Iterable[Comparison], view: View
+) -> list[tuple[Message, list[Comparison]]]:
+    """Group comparisons by the name of their setting. The group of comparisons over all settings
+    comes first.
+    """
     means_first = sorted(compared, key=lambda one: not one.is_over_all)
     return [*grouped(means_first, view.settings.name).items()]

@@ -1,4 +1,6 @@
-"""Rank systems that do the same work (the contestants) by requests per second, for the sections of experiments."""
+"""Rank systems that do the same work (the contestants) by requests per second, for the sections of
+experiments.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +19,16 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
 from record.plan import Absent
 from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
-from reports.document.shapes import CellValue, Col, bar_strip, col, metric_col, most_throughput, of_row, table
+from reports.document.shapes import (
+    CellValue,
+    Col,
+    bar_strip,
+    col,
+    metric_col,
+    most_throughput,
+    of_row,
+    table,
+)
 from reports.view import View
 
 KEY = "record"
@@ -25,10 +36,12 @@ KEY = "record"
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """A ranking as an experiment declares it: a table with a line for each service, the fastest first.
+    """A ranking as an experiment declares it: a table with a line for each service, the fastest
+    first.
 
     name: the head of the first column
-    columns: the other columns: the key of a metric and its rank on a narrow terminal, or a column of the experiment's
+    columns: the other columns: the key of a metric and its rank on a narrow terminal, or a column
+        of the experiment's
     own
     """
 
@@ -54,7 +67,10 @@ def ranking_section(
         strip = bar_strip(row, most, view.looks[row.runtime], str(standing.name))
         return Datum(strip=strip, cells=row.trace)
 
-    cols: list[Col[Standing]] = [col(ranking.name, "name", leads=True), col(NOTHING, bar, is_strip=True)]
+    cols: list[Col[Standing]] = [
+        col(ranking.name, "name", leads=True),
+        col(NOTHING, bar, is_strip=True),
+    ]
     for column in ranking.columns:
         if isinstance(column, Col):
             cols.append(column)
@@ -64,7 +80,11 @@ def ranking_section(
     groups = [(contest.label, contest.standings) for contest in contests]
     made = table(message("All ranked systems"), cols, groups, kind="bars", caption=ranking.caption)
     return Section(
-        KEY, ranking.title, sentences=every, tables=(made,), terminal=(replace(made, caption=NOTHING), *every)
+        KEY,
+        ranking.title,
+        sentences=every,
+        tables=(made,),
+        terminal=(replace(made, caption=NOTHING), *every),
     )
 
 
@@ -72,7 +92,9 @@ def _value(metric: Metric, standing: Standing) -> float | None:
     return of_row(metric, standing.row)
 
 
-def number_col(head: Message, read: Callable[[Standing], CellValue], form: Form, **more: Any) -> Col[Standing]:
+def number_col(
+    head: Message, read: Callable[[Standing], CellValue], form: Form, **more: Any
+) -> Col[Standing]:
     """Return a table column with a number for each ranked system. None and 0 are shown as '-'.
 
     more: other fields of Column
@@ -81,9 +103,11 @@ def number_col(head: Message, read: Callable[[Standing], CellValue], form: Form,
 
 
 def ratio_col(head: Message, brief: Message, reference: Sequence[str] = ()) -> Col[Standing]:
-    """Return a column with the throughput of each system divided by that of the reference system of its contest.
+    """Return a column with the throughput of each system divided by that of the reference system of
+    its contest.
 
-    reference: the column is empty in contests whose reference is not one of these systems, if any are given
+    reference: the column is empty in contests whose reference is not one of these systems, if any
+        are given
     """
 
     def share(standing: Standing) -> Estimate | None:
@@ -98,7 +122,9 @@ def rate_words(row: Row) -> Message:
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a system's share of another's throughput, with its interval, as text for a sentence."""
+    """Return a system's share of another's throughput, with its interval, as text for
+    a sentence.
+    """
     return traced(estimate(share, hundredths) if share else ABSENT, row.trace)
 
 
@@ -107,10 +133,14 @@ def named_rate(standing: Standing) -> dict[str, Any]:
     return {"name": standing.name, "rate": rate_words(standing.row)}
 
 
-def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
-    """Return a sentence about each ranking of systems, preceded by the ranking's setting if there are several.
+def label_sentences(
+    contests: Iterable[Contest], sentence: Callable[[Contest], Message]
+) -> list[Message]:
+    """Return a sentence about each ranking of systems, preceded by the ranking's setting if there
+    are several.
 
-    sentence: makes the sentence about one ranking; rankings for which it returns NOTHING are left out
+    sentence: makes the sentence about one ranking; rankings for which it returns NOTHING are left
+        out
     """
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
@@ -132,7 +162,9 @@ def published(name: Message, text: str, **more: Any) -> Table:
 
 
 def doubts(view: View) -> Iterator[Message]:
-    """Yield a sentence if A/A differs, and one for each row in which some measurements failed or are invalid."""
+    """Yield a sentence if A/A differs, and one for each row in which some measurements failed or
+    are invalid.
+    """
     why = doubt(view.comparisons)
     yield from [message("{why}.", why=why)] if why else []
     for row in view.rows:
@@ -150,17 +182,27 @@ def absent_sentences(view: View) -> list[Message]:
 
 
 def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
-    """Return the systems that were not measured as text by reason: 'Netty (Java); uvloop under 3.11, 3.14t'."""
+    """Return the systems that were not measured as text by reason: 'Netty (Java); uvloop under
+    3.11, 3.14t'.
+    """
     found = {}
     for reason, alike in grouped(absences, attrgetter("reason")).items():
         by_system = grouped(alike, attrgetter("system"))
-        found[reason] = listed((_under(system, same, view) for system, same in by_system.items()), SEMICOLON)
+        found[reason] = listed(
+            (_under(system, same, view) for system, same in by_system.items()), SEMICOLON
+        )
     return found
 
 
 def _under(system: str, absent: Sequence[Absent], view: View) -> Message:
-    """Return the title of a system and the runtimes that it lacks as text. A native program has no runtime."""
+    """Return the title of a system and the runtimes that it lacks as text. A native program has no
+    runtime.
+    """
     runtimes = [one.runtime for one in absent]
-    title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
+    title = (
+        message("system {system}", system=system)
+        if system.isdigit()
+        else titled(system, view.titles)
+    )
     under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
     return title if runtimes == [NATIVE] else under

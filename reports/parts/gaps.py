@@ -27,18 +27,26 @@ def missing_section(view: View) -> Section:
 
 
 def gaps_of(view: View) -> Iterator[Gap]:
-    """Yield each part of the plan that the run did not measure, with the command that measures this part."""
+    """Yield each part of the plan that the run did not measure, with the command that measures this
+    part.
+    """
     run, again = view.run, command_line(view.run)
     for name in run.missing:
         yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
     for is_native, command in ((True, BUILD), (False, again)):
-        absent = by_reason((one for one in view.plan.absent if (one.runtime == NATIVE) is is_native), view)
+        absent = by_reason(
+            (one for one in view.plan.absent if (one.runtime == NATIVE) is is_native), view
+        )
         for reason, systems in absent.items():
             yield message("{systems}: {reason}", systems=systems, reason=reason), command
     unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
     if unfinished:
         yield (
-            plural("{count} planned cell (a measurement)", "{count} planned cells (measurements)", count=unfinished),
+            plural(
+                "{count} planned cell (a measurement)",
+                "{count} planned cells (measurements)",
+                count=unfinished,
+            ),
             resume_command(run),
         )
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
@@ -46,7 +54,8 @@ def gaps_of(view: View) -> Iterator[Gap]:
         yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
     if more := blocks_to_add(compared):
         blocks = message(
-            "More blocks (rounds of measurement) for comparisons without a verdict; the number is an estimate"
+            "More blocks (rounds of measurement) for comparisons without a verdict; the number is "
+            "an estimate"
         )
         yield blocks, more_blocks_command(run, more)
 
@@ -63,7 +72,9 @@ def _installation(runtime: str, again: str) -> str:
 
 
 def missing_runtimes(view: View) -> tuple[Message, ...]:
-    """Return a sentence for each runtime of the plan that is not on this machine, with the reason."""
+    """Return a sentence for each runtime of the plan that is not on this machine, with
+    the reason.
+    """
     return tuple(
         message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
         for runtime, reason in view.run.missing.items()

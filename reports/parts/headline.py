@@ -36,17 +36,25 @@ CAUSES = {  # what each step changes
 MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
 SERVES = {
     "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
-    "slower": message("{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."),
-    "equivalent": message("{setting}: {numerator} and {denominator} have equivalent throughput: {ratio}{but}."),
+    "slower": message(
+        "{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."
+    ),
+    "equivalent": message(
+        "{setting}: {numerator} and {denominator} have equivalent throughput: {ratio}{but}."
+    ),
     "inconclusive": message(
-        "{setting}: inconclusive: {numerator} serves {ratio} the requests of {denominator} ({doubt}){but}."
+        "{setting}: inconclusive: {numerator} serves {ratio} the requests of {denominator} "
+        "({doubt}){but}."
     ),
     "invalid": message("{setting}: {numerator} cannot be compared with {denominator}: {why}."),
     "unjudged": message(
-        "{setting}: {numerator} serves {ratio} the requests of {denominator}{but}. The plan asks for no verdict on "
+        "{setting}: {numerator} serves {ratio} the requests of {denominator}{but}. The plan asks "
+        "for no verdict on "
         "this comparison."
     ),
-    "unmeasured": message("{setting}: {numerator} and {denominator} were not both measured: {why}."),
+    "unmeasured": message(
+        "{setting}: {numerator} and {denominator} were not both measured: {why}."
+    ),
 }
 TAIL_WORDS = {  # by the verdict on a percentile of latency
     "slower": message("{name} is {share} higher"),
@@ -70,17 +78,19 @@ EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there 
     (True, False): message("With {count} processes, one for each core, removing the GIL {found}."),
     (False, True): message("With one process, moving from {denominator} to {numerator} {found}."),
     (False, False): message(
-        "With {count} processes, one for each core, moving from {denominator} to {numerator} {found}."
+        "With {count} processes, one for each core, moving from {denominator} to {numerator} "
+        "{found}."
     ),
 }
 CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison that the report's headline states: usually that of the first runtime with the last.
+    """Return the comparison that the report's headline states: usually that of the first runtime
+    with the last.
 
-    With several settings, it is the comparison over all settings. None if there are several settings and none over all.
-    A step without measurements counts only if no step was measured.
+    With several settings, it is the comparison over all settings. None if there are several
+    settings and none over all. A step without measurements counts only if no step was measured.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
@@ -92,8 +102,8 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> Message:
     """Return the headline of a run, or NOTHING if no comparison stands for it.
 
-    A mean over topologies or over the values of a swept parameter answers nothing, so the settings with the extreme
-    ratios stand for it.
+    A mean over topologies or over the values of a swept parameter answers nothing, so the settings
+    with the extreme ratios stand for it.
     names: as View.headings returns them
     """
     main = main_comparison(compared)
@@ -104,11 +114,16 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
     is_own = any(one.system in names and not one.system.isdigit() for one in at_settings)
     is_topology = is_own and {*telling} <= {*SHAPE}
     is_swept = main is None or (main.is_over_all and is_topology)
-    if len(at_settings) < FEWEST_SETTINGS or len({one.system for one in at_settings}) > 1 or not is_swept:
+    if (
+        len(at_settings) < FEWEST_SETTINGS
+        or len({one.system for one in at_settings}) > 1
+        or not is_swept
+    ):
         return headline(main, names) if main else NOTHING
     lowest, *_, highest = sorted(at_settings, key=lambda one: one.ratio or 0.0)
     return message(
-        "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of {denominator}, depending on "
+        "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of "
+        "{denominator}, depending on "
         "{cause}.",
         name=_in_company(system_name(lowest.system, names), lowest),
         numerator=lowest.numerator,
@@ -124,16 +139,23 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
 def _judged_place(one: Comparison, telling: Sequence[str], *, is_own: bool) -> Message | str:
     """Return the setting of a comparison, followed by its verdict if that is no answer."""
     place = place_in_plan(one.params, telling, is_own=is_own)
-    return place if one.verdict in DECIDED else message("{place}, {verdict}", place=place, verdict=one.word)
+    return (
+        place
+        if one.verdict in DECIDED
+        else message("{place}, {verdict}", place=place, verdict=one.word)
+    )
 
 
 def rank(one: Comparison) -> int:
-    """Return a comparison's rank in MAIN, the order in which comparisons are preferred for the headline."""
+    """Return a comparison's rank in MAIN, the order in which comparisons are preferred for the
+    headline.
+    """
     return MAIN.index(one.step)
 
 
 def headline(one: Comparison, names: Mapping[str, str]) -> Message:
-    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'.
+    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves
+    1.31x the requests'.
 
     names: as View.headings returns them
     """
@@ -158,23 +180,33 @@ def headline(one: Comparison, names: Mapping[str, str]) -> Message:
 
 
 def _in_company(said: Message, one: Comparison) -> Message:
-    """Return *said* with the words that the machine was busy, or that other processes ran, if they did."""
+    """Return *said* with the words that the machine was busy, or that other processes ran, if they
+    did.
+    """
     if (one.others or 0.0) > MOST_BUSY:
         return message("{setting}, on a busy machine", setting=said)
-    return message("{setting}, beside other processes", setting=said) if one.is_beside_others else said
+    return (
+        message("{setting}, beside other processes", setting=said) if one.is_beside_others else said
+    )
 
 
 def _but(one: Comparison) -> Message:
-    """Return the clause on an opposed p99 latency. Its conjunction says whether throughput points the same way."""
+    """Return the clause on an opposed p99 latency. Its conjunction says whether throughput points
+    the same way.
+    """
     p99 = opposed_p99(one)
     if not p99:
         return NOTHING
     is_worse, is_lower = one.tails["p99"].verdict == "slower", (one.ratio or 1.0) < 1
-    return message(", and {p99}", p99=p99) if is_worse == is_lower else message(", but {p99}", p99=p99)
+    return (
+        message(", and {p99}", p99=p99) if is_worse == is_lower else message(", but {p99}", p99=p99)
+    )
 
 
 def _headline_at_rate(one: Comparison, setting: Message) -> Message:
-    """Return a sentence on latency, because at a fixed rate every service that keeps up has the same throughput."""
+    """Return a sentence on latency, because at a fixed rate every service that keeps up has the
+    same throughput.
+    """
     return message(
         "{setting}, requests at a fixed rate, {denominator} → {numerator}: {latency}.",
         setting=setting, denominator=one.denominator, numerator=one.numerator,
@@ -183,12 +215,18 @@ def _headline_at_rate(one: Comparison, setting: Message) -> Message:
 
 
 def tails_text(one: Comparison) -> Message:
-    """Return text on the change of the latency percentiles p50 and p99 by their verdicts; empty if unknown."""
-    return listed([_tail_words(one, name) for name in AT_RATE_TAILS if name in one.tails], COMMA, AND)
+    """Return text on the change of the latency percentiles p50 and p99 by their verdicts; empty if
+    unknown.
+    """
+    return listed(
+        [_tail_words(one, name) for name in AT_RATE_TAILS if name in one.tails], COMMA, AND
+    )
 
 
 def _subject(one: Comparison, names: Mapping[str, str]) -> Message:
-    """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
+    """Return the name of the compared system, or the number of systems or settings that a geometric
+    mean covers.
+    """
     systems, count = {setting.system for setting in one.settings} or {one.system}, len(one.settings)
     if count <= 1:
         return system_name(next(iter(systems)), names)
@@ -208,9 +246,15 @@ def _tail_words(one: Comparison, name: str) -> Message:
 
 
 def opposed_p99(one: Comparison) -> Message:
-    """Return a clause if only p99 latency is worse, or if p99 is better although throughput is worse; else NOTHING."""
+    """Return a clause if only p99 latency is worse, or if p99 is better although throughput is
+    worse; else NOTHING.
+    """
     p99 = one.tails.get("p99")
-    if not p99 or p99.verdict not in DIFFERENT or (p99.verdict == "slower") == (one.verdict == "slower"):
+    if (
+        not p99
+        or p99.verdict not in DIFFERENT
+        or (p99.verdict == "slower") == (one.verdict == "slower")
+    ):
         return NOTHING
     return _tail_words(one, "p99")
 
@@ -227,14 +271,22 @@ def by_setting(compared: Iterable[Comparison]) -> list[list[Comparison]]:
 
 
 def measured_steps(view: View) -> list[Comparison]:
-    """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
-    return [one for one in view.comparisons if not one.is_over_all and (one.ratio or one.verdict == "invalid")]
+    """Return the measured comparisons of two runtimes in one setting, without means over all
+    settings.
+    """
+    return [
+        one
+        for one in view.comparisons
+        if not one.is_over_all and (one.ratio or one.verdict == "invalid")
+    ]
 
 
 def gains(view: View) -> list[Message]:
-    """Return sentences on the effect of removing the GIL: with one process, and with one process for each core.
+    """Return sentences on the effect of removing the GIL: with one process, and with one process
+    for each core.
 
-    If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
+    If no step removes the GIL alone, and there is no mean over the settings, return the effect of
+    the first of MAIN.
     """
     measured, step = measured_steps(view), "lock"
     if measured and all(not one.is_over_all for one in view.comparisons):
@@ -255,10 +307,14 @@ def gains(view: View) -> list[Message]:
 
 
 def _effects(some: Sequence[Comparison], view: View) -> Iterator[Message]:
-    """Yield a clause for each verdict on *some* comparisons, with the systems that have it and their ratios."""
+    """Yield a clause for each verdict on *some* comparisons, with the systems that have it and
+    their ratios.
+    """
     for verdict, template in EFFECTS.items():
         systems = [
-            message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
+            message(
+                "{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one)
+            )
             for one in some
             if one.verdict == verdict
         ]

@@ -6,16 +6,26 @@ from reports.view import View
 
 
 def method_words(method: Method) -> Message:
-    """Return the measurement method as text: warm-up, duration, the clients' runtime and pinned CPUs."""
+    """Return the measurement method as text: warm-up, duration, the clients' runtime and pinned
+    CPUs.
+    """
     client = message("clients run under the service's runtime")
     if method.client_runtime != SAME:
         client = message("clients run under {runtime}", runtime=method.client_runtime)
     memory = method.limit_memory_bytes
-    services, clients = (", ".join(map(str, cpus)) for cpus in (method.pin_services, method.pin_clients))
+    services, clients = (
+        ", ".join(map(str, cpus)) for cpus in (method.pin_services, method.pin_clients)
+    )
     choices = (
-        (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
+        (
+            method.warmup.share,
+            message("warm-up of {share:.0%} of the requests", share=method.warmup.share),
+        ),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
-        (method.duration_s, message("each measurement runs for {seconds:g} s or longer", seconds=method.duration_s)),
+        (
+            method.duration_s,
+            message("each measurement runs for {seconds:g} s or longer", seconds=method.duration_s),
+        ),
         (client, client),
         (services, message("services pinned to CPU {cpus}", cpus=services)),
         (clients, message("clients pinned to CPU {cpus}", cpus=clients)),
@@ -34,13 +44,22 @@ def order_words(view: View) -> Message:
     alternating = [one for one in turns if one["slices"] > 1]
     if plan.method.slices and turns:
         lengths = sorted({one["length_ns"] for one in alternating or turns})
-        seconds = " - ".join(f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1])))
+        seconds = " - ".join(
+            f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))
+        )
         if alternating:
-            return message("all runtimes or services take turns in time slices of {seconds} s", seconds=seconds)
+            return message(
+                "all runtimes or services take turns in time slices of {seconds} s", seconds=seconds
+            )
         return message(
-            "runtimes or services measured one after the other, for {seconds} s each: their requests take too long for "
+            "runtimes or services measured one after the other, for {seconds} s each: their "
+            "requests take too long for "
             "time slices",
             seconds=seconds,
         )
     reason = plan.arm_order_reason
-    return message("runtimes or services measured one after the other: {reason}", reason=reason) if reason else NOTHING
+    return (
+        message("runtimes or services measured one after the other: {reason}", reason=reason)
+        if reason
+        else NOTHING
+    )

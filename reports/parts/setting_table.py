@@ -15,7 +15,9 @@ BEST_MARK = "* "  # before the figure of the best setting of a runtime
 Line = tuple[Message, dict[str, Datum]]  # a setting, and its figure under each runtime
 
 
-def setting_table(name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any) -> Table:
+def setting_table(
+    name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any
+) -> Table:
     """Return a table with a line for each setting and a column for each runtime."""
     arms = dict.fromkeys(arm for _, lines in groups for _, data in lines for arm in data)
     columns: list[Col[Line]] = [col("Setting", itemgetter(0))]
@@ -29,4 +31,6 @@ def _datum(arm: str, line: Line) -> Datum | None:
 
 def chosen_words(best: Message | str, choice: Choice[Any]) -> Message:
     """Return a clause on which setting was chosen, and from how many."""
-    return message("{setting} was chosen from {count} settings", setting=best, count=len(choice.candidates))
+    return message(
+        "{setting} was chosen from {count} settings", setting=best, count=len(choice.candidates)
+    )

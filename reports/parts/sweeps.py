@@ -1,4 +1,6 @@
-"""What the values of a swept parameter do to throughput under each runtime, as sentences and a table."""
+"""What the values of a swept parameter do to throughput under each runtime, as sentences and a
+table.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,15 +18,18 @@ TITLE = message("Comparison of parameter values")
 MOST_SWEEPS = 4  # sentences on a terminal
 DEPENDS = {  # by the verdict on the ratio of the two ratios
     "faster": message(
-        "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At {after}, it is {ratio} "
+        "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At "
+        "{after}, it is {ratio} "
         "the ratio at {before}."
     ),
     "equivalent": message(
-        "{numerator} compared with {denominator}: the throughput ratio does not depend on {name}. At {after}, it is "
+        "{numerator} compared with {denominator}: the throughput ratio does not depend on {name}. "
+        "At {after}, it is "
         "{ratio} the ratio at {before}."
     ),
     "inconclusive": message(
-        "{numerator} compared with {denominator}: it is not decided whether the throughput ratio depends on {name}. At "
+        "{numerator} compared with {denominator}: it is not decided whether the throughput ratio "
+        "depends on {name}. At "
         "{after}, it is {ratio} the ratio at {before}."
     ),
 }
@@ -37,7 +42,8 @@ def headlines(view: View) -> list[Message]:
 
 
 def answer(view: View) -> list[Message | Table]:
-    """Return what a terminal shows of the first sweeps: the last value compared with the first, under each runtime.
+    """Return what a terminal shows of the first sweeps: the last value compared with the first,
+    under each runtime.
 
     Sentences say whether the step between the runtimes depends on the value.
     """
@@ -48,17 +54,35 @@ def answer(view: View) -> list[Message | Table]:
         "The report page compares the values of {count} more parameters.",
         count=len(found) - MOST_SWEEPS,
     )  # fmt: skip
-    groups = [(about(last[-1].step_name, label), last) for label, compared in shown if (last := _last(compared))]
+    groups = [
+        (about(last[-1].step_name, label), last)
+        for label, compared in shown
+        if (last := _last(compared))
+    ]
     sentences = [sentence for _, compared in shown for sentence in _dependences(compared)]
-    return [*[table(TITLE, COLS, groups)] * bool(groups), *sentences, *[left] * (len(found) > MOST_SWEEPS)]
+    return [
+        *[table(TITLE, COLS, groups)] * bool(groups),
+        *sentences,
+        *[left] * (len(found) > MOST_SWEEPS),
+    ]
 
 
 def sweeps(view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return (label, comparisons) of each swept parameter. The label has the system, and other parameters that vary."""
+    """Return (label, comparisons) of each swept parameter. The label has the system, and other
+    parameters that vary.
+    """
     by_sweep = grouped(view.of_values, lambda one: (one.key, one.change[0]))
     telling = varying([compared[0] for compared in by_sweep.values()])
     return [
-        (listed(filter(None, [view.settings.number(system), parameter_values(compared[0].params, telling)])), compared)
+        (
+            listed(
+                filter(
+                    None,
+                    [view.settings.number(system), parameter_values(compared[0].params, telling)],
+                )
+            ),
+            compared,
+        )
         for ((system, _), _), compared in by_sweep.items()
     ]
 
@@ -73,10 +97,13 @@ def sweep_sentences(label: Message, compared: Sequence[Comparison]) -> list[Mess
 
 
 def _headline(label: Message, compared: Sequence[Comparison]) -> Message:
-    """Return what the last value does to each runtime: 'NUM_MULTI_SOCKET 1 → 10: 3.11 0.93x [0.91, 0.95] slower'."""
+    """Return what the last value does to each runtime: 'NUM_MULTI_SOCKET 1 → 10: 3.11 0.93x [0.91,
+    0.95] slower'.
+    """
     last = _last(compared)
     found = [
-        message("{runtime} {ratio} {word}", runtime=one.numerator, ratio=_ratio(one), word=one.word) for one in last
+        message("{runtime} {ratio} {word}", runtime=one.numerator, ratio=_ratio(one), word=one.word)
+        for one in last
     ]
     said = message("{step}: {found}.", step=last[0].step_name, found=listed(found, SEMICOLON))
     return traced(about(said, label), together(one.trace for one in last))

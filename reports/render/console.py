@@ -13,11 +13,20 @@ from rich.console import Console
 PIPED_WIDTH = 80
 WIDE = r"\u2e80-\uffef"
 MARKS = "，。；：、）”"
-SPELLINGS = {"→": "->", "×": "x", "±": "+/-", "·": "-", "▲": "^", "▼": "v"}  # of signs that a stream cannot encode
+SPELLINGS = {
+    "→": "->",
+    "×": "x",
+    "±": "+/-",
+    "·": "-",
+    "▲": "^",
+    "▼": "v",
+}  # of signs that a stream cannot encode
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
-    """Return how a stream shows a character that it cannot encode, and the place after the character."""
+    """Return how a stream shows a character that it cannot encode, and the place after the
+    character.
+    """
     assert isinstance(error, UnicodeEncodeError)
     return SPELLINGS.get(error.object[error.start], "?"), error.start + 1
 
@@ -26,21 +35,27 @@ codecs.register_error("spelled", _spelled)
 
 
 def terminal(stream: IO[str] | None = None) -> Console:
-    """Return a console on *stream* (standard output by default), 80 columns wide if the stream is not a terminal.
+    """Return a console on *stream* (standard output by default), 80 columns wide if the stream is
+    not a terminal.
 
-    The width is set because rich would otherwise take it from standard input or standard error when output is piped.
-    COLUMNS and NO_COLOR are respected. Control codes are written to terminals only. Characters that the stream cannot
-    encode are spelled in ASCII (SPELLINGS) or become question marks.
+    The width is set because rich would otherwise take it from standard input or standard error when
+    output is piped. COLUMNS and NO_COLOR are respected. Control codes are written to terminals
+    only. Characters that the stream cannot encode are spelled in ASCII (SPELLINGS) or become
+    question marks.
     """
     stream = stream or sys.stdout
     if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
         stream.reconfigure(errors="spelled")
     asked = os.environ.get("COLUMNS", "").isdigit()
-    return Console(file=stream, highlight=False, width=None if stream.isatty() or asked else PIPED_WIDTH)
+    return Console(
+        file=stream, highlight=False, width=None if stream.isatty() or asked else PIPED_WIDTH
+    )
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* columns. Chinese characters are 2 wide; lines may break after each."""
+    """Return *text* in lines of at most *width* columns. Chinese characters are 2 wide; lines may
+    break after each.
+    """
     lines, line = [""], 0
     for word in _words(" ".join(text.split())):
         columns = cell_len(word.rstrip())
@@ -53,5 +68,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Split *text* after each word and each wide character, including the punctuation and space that follow."""
+    """Split *text* after each word and each wide character, including the punctuation and space
+    that follow.
+    """
     return re.findall(rf"(?:[^\s{WIDE}]+|[{WIDE}])[{MARKS}]* *", text)

@@ -1,4 +1,6 @@
-"""Draw panels of figures with matplotlib as SVG for the page, and join them to the SVG and PNG files in plots/."""
+"""Draw panels of figures with matplotlib as SVG for the page, and join them to the SVG and PNG
+files in plots/.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,15 +25,22 @@ _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if le
 
 
 def _short(places: re.Match[str]) -> str:
-    """Return SVG coordinates rounded down to two decimals. More decimals make no visible difference."""
-    return re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"([MLCz]) ?\n?", r"\1", places[0].replace("\n", "")))
+    """Return SVG coordinates rounded down to two decimals. More decimals make no visible
+    difference.
+    """
+    return re.sub(
+        r"(\.\d\d)\d+", r"\1", re.sub(r"([MLCz]) ?\n?", r"\1", places[0].replace("\n", ""))
+    )
 
 
 def _link(start: re.Match[str]) -> str:
-    """Return the SVG tag that opens the link from a mark in a figure to the measurements which the mark shows."""
+    """Return the SVG tag that opens the link from a mark in a figure to the measurements which the
+    mark shows.
+    """
     cells, _, quoted = start[1].removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
-    return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'
+    attributes = f'data-cells="{cells}" tabindex="-1" aria-label="{tip}"'
+    return f'<a href="#cells" {attributes}><title>{tip}</title>'
 
 
 _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
@@ -47,11 +56,17 @@ _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
 )
 POINTS_PER_INCH, DOTS_PER_INCH = 72, 110
 MOST_COLUMNS = 3
-LEAST_WIDTH, EDGE, LINE, TITLE_GAP = 468.0, 7, 12.6, 18  # in points, as all lengths of a file in plots/
+LEAST_WIDTH, EDGE, LINE, TITLE_GAP = (
+    468.0,
+    7,
+    12.6,
+    18,
+)  # in points, as all lengths of a file in plots/
 TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 STYLE = "".join(
-    f".mark.r{place} {{ fill: {COLOURS[f'r{place}']}; stroke: {COLOURS['ground']}; }}" for place in range(COUNT)
+    f".mark.r{place} {{ fill: {COLOURS[f'r{place}']}; stroke: {COLOURS['ground']}; }}"
+    for place in range(COUNT)
 )  # as in page.css, but without variables, which resvg does not know
 
 
@@ -62,31 +77,52 @@ def page_panels(figure: Figure, language: Language) -> list[str]:
 
 
 def _named(figure: Figure) -> list[tuple[str, Panel]]:
-    """Return the panels of a figure that have curves, each with a key that differs from those of all others."""
-    return [(f"{figure.key}-{place}", panel) for place, panel in enumerate(figure.panels) if panel.curves]
+    """Return the panels of a figure that have curves, each with a key that differs from those of
+    all others.
+    """
+    return [
+        (f"{figure.key}-{place}", panel)
+        for place, panel in enumerate(figure.panels)
+        if panel.curves
+    ]
 
 
 def _panel_svg(key: str, panel: Panel, language: Language) -> str:
-    """Return a panel as an SVG element of the page, with the page's links, colour variables and bar patterns."""
+    """Return a panel as an SVG element of the page, with the page's links, colour variables and bar
+    patterns.
+    """
     language = Printable(language)
     height, margins = panels.panel_height(panel), panels.margins(panel, language)
     width = panels.width(margins)
     text = StringIO()
     with matplotlib.rc_context({"svg.hashsalt": key}):
         drawing = Drawing(figsize=(width, height))
-        left, bottom, up = margins[0] / width, panels.BELOW_INCHES / height, panels.axes_height(panel) / height
+        left, bottom, up = (
+            margins[0] / width,
+            panels.BELOW_INCHES / height,
+            panels.axes_height(panel) / height,
+        )
         panels.draw(drawing.add_axes((left, bottom, 1 - sum(margins) / width, up)), panel, language)
-        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        drawing.savefig(
+            text,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
     inner = text.getvalue().partition("<svg")[2].partition(">")[2]
     for pattern, replacement in _FOR_PAGE:
         inner = re.sub(pattern, replacement, inner)
-    kind, label = "panel wide" if width > 1.1 * panels.WIDTH else "panel", escape(panels.description(panel, language))
+    kind, label = (
+        "panel wide" if width > 1.1 * panels.WIDTH else "panel",
+        escape(panels.description(panel, language)),
+    )
     box = f"0 0 {POINTS_PER_INCH * width:g} {POINTS_PER_INCH * height:g}"
-    return f'<svg class="{kind}" viewBox="{box}" role="group" aria-label="{label}" focusable="false">{inner}'
+    attributes = f'class="{kind}" viewBox="{box}" role="group" aria-label="{label}"'
+    return f'<svg {attributes} focusable="false">{inner}'
 
 
 def files(figure: Figure, drawn: Sequence[str], language: Language) -> dict[str, bytes]:
-    """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same bytes.
+    """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same
+    bytes.
 
     drawn: what page_panels() returned for this figure and language
     The texts are in English if this machine has no font for the language.
@@ -94,14 +130,22 @@ def files(figure: Figure, drawn: Sequence[str], language: Language) -> dict[str,
     if language.name != ENGLISH.name and not panels.chinese_fonts():
         drawn, language = page_panels(figure, ENGLISH), ENGLISH
     svg = _sheet(figure, drawn, Printable(language))
-    png = resvg_py.svg_to_bytes(svg, dpi=DOTS_PER_INCH, skip_system_fonts=True, font_files=panels.font_files())
+    png = resvg_py.svg_to_bytes(
+        svg, dpi=DOTS_PER_INCH, skip_system_fonts=True, font_files=panels.font_files()
+    )
     return {f"{PLOTS}/{figure.key}.svg": svg.encode(), f"{PLOTS}/{figure.key}.png": bytes(png)}
 
 
 def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
-    """Return an SVG file with all panels of a figure, in rows below the figure's title and caption."""
+    """Return an SVG file with all panels of a figure, in rows below the figure's title
+    and caption.
+    """
     sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
-    across = min(MOST_COLUMNS, ceil(len(drawn) ** 0.5)) if len(drawn) > MOST_COLUMNS else max(1, len(drawn))
+    across = (
+        min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))
+        if len(drawn) > MOST_COLUMNS
+        else max(1, len(drawn))
+    )
     column = max([LEAST_WIDTH / across, *(width for width, _ in sizes)])
     caption = _lines(figure.caption, across * column, CAPTION_CHARACTER, language)
     titles = [_lines(panel.title, column, TITLE_CHARACTER, language) for _, panel in _named(figure)]
@@ -113,15 +157,21 @@ def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
     for start in range(0, len(drawn), across):
         row = slice(start, start + across)
         foot = top + TITLE_GAP + LINE * max(map(len, titles[row]))
-        for place, (title, svg, (width, height)) in enumerate(zip(titles[row], drawn[row], sizes[row], strict=True)):
+        for place, (title, svg, (width, height)) in enumerate(
+            zip(titles[row], drawn[row], sizes[row], strict=True)
+        ):
             made.append(_text(title, place * column + EDGE, top + TITLE_GAP, "font-weight: bold"))
             box = f'x="{place * column:g}" y="{foot:g}" width="{width:g}" height="{height:g}"'
-            made.append(svg.replace("<svg", f'<svg {box} overflow="visible"', 1))  # clipping would take resvg long
+            made.append(
+                svg.replace("<svg", f'<svg {box} overflow="visible"', 1)
+            )  # clipping would take resvg long
         top = foot + max(height for _, height in sizes[row])
     width = across * column
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width:g}pt" '
-        f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" font-family="{", ".join(panels.fonts())}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'width="{width:g}pt" '
+        f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" '
+        f'font-family="{", ".join(panels.fonts())}">'
         f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>"
         f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
     )
@@ -131,7 +181,10 @@ def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
 
 def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
     """Return lines of text as an SVG element. *top* is the base of the first line."""
-    spans = (f'<tspan x="{left:g}" y="{top + LINE * row:g}">{escape(line)}</tspan>' for row, line in enumerate(lines))
+    spans = (
+        f'<tspan x="{left:g}" y="{top + LINE * row:g}">{escape(line)}</tspan>'
+        for row, line in enumerate(lines)
+    )
     return f'<text style="font-size: 10px; fill: {COLOURS["ink"]}; {style}">{"".join(spans)}</text>'
 
 

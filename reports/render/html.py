@@ -1,4 +1,6 @@
-"""Render a document as one self-contained HTML page. The templates do not depend on what a section is about."""
+"""Render a document as one self-contained HTML page. The templates do not depend on what a section
+is about.
+"""
 
 import re
 from collections.abc import Callable
@@ -16,12 +18,16 @@ from reports.document.model import COUNT, Column, Datum, Document, Figure, Table
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 _START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
-_PIECES = re.compile(f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)")
+_PIECES = re.compile(
+    f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)"
+)
 _PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
-    """A translator that also marks the values from measurements in a text, so that the page can make them links."""
+    """A translator that also marks the values from measurements in a text, so that the page can
+    make them links.
+    """
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)
@@ -33,7 +39,9 @@ class _Linking(Language):
         return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
 
 
-def page(document: Document, language: Language, panels: Callable[[Figure], list[str]] | None = None) -> str:
+def page(
+    document: Document, language: Language, panels: Callable[[Figure], list[str]] | None = None
+) -> str:
     """Return the document as an HTML page. Only this module escapes texts for HTML.
 
     panels: returns each panel of a figure as SVG; by default panels are drawn in this process
@@ -74,12 +82,16 @@ def _environment() -> Environment:
 
 @cache
 def _strips() -> Any:
-    """Return the template macros that draw strips, which are bars and marks in the lines of a table."""
+    """Return the template macros that draw strips, which are bars and marks in the lines of a
+    table.
+    """
     return _environment().get_template("strips.html", globals={"count": COUNT}).module
 
 
 class _Words:
-    """The functions that templates call to turn parts of a document into mark-up in one language."""
+    """The functions that templates call to turn parts of a document into mark-up in
+    one language.
+    """
 
     def __init__(self, language: Language, *, has_cells: bool) -> None:
         self.language = Printable(language)
@@ -92,7 +104,9 @@ class _Words:
         return soft(self.language.text(words))
 
     def linked(self, words: Message) -> Markup:
-        """Return a message as mark-up whose measured values are links to the measurements (cells) they come from."""
+        """Return a message as mark-up whose measured values are links to the measurements (cells)
+        they come from.
+        """
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:
@@ -102,7 +116,9 @@ class _Words:
         more: attributes from the template
         """
         is_number = column is not None and column.is_number
-        return Markup(f"<{tag}{more}{self._attributes(datum, is_number)}>{self.datum(datum)}</{tag}>")
+        return Markup(
+            f"<{tag}{more}{self._attributes(datum, is_number)}>{self.datum(datum)}</{tag}>"
+        )
 
     def datum(self, datum: Datum) -> Markup:
         """Return the content of a table cell as mark-up."""
@@ -114,7 +130,10 @@ class _Words:
         named = soft(text)
         if datum.state.startswith("word "):
             mark, _, word = text.partition(" ")
-            named = Markup(f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> {escaped(word)}</span>')
+            named = Markup(
+                f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> '
+                f"{escaped(word)}</span>"
+            )
         elif datum.look is not None:
             named = sign(datum.look) + named
         if datum.leads and datum.cells and self._has_cells:
@@ -137,10 +156,15 @@ class _Words:
         return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Return the title and a placeholder of each panel of a figure. page() replaces placeholders by drawings."""
+        """Return the title and a placeholder of each panel of a figure. page() replaces
+        placeholders by drawings.
+        """
         self.figures.append(figure)
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
-        return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
+        return [
+            (title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}"))
+            for place, title in enumerate(titles)
+        ]
 
 
 OF_PAGE = {
@@ -156,7 +180,9 @@ OF_PAGE = {
 
 @cache
 def escaped(text: str) -> str:
-    """Return text escaped for HTML. The result is cached, because the same texts occur in many tables."""
+    """Return text escaped for HTML. The result is cached, because the same texts occur in many
+    tables.
+    """
     return str(escape(text))
 
 
@@ -167,8 +193,12 @@ def soft(text: str) -> Markup:
 
 
 def unbroken(command: str) -> Markup:
-    """Return a command as mark-up that does not break within words, because broken flags are hard to read."""
-    return Markup(f"<code>{' '.join(f'<span>{escaped(word)}</span>' for word in command.split())}</code>")
+    """Return a command as mark-up that does not break within words, because broken flags are hard
+    to read.
+    """
+    return Markup(
+        f"<code>{' '.join(f'<span>{escaped(word)}</span>' for word in command.split())}</code>"
+    )
 
 
 @cache
@@ -182,7 +212,8 @@ def sign(look: int) -> Markup:
 
 
 def _links(text: str, *, is_linked: bool) -> Markup:
-    """Return text as mark-up in which each value computed from measurements links to these measurements.
+    """Return text as mark-up in which each value computed from measurements links to these
+    measurements.
 
     If such a value contains another one, only the outer one is a link.
     """

@@ -16,12 +16,17 @@ _BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 def markdown(document: Document, language: Language) -> str:
     """Return the document as Markdown, in which figures are links to picture files in plots/.
 
-    Sections with a filtered table, the table of all cells, are left out, because cells.csv has its figures.
+    Sections with a filtered table, the table of all cells, are left out, because cells.csv has its
+    figures.
     """
     language = Printable(language)
     parts = [f"# {_escaped(language.text(document.title))}"]
     parts += [_escaped(language.text(line)) for line in document.about if line]
-    shown = (section for section in document.sections if not any(map(attrgetter("filters"), section.tables)))
+    shown = (
+        section
+        for section in document.sections
+        if not any(map(attrgetter("filters"), section.tables))
+    )
     parts += [text for section in shown for text in _section(section, language, 2)]
     parts += [_escaped(language.text(document.foot))] if document.foot else []
     return "\n\n".join(parts) + "\n"
@@ -33,7 +38,8 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
     listed = texts([*section.answer, *section.sentences])
     pictures = [
-        f"![{_alternative(language.text(figure.title or figure.caption))}]({PICTURE.format(key=figure.key)})"
+        f"![{_alternative(language.text(figure.title or figure.caption))}]"
+        f"({PICTURE.format(key=figure.key)})"
         for figure in section.figures
     ]
     tables = [*(figure.table for figure in section.figures if figure.table), *section.tables]
@@ -50,14 +56,19 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
 
 def _table(made: Table, language: Language, level: int) -> list[str]:
-    """Return a table as Markdown: a Markdown table for each group of its lines, below the title of the group.
+    """Return a table as Markdown: a Markdown table for each group of its lines, below the title of
+    the group.
 
     The reason is that Markdown has no titles within a table.
     """
     kept = [index for index, column in enumerate(made.columns) if not column.is_strip]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
-    parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled or made.folded else []
+    parts = (
+        [f"{'#' * level} {_escaped(language.text(made.name))}"]
+        if made.titled or made.folded
+        else []
+    )
     for head, lines in made.groups:
         if lines:
             parts += [f"**{_escaped(language.text(head))}**"] if head else []
@@ -91,14 +102,20 @@ def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Seque
 
 
 def _block(text: str) -> str:
-    """Return text as a fenced code block. Its fence is longer than every row of backticks in the text."""
+    """Return text as a fenced code block. Its fence is longer than every row of backticks in the
+    text.
+    """
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"
 
 
 def _escaped(text: str) -> str:
-    """Return text escaped for the start of a line, where it must not become a heading, quotation, list or rule."""
-    return _BLOCK.sub(lambda mark: f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}", _in_line(text))
+    """Return text escaped for the start of a line, where it must not become a heading, quotation,
+    list or rule.
+    """
+    return _BLOCK.sub(
+        lambda mark: f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}", _in_line(text)
+    )
 
 
 def _in_line(text: str) -> str:

@@ -23,7 +23,9 @@ from core.languages import Language
 from reports.document.model import COUNT, Axis, Curve, Panel, Span
 
 CSS = Path(__file__).with_name("templates") / "colours.css"
-COLOURS = dict(re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0]))  # light, by name
+COLOURS = dict(
+    re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0])
+)  # light, by name
 SOFT = COLOURS["soft"]
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
@@ -32,10 +34,19 @@ BAR_INCHES, BELOW_INCHES = 0.22, 0.5
 BAR_HEIGHT = 0.8  # of the distance between bars whose y differs by 1
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
 NAME_GAP = 0.062
-ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # the second leaves room for the label of the scale
+ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = (
+    0.08,
+    0.26,
+)  # the second leaves room for the label of the scale
 LINK = "#cells:"
 LATIN = "DejaVu Sans"
-CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
+CHINESE = (
+    "Noto Sans CJK SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Microsoft YaHei",
+)
 STYLE = CSS.with_name("plots.mplstyle")
 COLOURED: dict[Any, Any] = {
     "text.color": COLOURS["ink"],
@@ -73,12 +84,16 @@ def style() -> Iterator[None]:
         matplotlib.rc_context({**COLOURED, "font.family": fonts()}, STYLE),
         warnings.catch_warnings(),
     ):
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser may have the fonts
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing"
+        )  # the reader's browser may have the fonts
         yield
 
 
 def fonts() -> list[str]:
-    """Return the names of the fonts of plots, of which each is used for what the ones before it lack."""
+    """Return the names of the fonts of plots, of which each is used for what the ones before it
+    lack.
+    """
     return [LATIN, *chinese_fonts()]
 
 
@@ -89,19 +104,29 @@ def font_files() -> list[str]:
 
 @cache
 def chinese_fonts() -> list[str]:
-    """Return those fonts in CHINESE, a list of fonts with Chinese characters, that are installed."""
+    """Return those fonts in CHINESE, a list of fonts with Chinese characters, that are
+    installed.
+    """
     return [name for name in CHINESE if name in get_font_names()]
 
 
 def panel_height(panel: Panel) -> float:
-    """Return the height of a panel in inches. It depends on the number of bars or rows, or of named lines."""
+    """Return the height of a panel in inches. It depends on the number of bars or rows, or of named
+    lines.
+    """
     if not _has_rows(panel):
-        return max(HEIGHT, 0.8 + NAME_GAP * HEIGHT * sum(bool(curve.line) for curve in panel.curves))
-    return ABOVE_ROWS_INCHES + BELOW_INCHES + BAR_INCHES * max(2.0, abs(panel.up.high - panel.up.low))
+        return max(
+            HEIGHT, 0.8 + NAME_GAP * HEIGHT * sum(bool(curve.line) for curve in panel.curves)
+        )
+    return (
+        ABOVE_ROWS_INCHES + BELOW_INCHES + BAR_INCHES * max(2.0, abs(panel.up.high - panel.up.low))
+    )
 
 
 def _has_rows(panel: Panel) -> bool:
-    """Return whether the vertical axis of a panel is a list of names, such as of bars, instead of a scale of values."""
+    """Return whether the vertical axis of a panel is a list of names, such as of bars, instead of a
+    scale of values.
+    """
     return panel.upright or any(curve.spans for curve in panel.curves)
 
 
@@ -114,36 +139,56 @@ def margins(panel: Panel, language: Language) -> tuple[float, float]:
 
 
 def width(margins: tuple[float, float]) -> float:
-    """Return the width of a panel in inches. Wide margins shrink the plot to at least 65 % of its normal width."""
+    """Return the width of a panel in inches. Wide margins shrink the plot to at least 65 % of its
+    normal width.
+    """
     plot = WIDTH - LEFT_INCHES - RIGHT_INCHES
     return sum(margins) + max(0.65 * plot, WIDTH - sum(margins))
 
 
 def axes_height(panel: Panel) -> float:
-    """Return the height of a panel's axes in inches. The axes begin BELOW_INCHES above the bottom of the panel."""
-    return panel_height(panel) - BELOW_INCHES - (ABOVE_ROWS_INCHES if _has_rows(panel) else ABOVE_SCALE_INCHES)
+    """Return the height of a panel's axes in inches. The axes begin BELOW_INCHES above the bottom
+    of the panel.
+    """
+    return (
+        panel_height(panel)
+        - BELOW_INCHES
+        - (ABOVE_ROWS_INCHES if _has_rows(panel) else ABOVE_SCALE_INCHES)
+    )
 
 
 def description(panel: Panel, language: Language) -> str:
-    """Return a description for a screen reader: the axes, and the first and last value of each line."""
+    """Return a description for a screen reader: the axes, and the first and last value of each
+    line.
+    """
     ends = [
         f"{language.text(curve.name)}: {curve.line[0][1]:,.4g} - {curve.line[-1][1]:,.4g}"
         for curve in panel.curves
         if curve.line
     ]
-    return f"{language.text(panel.up.label)} / {language.text(panel.across.label)}. {'; '.join(ends)}"
+    return (
+        f"{language.text(panel.up.label)} / {language.text(panel.across.label)}. {'; '.join(ends)}"
+    )
 
 
 def draw(axes: Axes, panel: Panel, language: Language) -> None:
     """Draw one panel of a figure."""
     _scale(axes, panel, language)
     if panel.level is not None:
-        (axes.axvline if panel.upright else axes.axhline)(panel.level, color=SOFT, linestyle=":", linewidth=1)
+        (axes.axvline if panel.upright else axes.axhline)(
+            panel.level, color=SOFT, linestyle=":", linewidth=1
+        )
     for curve in panel.curves:
         _spans(axes, curve)
         if len(curve.line) > 1:
             sign = arm_style(curve.look)
-            axes.plot(*zip(*curve.line, strict=True), color=sign.colour, linestyle=sign.dash, clip_on=False, zorder=2)
+            axes.plot(
+                *zip(*curve.line, strict=True),
+                color=sign.colour,
+                linestyle=sign.dash,
+                clip_on=False,
+                zorder=2,
+            )
         _marks(axes, curve, language)
     if any(curve.line for curve in panel.curves):
         _names(axes, panel, language)
@@ -162,13 +207,22 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
         if of.ticks:
             axis.set_major_locator(FixedLocator([value for value, _ in of.ticks]))
             texts = {value: language.text(text) for value, text in of.ticks}
-            axis.set_major_formatter(FuncFormatter(lambda value, _, texts=texts: texts.get(value, "")))
+            axis.set_major_formatter(
+                FuncFormatter(lambda value, _, texts=texts: texts.get(value, ""))
+            )
         else:
             axis.set_major_locator(_locator(of))
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.set_xlabel(language.text(panel.across.label))
     if not has_bars:
-        axes.text(0.0, 1.03, language.text(panel.up.label), transform=axes.transAxes, color=SOFT, fontsize=10)
+        axes.text(
+            0.0,
+            1.03,
+            language.text(panel.up.label),
+            transform=axes.transAxes,
+            color=SOFT,
+            fontsize=10,
+        )
     elif panel.up.label:
         axes.spines["left"].set_visible(True)
 
@@ -177,7 +231,9 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
     if not of.is_log or of.high < 4 * of.low:
         return MaxNLocator(5, steps=(1, 2, 2.5, 5, 10))
     decades = of.high / of.low
-    return LogLocator(subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0))
+    return LogLocator(
+        subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0)
+    )
 
 
 def _spans(axes: Axes, curve: Curve) -> None:
@@ -187,18 +243,28 @@ def _spans(axes: Axes, curve: Curve) -> None:
         bars = [_rectangle(span) for span in curve.spans if span.faint is is_faint]
         if bars:
             outline = Outline.make_compound_path(*bars)
-            patch = PathPatch(outline, facecolor=colour, edgecolor=colour, alpha=alpha, linewidth=0, zorder=1)
+            patch = PathPatch(
+                outline, facecolor=colour, edgecolor=colour, alpha=alpha, linewidth=0, zorder=1
+            )
             axes.add_patch(patch)
 
 
 def _url(cells: str, tip: str) -> str | None:
-    """Return a link from a mark in a chart to its measurements (*cells*), with a tooltip; None if it has none."""
+    """Return a link from a mark in a chart to its measurements (*cells*), with a tooltip; None if
+    it has none.
+    """
     return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 
 def _rectangle(span: Span) -> Outline:
     low, high = span.y - BAR_HEIGHT / 2, span.y + BAR_HEIGHT / 2
-    corners = [(span.start, low), (span.end, low), (span.end, high), (span.start, high), (span.start, low)]
+    corners = [
+        (span.start, low),
+        (span.end, low),
+        (span.end, high),
+        (span.start, high),
+        (span.start, low),
+    ]
     return Outline(corners, closed=True)
 
 
@@ -211,28 +277,45 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
             axes.plot([mark.left, mark.right], [mark.y, mark.y], color=sign.colour, linewidth=1.4)
     if curve.marks:
         points = axes.scatter(
-            [mark.x for mark in curve.marks], [mark.y for mark in curve.marks],
-            s=48.0 if sign.marker in ("*", "P", "X") else 32.0, marker=sign.marker, color=sign.colour,
-            edgecolors=COLOURS["ground"], linewidths=0.5, zorder=3, clip_on=False,
-        )  # fmt: skip
+            [mark.x for mark in curve.marks],
+            [mark.y for mark in curve.marks],
+            s=48.0 if sign.marker in ("*", "P", "X") else 32.0,
+            marker=sign.marker,
+            color=sign.colour,
+            edgecolors=COLOURS["ground"],
+            linewidths=0.5,
+            zorder=3,
+            clip_on=False,
+        )
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
 
 
 def _legend(axes: Axes, panel: Panel, language: Language) -> None:
     """Draw a legend beside the plot, with the markers of named curves."""
-    named = {language.text(curve.name): arm_style(curve.look) for curve in panel.curves if curve.name}
+    named = {
+        language.text(curve.name): arm_style(curve.look) for curve in panel.curves if curve.name
+    }
     if named:
         signs = [
-            Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5) for sign in named.values()
+            Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5)
+            for sign in named.values()
         ]
         axes.legend(
-            signs, list(named), loc="upper left", bbox_to_anchor=(1.0, 1.03), frameon=False, handletextpad=0.1,
-            borderaxespad=0.2, fontsize=10,
-        )  # fmt: skip
+            signs,
+            list(named),
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.03),
+            frameon=False,
+            handletextpad=0.1,
+            borderaxespad=0.2,
+            fontsize=10,
+        )
 
 
 def _names(axes: Axes, panel: Panel, language: Language) -> None:
-    """Draw each arm's name beside the end of its line. Names are moved so that they do not overlap."""
+    """Draw each arm's name beside the end of its line. Names are moved so that they do
+    not overlap.
+    """
     to_axes = axes.transData + axes.transAxes.inverted()
     named = [curve for curve in panel.curves if curve.line]
     ends = {id(curve): float(to_axes.transform(curve.line[-1])[1]) for curve in named}
@@ -240,13 +323,20 @@ def _names(axes: Axes, panel: Panel, language: Language) -> None:
     gap = NAME_GAP * HEIGHT / max(0.5, axes_height(panel))
     for place, curve in zip(spread([ends[id(curve)] for curve in ended], gap), ended, strict=True):
         axes.text(
-            1.03, place, language.text(curve.name), transform=axes.transAxes, va="center", fontsize=10,
+            1.03,
+            place,
+            language.text(curve.name),
+            transform=axes.transAxes,
+            va="center",
+            fontsize=10,
             color=COLOURS[f"r{curve.look % COUNT}"],
-        )  # fmt: skip
+        )
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Return ascending *places* between 0 and 1, moved as little as needed to be at least *gap* apart."""
+    """Return ascending *places* between 0 and 1, moved as little as needed to be at least *gap*
+    apart.
+    """
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + gap) if moved else max(0.0, place))

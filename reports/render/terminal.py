@@ -1,4 +1,6 @@
-"""The renderer of sections on a terminal: wrapped sentences, and tables that fit its width, with bars if possible."""
+"""The renderer of sections on a terminal: wrapped sentences, and tables that fit its width, with
+bars if possible.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -33,14 +35,21 @@ def print_section(section: Section, console: Console, language: Language) -> Non
             print_sentence(part, console, language)
 
 
-def print_sentence(sentence: Message, console: Console, language: Language, style: str = "") -> None:
-    """Print a sentence, wrapped at the width of the console. Print nothing if the sentence is empty."""
+def print_sentence(
+    sentence: Message, console: Console, language: Language, style: str = ""
+) -> None:
+    """Print a sentence, wrapped at the width of the console. Print nothing if the sentence is
+    empty.
+    """
     if sentence:
-        console.print(Text(for_terminal(wrapped(language.text(sentence), console.width)), style=style))
+        console.print(
+            Text(for_terminal(wrapped(language.text(sentence), console.width)), style=style)
+        )
 
 
 def print_table(table: Table, console: Console, language: Language) -> None:
-    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never wrapped.
+    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never
+    wrapped.
 
     If not even the most important columns fit, each figure is on a line of its own.
     """
@@ -57,7 +66,9 @@ def print_table(table: Table, console: Console, language: Language) -> None:
 
 
 def _print_lists(table: Table, console: Console, language: Language) -> None:
-    """Print each line of a table as a list: its first cell, and below it the head and text of each other cell."""
+    """Print each line of a table as a list: its first cell, and below it the head and text of each
+    other cell.
+    """
     for head, lines in table.groups:
         if lines:
             print_sentence(head, console, language, "bold")
@@ -76,14 +87,19 @@ def _print_grid(table: Table, layout: "_Layout", console: Console, language: Lan
     shared = _shared_heads(table, layout.widths, layout.gap, language)
     rooms: Columns = [(room, ("right", "center")[len(part) > 1]) for _, part, room in shared]
     columns: Columns = [
-        (width, ("left", "right")[table.columns[index].is_number]) for index, width in layout.widths.items()
+        (width, ("left", "right")[table.columns[index].is_number])
+        for index, width in layout.widths.items()
     ]
     heads = [
-        wrapped(_brief(table.columns[index], language), width).split("\n") for index, width in layout.widths.items()
+        wrapped(_brief(table.columns[index], language), width).split("\n")
+        for index, width in layout.widths.items()
     ]
     most = max(map(len, heads))
     rows = zip(*([""] * (most - len(head)) + head for head in heads), strict=True)
-    for texts, places in (([over for over, _, _ in shared], rooms), *((row, columns) for row in rows)):
+    for texts, places in (
+        ([over for over, _, _ in shared], rooms),
+        *((row, columns) for row in rows),
+    ):
         joined = (" " * layout.gap).join(map(_aligned, texts, places))
         if joined.strip():
             console.print(Text(" " * layout.indent + joined.rstrip(), style="dim"))
@@ -112,17 +128,22 @@ class _Layout(NamedTuple):
 
 
 def _layout(table: Table, width: int, language: Language) -> _Layout | None:
-    """Return a layout of the columns that fit into *width*. Columns with the highest rank are dropped first.
+    """Return a layout of the columns that fit into *width*. Columns with the highest rank are
+    dropped first.
 
-    Columns with a rank above BAR_RANK are dropped to make room for a bar. If even the last columns do not fit, their
-    heads are wrapped, and then the widest column without numbers. Words are never broken: None if they would be.
+    Columns with a rank above BAR_RANK are dropped to make room for a bar. If even the last columns
+    do not fit, their heads are wrapped, and then the widest column without numbers. Words are never
+    broken: None if they would be.
     """
     columns = table.columns
     indent = INDENT if any(head for head, _ in table.groups) else 0
     needs = {}
     for index, column in enumerate(columns):
         if not column.is_strip:
-            texts = [_brief(column, language), *(_text(line, index, language) for line in table.lines)]
+            texts = [
+                _brief(column, language),
+                *(_text(line, index, language) for line in table.lines),
+            ]
             needs[index] = max(map(cell_len, texts))
     shown, has_bars = list(needs), any(_strip(line) for line in table.lines)
     widths, left = needs, 0
@@ -143,14 +164,20 @@ def _layout(table: Table, width: int, language: Language) -> _Layout | None:
             return _wrapped_layout(table, indent, shown, width, language)
 
 
-def _wrapped_layout(table: Table, indent: int, shown: Sequence[int], width: int, language: Language) -> _Layout | None:
-    """Return a layout with wrapped heads, and if needed a wrapped column of words; None if a word would be broken.
+def _wrapped_layout(
+    table: Table, indent: int, shown: Sequence[int], width: int, language: Language
+) -> _Layout | None:
+    """Return a layout with wrapped heads, and if needed a wrapped column of words; None if a word
+    would be broken.
 
     shown: the indices of the columns
     """
 
     def words(index: int) -> int:
-        texts = [_brief(table.columns[index], language), *(_text(line, index, language) for line in table.lines)]
+        texts = [
+            _brief(table.columns[index], language),
+            *(_text(line, index, language) for line in table.lines),
+        ]
         return max(map(_longest_word, texts))
 
     gap, widths = GAPS[-1], {}
@@ -180,7 +207,9 @@ def _longest_word(text: str) -> int:
 def _shared_heads(
     table: Table, widths: Mapping[int, int], gap: int, language: Language
 ) -> list[tuple[str, list[int], int]]:
-    """Return each title that neighbouring columns share, the indices of these columns, and their joint width."""
+    """Return each title that neighbouring columns share, the indices of these columns, and their
+    joint width.
+    """
     found = []
     for over, indices in groupby(widths, lambda index: table.columns[index].over):
         part = [*indices]
@@ -207,7 +236,9 @@ def _aligned(text: str, place: tuple[int, JustifyMethod]) -> str:
 
 
 def _cells(line: Line, layout: _Layout, console: Console, language: Language) -> list[Text | str]:
-    """Return the texts of a table line in the columns of *layout*, and its bar if there is room for bars."""
+    """Return the texts of a table line in the columns of *layout*, and its bar if there is room for
+    bars.
+    """
     cells: list[Text | str] = []
     for index in layout.widths:
         states = line[index].state.split() if index < len(line) else []
@@ -220,7 +251,9 @@ def _cells(line: Line, layout: _Layout, console: Console, language: Language) ->
 
 
 def _strip(line: Line) -> Strip | None:
-    """Return the first drawing (strip) in a table line that contains a bar; None if there is none."""
+    """Return the first drawing (strip) in a table line that contains a bar; None if
+    there is none.
+    """
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 
@@ -228,7 +261,9 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def bar(share: float, width: int, *, unicode: bool = True) -> str:
-    """Return a text bar that fills *share* (0 to 1) of *width* characters. It is not empty if *share* is above 0."""
+    """Return a text bar that fills *share* (0 to 1) of *width* characters. It is not empty if
+    *share* is above 0.
+    """
     share = min(1.0, max(0.0, share))
     if not unicode:
         return "#" * max(round(share * width), int(share > 0))

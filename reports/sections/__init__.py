@@ -1,8 +1,9 @@
 """Find the modules that each build one section of a report.
 
-They are the modules of this package, and the file topic.py of each experiment that has one. Such a module has
-    PLACE: int                            its position in a report; smaller numbers come first
-    section(view: View) -> Section        the facts of the run on one topic; empty if there are none
+They are the modules of this package, and the file topic.py of each experiment that has one. Such a
+    module has PLACE: int                            its position in a report; smaller numbers come
+    first section(view: View) -> Section        the facts of the run on one topic; empty if there
+    are none
 A section of one experiment also has
     VIEW: str                             the view of that experiment's plan
 A section that a search for the capacity shows, too, also has
@@ -24,17 +25,26 @@ def modules() -> tuple[ModuleType, ...]:
     """Return the modules of all sections, in the order in which a report shows them."""
     names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
     found = [import_module(name) for name in (*names, *experiments.modules(experiments.TOPIC))]
-    return tuple(sorted((module for module in found if hasattr(module, "PLACE")), key=lambda module: module.PLACE))
+    return tuple(
+        sorted(
+            (module for module in found if hasattr(module, "PLACE")),
+            key=lambda module: module.PLACE,
+        )
+    )
 
 
 def sections(view: View) -> list[Section]:
-    """Return the sections of a run's report: all sections that apply to the run and are not empty."""
+    """Return the sections of a run's report: all sections that apply to the run and
+    are not empty.
+    """
     made = (module.section(view) for module in modules() if _belongs(module, view))
     return [section for section in made if section]
 
 
 def _belongs(module: ModuleType, view: View) -> bool:
-    """Return whether a report on the run has the section of *module*; few belong to a search for the capacity."""
+    """Return whether a report on the run has the section of *module*; few belong to a search for
+    the capacity.
+    """
     if view.plan.objectives:
         return getattr(module, "OF_SEARCHES", False)
     return getattr(module, "VIEW", view.plan.view) == view.plan.view

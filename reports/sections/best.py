@@ -1,4 +1,6 @@
-"""The best of several settings under each runtime: a table of settings by runtime, and a sentence for each runtime."""
+"""The best of several settings under each runtime: a table of settings by runtime, and a sentence
+for each runtime.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,14 +28,19 @@ PLACE = 42
 TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
 SETTINGS = message(
-    "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other blocks than those "
+    "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other "
+    "blocks than those "
     "shown"
 )
 HOW = message(
-    "The best setting under a runtime (*) took the least time per request in the blocks (rounds of measurement) with "
-    "even numbers. Candidates are all measured settings that do the same work: those of a user's service, or those of "
-    "all systems with gilscope's wire protocol. 2x4 stands for 2 processes of 4 threads each. Requests/s, ratios and "
-    "verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the result. p values are "
+    "The best setting under a runtime (*) took the least time per request in the blocks (rounds of "
+    "measurement) with "
+    "even numbers. Candidates are all measured settings that do the same work: those of a user's "
+    "service, or those of "
+    "all systems with gilscope's wire protocol. 2x4 stands for 2 processes of 4 threads each. "
+    "Requests/s, ratios and "
+    "verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the "
+    "result. p values are "
     "adjusted for the number of comparisons of best settings."
 )
 
@@ -49,10 +56,17 @@ STEPS: tuple[Col[Comparison], ...] = (
 
 
 def section(view: View) -> Section:
-    """Return the report's section on each runtime's best setting, with a sentence for each runtime and comparison."""
+    """Return the report's section on each runtime's best setting, with a sentence for each runtime
+    and comparison.
+    """
     works = [Work(work, same, view) for work, same in view.choices.items()]
     settings = setting_table(SETTINGS, [(work.label, work.lines) for work in works], titled=True)
-    steps = table(message("Comparisons of the best settings"), STEPS, [(NOTHING, view.between_bests)], folded=True)
+    steps = table(
+        message("Comparisons of the best settings"),
+        STEPS,
+        [(NOTHING, view.between_bests)],
+        folded=True,
+    )
     sentences = [sentence for work in works for sentence in work.sentences]
     sentences += _topology_sentences(view)
     return Section(
@@ -65,7 +79,7 @@ def section(view: View) -> Section:
     )
 
 
-# ---- the table of settings by runtime --------------------------------------------------------------------------------
+# ---- the table of settings by runtime ------------------------------------------------------------
 
 
 class Work:
@@ -80,33 +94,52 @@ class Work:
 
     @property
     def label(self) -> Message:
-        """The parameter values that distinguish this work from the run's other kinds of work; empty for one kind."""
-        rows = [row for same in self._view.choices.values() for choice in same.values() for row in choice.candidates]
+        """The parameter values that distinguish this work from the run's other kinds of work; empty
+        for one kind.
+        """
+        rows = [
+            row
+            for same in self._view.choices.values()
+            for choice in same.values()
+            for row in choice.candidates
+        ]
         return verbatim(parameter_values(json.loads(self._work), varying(rows)))
 
     def _name(self, row: Row) -> Message:
-        """Return what distinguishes a setting: its system, and its title in the plan or its parameters."""
+        """Return what distinguishes a setting: its system, and its title in the plan or its
+        parameters.
+        """
         systems = {other.system for other in self._rows}
         system = self._view.settings.number(row.system) if len(systems) > 1 else NOTHING
-        values = Message(msgid=row.title) if row.title else place_in_plan(row.params, varying(self._rows), is_own=True)
+        values = (
+            Message(msgid=row.title)
+            if row.title
+            else place_in_plan(row.params, varying(self._rows), is_own=True)
+        )
         return listed(filter(None, [system, values]))
 
     @property
     def lines(self) -> list[Line]:
-        """The requests/s of each setting under each runtime in the judging blocks, in the plan's order."""
+        """The requests/s of each setting under each runtime in the judging blocks, in the plan's
+        order.
+        """
         found: dict[Key, Line] = {}
         for row in self._view.rows:
             if any(row is candidate for candidate in self._rows):
                 judged = [cell for cell in judging(row).values() if cell.status == "ok"]
                 mark = BEST_MARK if row is self._choices[row.runtime].best else ""
-                datum = number(median_of(requests_per_s, judged) or None, whole, row.trace, JUDGED, mark=mark)
+                datum = number(
+                    median_of(requests_per_s, judged) or None, whole, row.trace, JUDGED, mark=mark
+                )
                 _, data = found.setdefault(row.key, (self._name(row), {}))
                 data[row.runtime] = datum
         return [*found.values()]
 
     @property
     def sentences(self) -> Iterator[Message]:
-        """Sentences on settings that failed, on the best setting of each runtime, and on comparisons of these."""
+        """Sentences on settings that failed, on the best setting of each runtime, and on
+        comparisons of these.
+        """
         for arm, choice in self._choices.items():
             for row in choice.failed:
                 failed = message(
@@ -121,7 +154,8 @@ class Work:
                 yield traced(about(self._step_sentence(step), self.label), step.trace)
 
     def _best_sentence(self, best: Row, choice: Choice[Row]) -> Message:
-        """Return a sentence that names the best setting of a runtime, with its ratio to others under this runtime.
+        """Return a sentence that names the best setting of a runtime, with its ratio to others
+        under this runtime.
 
         These are the second-best setting, and the best settings of other runtimes.
         """
@@ -133,27 +167,47 @@ class Work:
             times = judged_ratio(row, best, doubt(self._view.comparisons))
             if isinstance(times, Estimate) and may_be_chance(times):
                 roles.append(message("the difference may be chance"))
-            other = message("{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON))
+            other = message(
+                "{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON)
+            )
             if isinstance(times, Estimate):
                 ratios = estimate(times, hundredths)
-                known.append(message("{ratio} times the throughput of {setting}", ratio=ratios, setting=other))
+                known.append(
+                    message(
+                        "{ratio} times the throughput of {setting}", ratio=ratios, setting=other
+                    )
+                )
             else:
-                absent.append(message("no comparison with {setting}: {reason}", setting=other, reason=times))
+                absent.append(
+                    message("no comparison with {setting}: {reason}", setting=other, reason=times)
+                )
         chosen = chosen_words(self._name(best), choice)
         if known:
-            chosen = message("{chosen}, and has {ratios}", chosen=chosen, ratios=listed(known, last=AND))
+            chosen = message(
+                "{chosen}, and has {ratios}", chosen=chosen, ratios=listed(known, last=AND)
+            )
         sentence = message("{clauses}.", clauses=listed([chosen, *absent], SEMICOLON))
         return traced(sentence, of_rows([best, *choice.dropped]))
 
     def _roles(self, row: Row, choice: Choice[Row]) -> list[Message]:
-        """Return why the best setting of a runtime is compared with *row*: it is the second, or the best elsewhere."""
-        others = [arm for arm, other in self._choices.items() if other.best and other.best.key == row.key]
+        """Return why the best setting of a runtime is compared with *row*: it is the second, or the
+        best elsewhere.
+        """
+        others = [
+            arm for arm, other in self._choices.items() if other.best and other.best.key == row.key
+        ]
         second = [message("the second")] if row is choice.second else []
-        best = [message("the best under {runtimes}", runtimes=listed(others, last=AND))] if others else []
+        best = (
+            [message("the best under {runtimes}", runtimes=listed(others, last=AND))]
+            if others
+            else []
+        )
         return [*second, *best]
 
     def _step_sentence(self, step: Comparison) -> Message:
-        """Return a sentence that compares the best settings of two runtimes: throughput, memory and verdict."""
+        """Return a sentence that compares the best settings of two runtimes: throughput, memory and
+        verdict.
+        """
         above, below = self._choices[step.numerator].best, self._choices[step.denominator].best
         assert above
         assert below
@@ -163,7 +217,8 @@ class Work:
         }  # fmt: skip
         if step.ratio is None:
             return message(
-                "The best settings on {numerator} ({above}) and on {denominator} ({below}) cannot be compared: {why}.",
+                "The best settings on {numerator} ({above}) and on {denominator} ({below}) cannot "
+                "be compared: {why}.",
                 why=step.why, **names,
             )  # fmt: skip
         verdict = step.word
@@ -174,7 +229,8 @@ class Work:
             more = message("{ratio} times the memory", ratio=estimate(memory, hundredths))
             ratios = listed([ratios, more], last=AND)
         return message(
-            "The best setting on {numerator} ({above}) has {ratios} of the best setting on {denominator} ({below}): "
+            "The best setting on {numerator} ({above}) has {ratios} of the best setting on "
+            "{denominator} ({below}): "
             "{verdict}.",
             ratios=ratios, verdict=verdict, **names,
         )  # fmt: skip
@@ -182,7 +238,11 @@ class Work:
 
 def _memory(row: Row) -> dict[int, float]:
     """Return the memory of the services in bytes in each judging block."""
-    return {block: taken for block, cell in judging(row).items() if (taken := memory_bytes(cell.services))}
+    return {
+        block: taken
+        for block, cell in judging(row).items()
+        if (taken := memory_bytes(cell.services))
+    }
 
 
 def _topology_sentences(view: View) -> Iterator[Message]:
@@ -193,7 +253,8 @@ def _topology_sentences(view: View) -> Iterator[Message]:
         return
     if view.plan.blocks < FEWEST_BLOCKS:
         yield message(
-            "To choose the best numbers of processes and threads and then check the choice, a run needs at least "
+            "To choose the best numbers of processes and threads and then check the choice, a run "
+            "needs at least "
             "{count} blocks. Use --blocks {count}.",
             count=FEWEST_BLOCKS,
         )
@@ -203,7 +264,8 @@ def _topology_sentences(view: View) -> Iterator[Message]:
         names = {"arm": row.runtime, "shape": shape_text(counted)}
         if differ(asked, counted):
             reshaped = message(
-                "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}.",
+                "{arm}: the service was configured as {asked} (processes x threads) but ran as "
+                "{shape}.",
                 asked=shape_text(asked), **names,
             )  # fmt: skip
             yield traced(reshaped, row.trace)

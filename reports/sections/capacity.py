@@ -1,4 +1,6 @@
-"""The report's section on capacity: the highest request rate at which each runtime or service meets its objectives."""
+"""The report's section on capacity: the highest request rate at which each runtime or service meets
+its objectives.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,15 +30,22 @@ SHOWN = (METRICS["p50_ns"], METRICS["p99_ns"], METRICS["p999_ns"], CORES, MEMORY
 
 
 def section(view: View) -> Section:
-    """Return the report's section with the result of a capacity search; empty for runs without such a search."""
+    """Return the report's section with the result of a capacity search; empty for runs without such
+    a search.
+    """
     found = view.capacities
     if not found:
         return Section(key="verdict", title=TITLE)
     steps = ratios(view.run, found)
-    answer = tuple(_step_sentence(one, view) for one in steps) or tuple(_sentence(one, view) for one in found)
+    answer = tuple(_step_sentence(one, view) for one in steps) or tuple(
+        _sentence(one, view) for one in found
+    )
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
-        message("Capacity of each topology [requests/s], by the probes that chose the best one. * marks the best one"),
+        message(
+            "Capacity of each topology [requests/s], by the probes that chose the best one. * "
+            "marks the best one"
+        ),
         [(NOTHING, _candidate_lines(view))],
         titled=True,
     )
@@ -64,9 +73,11 @@ def _objectives(view: View) -> str:
 
 
 def _name(one: Capacity, view: View) -> str:
-    """Return the name of a runtime or service, followed by its setting if the run has several settings.
+    """Return the name of a runtime or service, followed by its setting if the run has several
+    settings.
 
-    If the search chooses among numbers of processes and threads, the chosen processes x threads follow instead.
+    If the search chooses among numbers of processes and threads, the chosen processes x threads
+    follow instead.
     """
     if view.plan.picks:
         return f"{one.arm} ({topology(one.params)})"
@@ -76,42 +87,58 @@ def _name(one: Capacity, view: View) -> str:
 
 
 def _sentence(one: Capacity, view: View) -> Message:
-    """Return a sentence on the capacity of one runtime or service, or on why the search found no capacity."""
+    """Return a sentence on the capacity of one runtime or service, or on why the search found no
+    capacity.
+    """
     name, objectives, least = _name(one, view), _objectives(view), whole(one.highest_pass)
     if one.reason:
-        return message("{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason)
+        return message(
+            "{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason
+        )
     if found := one.crossing:
         rate = interval(found.rate, found.low, found.high, whole, is_range=found.is_bracket)
-        return message("{arm} serves {rate} requests/s with {objectives}.", arm=name, rate=rate, objectives=objectives)
+        return message(
+            "{arm} serves {rate} requests/s with {objectives}.",
+            arm=name,
+            rate=rate,
+            objectives=objectives,
+        )
     if one.is_generators and not one.highest_pass:
         return message(
-            "{arm}: no capacity was found, because the load generator itself was late at every rate that was tried. "
+            "{arm}: no capacity was found, because the load generator itself was late at every "
+            "rate that was tried. "
             "End other programs, or give the load generator CPUs of its own with --pin.",
             arm=name,
         )
     if one.is_generators:
         return message(
-            "{arm} serves at least {rate} requests/s with {objectives}. The load generator could not keep up above "
+            "{arm} serves at least {rate} requests/s with {objectives}. The load generator could "
+            "not keep up above "
             "that rate, so the limit of the service is not known.",
             arm=name, rate=least, objectives=objectives,
         )  # fmt: skip
     if one.highest_pass:
         return message(
-            "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried met these "
+            "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried "
+            "met these "
             "objectives.",
             arm=name, rate=least, objectives=objectives,
         )  # fmt: skip
     return message(
-        "{arm}: no rate meets {objectives}. The lowest rate that was tried is {tried} requests/s. Use a "
+        "{arm}: no rate meets {objectives}. The lowest rate that was tried is {tried} requests/s. "
+        "Use a "
         "looser objective.",
-        arm=name, objectives=objectives, tried=whole(min((probe.rate for probe in one.probes), default=0.0)),
-    )  # fmt: skip
+        arm=name,
+        objectives=objectives,
+        tried=whole(min((probe.rate for probe in one.probes), default=0.0)),
+    )
 
 
 def _step_sentence(one: CapacityRatio, view: View) -> Message:
     word = verdict_text(one, view)
     return message(
-        "With {objectives}, {above} serves {ratio} times the requests/s of {below}: {rate} instead of {base} "
+        "With {objectives}, {above} serves {ratio} times the requests/s of {below}: {rate} instead "
+        "of {base} "
         "({verdict}).",
         objectives=_objectives(view),
         above=_name(one.above, view),
@@ -124,13 +151,17 @@ def _step_sentence(one: CapacityRatio, view: View) -> Message:
 
 
 def verdict_text(one: CapacityRatio, view: View) -> Message:
-    """Return a verdict that says so if other processes used much of the cores in any block of the search."""
+    """Return a verdict that says so if other processes used much of the cores in any block of the
+    search.
+    """
     most = max(view.others.by_block.values()) if view.others else 0.0
     return on_busy(WORDS[one.verdict], most) if one.verdict in DECIDED else WORDS[one.verdict]
 
 
 def _candidate_lines(view: View) -> list[Line]:
-    """Return the lines of the topologies, each with its capacity under each arm, from the probes that chose."""
+    """Return the lines of the topologies, each with its capacity under each arm, from the probes
+    that chose.
+    """
     found: dict[Message, dict[str, Datum]] = {}
     for arm, choice in view.choices_of_arms.items():
         for one in choice.candidates:
@@ -141,7 +172,9 @@ def _candidate_lines(view: View) -> list[Line]:
 
 
 def _choice_sentences(view: View) -> Iterator[Message]:
-    """Yield a sentence on the choice of each arm's topology: what was chosen, and whether this may be chance."""
+    """Yield a sentence on the choice of each arm's topology: what was chosen, and whether this may
+    be chance.
+    """
     for arm, choice in view.choices_of_arms.items():
         best, second = choice.best, choice.second
         if not best or not second:
@@ -149,7 +182,9 @@ def _choice_sentences(view: View) -> Iterator[Message]:
         clauses = [chosen_words(topology(best.params), choice)]
         if _may_be_chance(best, second):
             name = topology(second.params)
-            clauses.append(message("its difference to the second, {second}, may be chance", second=name))
+            clauses.append(
+                message("its difference to the second, {second}, may be chance", second=name)
+            )
         yield about(message("{clauses}.", clauses=listed(clauses, SEMICOLON)), arm)
 
 
@@ -166,26 +201,31 @@ def _cautions(view: View) -> Iterator[Message]:
         name, found = _name(one, view), one.crossing
         if doubt := one.contradiction:
             yield message(
-                "{arm}: {doubt}. Either the latency differs between starts of the service, the service sometimes "
+                "{arm}: {doubt}. Either the latency differs between starts of the service, the "
+                "service sometimes "
                 "stalls, or other programs used the CPU.",
                 arm=name,
                 doubt=doubt,
             )
         if one.faulty:
             yield message(
-                "{fault}. If a share of the requests may fail, add an objective such as errors<0.1%.",
+                "{fault}. If a share of the requests may fail, add an objective such as "
+                "errors<0.1%.",
                 fault=one.fault,
             )
         if found and found.is_capped:
             yield message(
-                "{arm}: the range ({low} - {high}) is a bracket, not a confidence interval. All rates that were "
-                "tried met the objectives, and the upper end is the rate that the closed loop reached. Rates "
+                "{arm}: the range ({low} - {high}) is a bracket, not a confidence interval. All "
+                "rates that were "
+                "tried met the objectives, and the upper end is the rate that the closed loop "
+                "reached. Rates "
                 "nearer to the upper end were not tried, because queues build up too slowly there.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
         elif found and found.is_bracket:
             yield message(
-                "{arm}: the latency rises suddenly. The range ({low} - {high}) is a bracket, not an interval. The "
+                "{arm}: the latency rises suddenly. The range ({low} - {high}) is a bracket, not "
+                "an interval. The "
                 "probes do not show where between these rates the capacity lies.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
@@ -216,8 +256,20 @@ def _columns(view: View) -> list[Col[Capacity]]:
         _near_col(METRICS["p99_ns"], view, rank=0),
         _near_col(CORES, view, brief=message("cores")),
         _near_col(MEMORY, view, brief=verbatim("MiB")),
-        col("requests/s per core", lambda one: _per(one, CORES), whole, brief=message("rps/core"), rank=1),
-        col("requests/s per GiB", lambda one: _per(one, MEMORY, GIB), whole, brief=message("rps/GiB"), rank=2),
+        col(
+            "requests/s per core",
+            lambda one: _per(one, CORES),
+            whole,
+            brief=message("rps/core"),
+            rank=1,
+        ),
+        col(
+            "requests/s per GiB",
+            lambda one: _per(one, MEMORY, GIB),
+            whole,
+            brief=message("rps/GiB"),
+            rank=2,
+        ),
         col("load probes", lambda one: len(one.probes), whole, rank=3),
     ]
 
@@ -232,7 +284,8 @@ def _near_col(metric: Metric, view: View, **more: Any) -> Col[Capacity]:
 
 
 def _per(one: Capacity, metric: Metric, unit: float = 1) -> float | None:
-    """Return the requests/s per *unit* of a resource at the rate of the probe whose figures are shown.
+    """Return the requests/s per *unit* of a resource at the rate of the probe whose figures are
+    shown.
 
     metric: how much of the resource a probe used
     """
@@ -256,10 +309,16 @@ def _probe_columns(view: View) -> list[Col[Probed]]:
     probes = [probe for one in view.capacities for probe in one.probes]
     return [
         col("rate [requests/s]", "rate", whole),
-        col("requests that missed the objective, divided by the number that may miss it", "excess", ratio),
+        col(
+            "requests that missed the objective, divided by the number that may miss it",
+            "excess",
+            ratio,
+        ),
         *(metric_col(metric, probes, _of_probe) for metric in SHOWN),
         col("failed or unsent requests", lambda one: failures(one.cell) + unsent(one.cell), whole),
-        col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
+        col(
+            "load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds
+        ),
         col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
     ]
 
@@ -269,7 +328,9 @@ def _of_probe(metric: Metric, probe: Probed) -> float | None:
 
 
 def _figures(view: View) -> Iterator[Figure]:
-    """Yield a figure per setting with latency, CPU use and memory by request rate. Each mark is one measurement."""
+    """Yield a figure per setting with latency, CPU use and memory by request rate. Each mark is one
+    measurement.
+    """
     groups = grouped(view.capacities, lambda one: view.plan.picks or one.setting).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, metric) for metric in SHOWN)))
@@ -278,7 +339,8 @@ def _figures(view: View) -> Iterator[Figure]:
                 key=f"capacity-{place}",
                 title=message("Latency, CPU and memory by request rate"),
                 caption=message(
-                    "Each mark is a probe, a measurement at one rate. Latency is measured from the time at which the "
+                    "Each mark is a probe, a measurement at one rate. Latency is measured from the "
+                    "time at which the "
                     "request was due."
                 ),
                 panels=panels,
@@ -286,7 +348,9 @@ def _figures(view: View) -> Iterator[Figure]:
 
 
 def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | None:
-    """Return a panel with a metric by request rate, a curve for each arm; None if no probe has the metric."""
+    """Return a panel with a metric by request rate, a curve for each arm; None if no probe has the
+    metric.
+    """
     probes = [probe for one in group for probe in one.probes if _of_probe(metric, probe)]
     if not probes:
         return None
@@ -294,10 +358,16 @@ def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | Non
     scale = metric.scale(most)
     curves = []
     for one in group:
-        points = sorted((probe.rate, _of_probe(metric, probe) or 0.0) for probe in one.probes if probe in probes)
+        points = sorted(
+            (probe.rate, _of_probe(metric, probe) or 0.0) for probe in one.probes if probe in probes
+        )
         spots = [Spot(rate, [value / scale.size], "", one.arm) for rate, value in points]
-        curves.append(line(one.arm, view.looks[one.arm], spots, lambda value: scale.form(value * scale.size)))
+        curves.append(
+            line(one.arm, view.looks[one.arm], spots, lambda value: scale.form(value * scale.size))
+        )
     label = with_unit(metric.label, scale)
-    across = Axis(label=message("requests/s"), low=0.0, high=1.05 * max(probe.rate for probe in probes))
+    across = Axis(
+        label=message("requests/s"), low=0.0, high=1.05 * max(probe.rate for probe in probes)
+    )
     up = Axis(label=label, low=0.0, high=1.05 * most / scale.size)
     return Panel(title=label, across=across, up=up, curves=tuple(curves))

@@ -19,23 +19,32 @@ TITLE = message("All cells (single measurements) of the run")
 
 
 def section(view: View) -> Section:
-    """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
+    """Return the report's section with a table of all cells (single measurements), in the order of
+    measurement.
+    """
     names = varying(view.rows)
     cells = view.run.cells
     shown = [metric for metric in LABELLED if {*map(metric.read, cells)} - {None}]
     cols = [
-        col("Runtime", lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
+        col(
+            "Runtime",
+            lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell)),
+        ),
         col("System", "system"),
         col("Block", lambda cell: str(cell.block), whole),
         *(_parameter(name, view) for name in names),
         col("Status", lambda cell: STATES[cell.status]),
         *(_metric_col(metric, cells) for metric in shown),
-        col("Reason", lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING),
+        col(
+            "Reason",
+            lambda cell: words(reasons([cell])[0], state="wraps") if cell.reason else NOTHING,
+        ),
         col("Cell", "cell_id"),
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(
-        "Each line of this table shows one cell: one measurement of one setting under one runtime, with the figures "
+        "Each line of this table shows one cell: one measurement of one setting under one runtime, "
+        "with the figures "
         "from result.json. Other figures on this page link to these lines."
     )
     every = table(TITLE, cols, [(NOTHING, cells)], filters=filters)
@@ -46,11 +55,17 @@ def _parameter(name: str, view: View) -> Col[CellResult]:
     """Return the table column that shows the values of one parameter."""
     is_numeric = all(type(row.params.get(name, 0)) is int for row in view.rows)
     form = whole if is_numeric else None
-    return col(verbatim(name), lambda cell: value_text(cell.params[name]) if name in cell.params else "", form)
+    return col(
+        verbatim(name),
+        lambda cell: value_text(cell.params[name]) if name in cell.params else "",
+        form,
+    )
 
 
 def _metric_col(metric: Metric, cells: Sequence[CellResult]) -> Col[CellResult]:
-    """Return the table column of a metric, with raw values for sorting. The column is empty for unknown values."""
+    """Return the table column of a metric, with raw values for sorting. The column is empty for
+    unknown values.
+    """
     column, form = metric_head(metric, cells, Metric.read_cell)
 
     def datum(cell: CellResult) -> Datum:

@@ -1,18 +1,31 @@
-"""Show all comparisons of runtimes in one forest plot, with a table of the reasons for their verdicts."""
+"""Show all comparisons of runtimes in one forest plot, with a table of the reasons for their
+verdicts.
+"""
 
 from analysis.comparisons import Comparison
 from analysis.formats import percent, probability
 from core.messages import NOTHING, message
 from reports.document.model import Section, Table
 from reports.document.shapes import Col, col, table
-from reports.parts.comparison_table import FLOOR, STEP, STEP_COL, TITLE, WHY_COL, P, forest, of_settings
+from reports.parts.comparison_table import (
+    FLOOR,
+    STEP,
+    STEP_COL,
+    TITLE,
+    WHY_COL,
+    P,
+    forest,
+    of_settings,
+)
 from reports.view import View
 
 PLACE = 41
 
 
 def section(view: View) -> Section:
-    """Return the report's section on comparisons: a forest plot, and a collapsed table of the reasons for verdicts."""
+    """Return the report's section on comparisons: a forest plot, and a collapsed table of the
+    reasons for verdicts.
+    """
     settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
     return Section(  # the first screen has the only setting already

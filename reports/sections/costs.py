@@ -1,6 +1,7 @@
 """Show where the time of a request goes: calculation, other user time, kernel time and waiting.
 
-The costs of a request for services and clients are what the operating system and the handlers counted.
+The costs of a request for services and clients are what the operating system and the handlers
+counted.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,8 @@ LEAST_US = 0.5  # smaller changes are not reported
 class Cost:
     """A cost of a request: microseconds or context switches.
 
-    metric: the key of the metric of a cell; all but times of single requests are totals, and divided by the requests
+    metric: the key of the metric of a cell; all but times of single requests are totals, and
+        divided by the requests
     head: the head of its column, in English
     time: its name in sentences, if it is a part of the time of a request
     """
@@ -35,9 +37,13 @@ class Cost:
     time: Message = NOTHING
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
-        """Return the median over the measurements (cells) where the cost is known; None if it is unknown in all."""
+        """Return the median over the measurements (cells) where the cost is known; None if it is
+        unknown in all.
+        """
         is_of_a_request = self.metric.startswith("waiting")
-        found = median_of(METRICS[self.metric].read if is_of_a_request else per_request_of(self.metric), cells)
+        found = median_of(
+            METRICS[self.metric].read if is_of_a_request else per_request_of(self.metric), cells
+        )
         return found / 1e3 if found is not None and self.metric.endswith("_ns") else found
 
 
@@ -70,8 +76,10 @@ def section(view: View) -> Section:
         view.groups_with(attrgetter("good")),
         folded=True,
         caption=message(
-            "Core wait is the time in which threads were ready to run but had no core, in us per request. Switches are "
-            "voluntary and involuntary context switches of the service, per request. All figures are medians over "
+            "Core wait is the time in which threads were ready to run but had no core, in us per "
+            "request. Switches are "
+            "voluntary and involuntary context switches of the service, per request. All figures "
+            "are medians over "
             "the blocks (rounds of measurement)."
         ),
     )
@@ -88,7 +96,9 @@ def _col(cost: Cost) -> Col[Row]:
 
 
 def _times(arm: Col[Row], view: View) -> Table:
-    """Return a table with a stacked bar of the time per request for each runtime. Each setting has its own scale."""
+    """Return a table with a stacked bar of the time per request for each runtime. Each setting has
+    its own scale.
+    """
     timed = view.groups_with(attrgetter("figures"))
     longest: dict[int, float] = {}
     for _, rows in timed:
@@ -98,7 +108,11 @@ def _times(arm: Col[Row], view: View) -> Table:
     def bar(row: Row) -> Datum:
         parts = _parts(row)
         ends = pairwise(accumulate(parts.values(), initial=0.0))
-        bars = [(start, end, f"piece s{place}") for place, (start, end) in enumerate(ends) if end > start]
+        bars = [
+            (start, end, f"piece s{place}")
+            for place, (start, end) in enumerate(ends)
+            if end > start
+        ]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
         strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=row.trace)
@@ -116,23 +130,33 @@ def _times(arm: Col[Row], view: View) -> Table:
             ("s3", message("waiting")),
         ),
         caption=message(
-            "Time per request in us, as medians over the blocks (measured rounds). Calculation is the time in the "
-            "calculation loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, "
-            "user time excludes the calculation. Waiting is the time from sending a request until its handler "
-            "starts, sampled from one request in 64. Calculation and waiting are wall time, but user and kernel "
+            "Time per request in us, as medians over the blocks (measured rounds). Calculation is "
+            "the time in the "
+            "calculation loop. User and kernel are the service's CPU time in user and kernel mode. "
+            "In the bars, "
+            "user time excludes the calculation. Waiting is the time from sending a request until "
+            "its handler "
+            "starts, sampled from one request in 64. Calculation and waiting are wall time, but "
+            "user and kernel "
             "are CPU time, so the four do not add up to the latency."
         ),
     )
 
 
 def _parts(row: Row) -> dict[str, float]:
-    """Return the parts of the time per request in us. The part `user` excludes the handlers' calculation loop."""
-    calc, user, kernel, waiting = (cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING))
+    """Return the parts of the time per request in us. The part `user` excludes the handlers'
+    calculation loop.
+    """
+    calc, user, kernel, waiting = (
+        cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING)
+    )
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}
 
 
 def _largest_changes(view: View) -> Table:
-    """Return a table with the two largest changes in time per request for each comparison of two runtimes."""
+    """Return a table with the two largest changes in time per request for each comparison of two
+    runtimes.
+    """
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for one in view.compared:
@@ -143,15 +167,28 @@ def _largest_changes(view: View) -> Table:
             lines.append((setting, " → ".join(arms), words(moved, cells=one.trace)))
     heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(
-        message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True
+        message("Largest changes in time per request between runtimes"),
+        heads,
+        lines,
+        kind="reasons",
+        folded=True,
     )
 
 
 def _changes_of_row(before: Row, after: Row) -> Message:
-    """Return text on the two kinds of time per request, such as kernel time, that changed most; empty if none did."""
-    both = [(cost.time, cost.of(before.good), cost.of(after.good)) for cost in (*TIMES, *MORE) if cost.time]
+    """Return text on the two kinds of time per request, such as kernel time, that changed most;
+    empty if none did.
+    """
+    both = [
+        (cost.time, cost.of(before.good), cost.of(after.good))
+        for cost in (*TIMES, *MORE)
+        if cost.time
+    ]
     changes = [
-        (abs(new - old), message("{time} {before:.1f} → {after:.1f} us", time=time, before=old, after=new))
+        (
+            abs(new - old),
+            message("{time} {before:.1f} → {after:.1f} us", time=time, before=old, after=new),
+        )
         for time, old, new in both
         if old is not None and new is not None
     ]

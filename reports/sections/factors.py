@@ -27,18 +27,24 @@ SIDES: Mapping[Side, Message] = {
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the factors of throughput ratios: cores used, and requests per CPU second."""
+    """Return the report's section on the factors of throughput ratios: cores used, and requests per
+    CPU second.
+    """
     steps = [one for one in view.compared if one.step != "aa"]
     factored = of_settings((one for one in steps if one.factors), view)
     parts = [STEP_COL, *(_factor_col(side, name) for side in SIDES for name in FACTORS)]
     return Section(
         "factors",
         message("How cores used and CPU time explain throughput ratios"),
-        tables=(table(message("Ratios of cores used and of requests per CPU second"), parts, factored),),
+        tables=(
+            table(message("Ratios of cores used and of requests per CPU second"), parts, factored),
+        ),
         notes=(
             message(
-                "Throughput = cores used x requests per CPU second, so the throughput ratio of two runtimes is the "
-                "product of the ratios of both factors. A ratio above 1 means that more cores were in use, or that a "
+                "Throughput = cores used x requests per CPU second, so the throughput ratio of two "
+                "runtimes is the "
+                "product of the ratios of both factors. A ratio above 1 means that more cores were "
+                "in use, or that a "
                 "request took less CPU time. The ratios are paired by block (measured round)."
             ),
             *ends_words(steps),
@@ -47,7 +53,9 @@ def section(view: View) -> Section:
 
 
 def _factor_col(side: Side, name: Factor) -> Col[Comparison]:
-    """Return the column with the ratio of cores used or of requests per CPU second, for services, clients or both."""
+    """Return the column with the ratio of cores used or of requests per CPU second, for services,
+    clients or both.
+    """
 
     def read(one: Comparison) -> Datum:
         factors: Factors = one.factors[side] if side else one.factors

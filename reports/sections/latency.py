@@ -1,7 +1,8 @@
-"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve per runtime.
+"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve
+per runtime.
 
-The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a share of the requests is 1 / (1 - share):
-50 % is at 2, 99 % at 100.
+The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a share of the requests is
+1 / (1 - share): 50 % is at 2, 99 % at 100.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,9 @@ from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum,
 from reports.view import View
 
 PLACE = 30
-LEFT_EDGE = 100 / 99  # percentile 1: to its left, the few fastest requests would take half of the panel
+LEFT_EDGE = (
+    100 / 99
+)  # percentile 1: to its left, the few fastest requests would take half of the panel
 PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99": 10_000.0}
 TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
 SLOWER_REQUESTS = 10
@@ -32,7 +35,9 @@ Points = Sequence[tuple[float, float]]
 
 
 def section(view: View) -> Section:
-    """Return the report's section on latency percentiles. It is empty if too few requests were timed."""
+    """Return the report's section on latency percentiles. It is empty if too few requests were
+    timed.
+    """
     curves = {id(row): [*filter(_is_shown, curve(row.latency))] for row in view.rows}
     if not any(curves.values()):
         return Section("latency", TITLE)
@@ -51,7 +56,8 @@ def _noise(compared: Sequence[Comparison]) -> Iterator[Message]:
         differing = [TAILS[name] for name, tail in one.tails.items() if tail.verdict in DIFFERENT]
         if one.step == "aa" and differing:
             yield message(
-                "A/A: two measurements of {arm} differ in {percentiles}, so no comparison of this latency has a "
+                "A/A: two measurements of {arm} differ in {percentiles}, so no comparison of this "
+                "latency has a "
                 "verdict.",
                 arm=one.denominator,
                 percentiles=listed(differing),
@@ -59,14 +65,18 @@ def _noise(compared: Sequence[Comparison]) -> Iterator[Message]:
 
 
 def _tails(view: View) -> Table:
-    """Return a table that compares two runtimes' latency percentiles in each line. Means over settings come first."""
+    """Return a table that compares two runtimes' latency percentiles in each line. Means over
+    settings come first.
+    """
     known = of_settings((one for one in view.compared if one.tails), view)
     cols = [STEP_COL]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
     reading = message(
-        "Older runtime's latency divided by the newer runtime's, paired by block (measured round). Above 1, the newer "
-        "runtime has lower latency. Verdicts are adjusted for the number of comparisons in this table, without A/A. A "
+        "Older runtime's latency divided by the newer runtime's, paired by block (measured round). "
+        "Above 1, the newer "
+        "runtime has lower latency. Verdicts are adjusted for the number of comparisons in this "
+        "table, without A/A. A "
         "percentile is compared if at least 10 requests of each block lie beyond it."
     )
     return table(
@@ -93,16 +103,27 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
         hint = one.why if one.verdict == tail.verdict == "invalid" else NOTHING
         return words(tail.word, state=f"word {tail.verdict}", hint=hint)
 
-    return [col(verbatim(shown), value, ratio), col(message("{percentile}: verdict", percentile=shown), verdict)]
+    return [
+        col(verbatim(shown), value, ratio),
+        col(message("{percentile}: verdict", percentile=shown), verdict),
+    ]
 
 
 def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
-    """Return the figure with the latency curves of all settings and runtimes. All panels have the same scales."""
+    """Return the figure with the latency curves of all settings and runtimes. All panels have the
+    same scales.
+    """
     points = [point for points in curves.values() for point in points]
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
     ticks = [(place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest]
-    across = Axis(message("percentile of requests [%]"), low=LEFT_EDGE, high=furthest, is_log=True, ticks=ticks)
+    across = Axis(
+        message("percentile of requests [%]"),
+        low=LEFT_EDGE,
+        high=furthest,
+        is_log=True,
+        ticks=ticks,
+    )
     up = Axis(message("latency [us]"), low=min(values) / GAP, high=max(values) * GAP, is_log=True)
     panels = []
     for rows in view.groups:
@@ -112,8 +133,10 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         "latency",
         TITLE,
         caption=message(
-            "Each curve covers the requests of all blocks together. Both axes are logarithmic, so 90 %, 99 % and "
-            "99.9 % are equally far apart. A curve ends at the percentile that only 10 requests exceeded. Marks "
+            "Each curve covers the requests of all blocks together. Both axes are logarithmic, so "
+            "90 %, 99 % and "
+            "99.9 % are equally far apart. A curve ends at the percentile that only 10 requests "
+            "exceeded. Marks "
             "show the percentiles 50, 90, 99 and so on. Lower latency is better."
         ),
         panels=panels,
@@ -126,9 +149,13 @@ def _is_shown(point: tuple[float, float]) -> bool:
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
-    """Return the latency curve of one setting under one runtime, with marks at the percentiles 50, 90, 99 and so on."""
+    """Return the latency curve of one setting under one runtime, with marks at the percentiles 50,
+    90, 99 and so on.
+    """
     marks = [
-        Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=row.trace)
+        Mark(
+            x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=row.trace
+        )
         for x, y in percentiles(row.latency)
     ]
     return Curve(name=row.runtime, look=view.looks[row.runtime], line=points, marks=marks)
@@ -148,17 +175,24 @@ def _table(view: View) -> Table:
 
 
 def _percentile_col(name: str, place: float) -> Col[Row]:
-    return col(verbatim(name), lambda row: percentile_ns(row.latency, place), microseconds, f"latency {name}")
+    return col(
+        verbatim(name),
+        lambda row: percentile_ns(row.latency, place),
+        microseconds,
+        f"latency {name}",
+    )
 
 
-# ---- curves ----------------------------------------------------------------------------------------------------------
+# ---- curves --------------------------------------------------------------------------------------
 
 
 def curve(latency: Histogram) -> list[tuple[float, float]]:
-    """Return the curve's points (place on the axis, latency in us) up to the highest percentile that is reliable.
+    """Return the curve's points (place on the axis, latency in us) up to the highest percentile
+    that is reliable.
 
     The place of a percentile is 1 divided by the share of slower requests.
-    A percentile is reliable if at least SLOWER_REQUESTS requests are slower: p999 needs 10,000 requests.
+    A percentile is reliable if at least SLOWER_REQUESTS requests are slower: p999 needs 10,000
+    requests.
     """
     count = left = latency.count
     if count <= SLOWER_REQUESTS:
@@ -175,7 +209,9 @@ def curve(latency: Histogram) -> list[tuple[float, float]]:
 
 
 def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the first point of a curve, and each later point that is visibly apart from the previous point."""
+    """Return the first point of a curve, and each later point that is visibly apart from the
+    previous point.
+    """
     kept = [points[0]]
     step = 10 ** (1 / POINTS_PER_NINE)
     for point in points[1:]:
@@ -187,12 +223,17 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
 def percentiles(latency: Histogram) -> list[tuple[float, float]]:
     """Return the points of a curve at 50 %, 90 %, 99 % and so on."""
     places = (2.0, *(10.0**nines for nines in range(1, 10)))
-    return [(place, value_ns / 1e3) for place in places if (value_ns := percentile_ns(latency, place)) is not None]
+    return [
+        (place, value_ns / 1e3)
+        for place in places
+        if (value_ns := percentile_ns(latency, place)) is not None
+    ]
 
 
 def percentile_ns(latency: Histogram, place: float) -> int | None:
     """Return the latency in ns at a percentile; None if there are too few requests.
 
-    place: 1 divided by the share of slower requests, so 2 is the percentile 50 and 100 is the percentile 99
+    place: 1 divided by the share of slower requests, so 2 is the percentile 50 and 100 is the
+        percentile 99
     """
     return latency.quantile(1 - 1 / place) if place <= latency.count / SLOWER_REQUESTS else None

@@ -1,4 +1,6 @@
-"""Compare each Python service with the machine's limit, which is the requests/s of a native service."""
+"""Compare each Python service with the machine's limit, which is the requests/s of a native
+service.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,20 +26,25 @@ CLIENTS = {  # in a table and in a sentence, by whether they are native
     False: (message("Python"), message("Python clients")),
 }
 HOW = message(
-    "The machine's throughput limit is the throughput of a Rust service with the same protocol and calculation, "
-    "called by the native load generator. Python clients take CPU time from the service that they call. With "
-    "--client-runtime native, the native load generator calls every service, so shares depend on the service "
+    "The machine's throughput limit is the throughput of a Rust service with the same protocol and "
+    "calculation, "
+    "called by the native load generator. Python clients take CPU time from the service that they "
+    "call. With "
+    "--client-runtime native, the native load generator calls every service, so shares depend on "
+    "the service "
     "alone. Brackets hold a 95 % interval, and parentheses the range of fewer than 6 blocks."
 )
 
 
 class Share(NamedTuple):
-    """The throughput of a Python service as a share of a native service's throughput with the same parameters.
+    """The throughput of a Python service as a share of a native service's throughput with the same
+    parameters.
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
     clients: the kind of clients that call the Python service, for a table and for a sentence
-    trace: the ids of the cells (measurements) of the native and the Python service, for links on the page
+    trace: the ids of the cells (measurements) of the native and the Python service, for links on
+        the page
     """
 
     row: Row
@@ -49,14 +56,19 @@ class Share(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the report's section that shows each Python service's throughput as a share of a native service's."""
+    """Return the report's section that shows each Python service's throughput as a share of a
+    native service's.
+    """
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     return Section(
         "limit",
         TITLE,
         folded=True,
-        sentences=[*[_sentence(share, view) for share in last.values()], *(doubts(view) if shares else ())],
+        sentences=[
+            *[_sentence(share, view) for share in last.values()],
+            *(doubts(view) if shares else ()),
+        ],
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),
@@ -78,14 +90,23 @@ def section(view: View) -> Section:
 
 
 def _shares(view: View) -> Iterator[Share]:
-    """Yield each Python service's share of the native service's throughput, if both ran in the same setting."""
+    """Yield each Python service's share of the native service's throughput, if both ran in the same
+    setting.
+    """
     limits = {row.key: row for row in view.rows if row.runtime == NATIVE and row.figures}
     names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
     for row in view.rows:
         limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
             clients = CLIENTS[row.good[0].client_runtime == NATIVE]
-            yield Share(row, limit, value, parameter_values(row.params, names), clients, of_rows([limit, row]))
+            yield Share(
+                row,
+                limit,
+                value,
+                parameter_values(row.params, names),
+                clients,
+                of_rows([limit, row]),
+            )
 
 
 def _rate(row: Row) -> Datum:
@@ -94,9 +115,12 @@ def _rate(row: Row) -> Datum:
 
 
 def _sentence(share: Share, view: View) -> Message:
-    """Return a sentence on a Python service's throughput as a share of the native service's throughput (the limit)."""
+    """Return a sentence on a Python service's throughput as a share of the native service's
+    throughput (the limit).
+    """
     sentence = message(
-        "{system} on {runtime}, called by {clients}, reaches {share} of the machine's throughput limit at {setting}.",
+        "{system} on {runtime}, called by {clients}, reaches {share} of the machine's throughput "
+        "limit at {setting}.",
         system=view.settings.number(share.row.system),
         runtime=share.row.runtime,
         clients=share.clients[1],

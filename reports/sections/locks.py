@@ -1,4 +1,6 @@
-"""Show the results of `--profile locks`: contended mutexes by object type and line, and stop-the-world pauses."""
+"""Show the results of `--profile locks`: contended mutexes by object type and line, and
+stop-the-world pauses.
+"""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -13,17 +15,24 @@ from reports.view import View
 PLACE = 23
 MOST_LINES = 8
 HOW = message(
-    "The figures on locks come from extra measurements, which no other figure includes. Shares are parts of the total "
-    "time that requests took. Samples of the Python stacks of waiting threads show how much of the time each line of "
-    "code waits. The share of CPU time for reference counting is a lower bound, because most of the counting is "
+    "The figures on locks come from extra measurements, which no other figure includes. Shares are "
+    "parts of the total "
+    "time that requests took. Samples of the Python stacks of waiting threads show how much of the "
+    "time each line of "
+    "code waits. The share of CPU time for reference counting is a lower bound, because most of "
+    "the counting is "
     "inlined and cannot be measured."
 )
 
 
 def section(view: View) -> Section:
-    """Return the report's section on contended locks: totals per lock profile, and the lines of code that wait."""
+    """Return the report's section on contended locks: totals per lock profile, and the lines of
+    code that wait.
+    """
     sentences = tuple(
-        view.settings.profiled(profile) for profile in view.run.profiles if profile.get("kind") == "locks"
+        view.settings.profiled(profile)
+        for profile in view.run.profiles
+        if profile.get("kind") == "locks"
     )
     profiles = profiles_of(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
@@ -44,9 +53,21 @@ def _sums_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
             runtime,
             col("System", "system"),
             col("stop-the-world pauses per request", stops_per_request, hundredths),
-            col("share of time in stop-the-world pauses", lambda one: share_of_time(one, "stopping_ns"), percent),
-            col("share of time waiting for contended locks", lambda one: share_of_time(one, "waiting_ns"), percent),
-            col("share of CPU time for counting references to shared objects", "count_share", percent),
+            col(
+                "share of time in stop-the-world pauses",
+                lambda one: share_of_time(one, "stopping_ns"),
+                percent,
+            ),
+            col(
+                "share of time waiting for contended locks",
+                lambda one: share_of_time(one, "waiting_ns"),
+                percent,
+            ),
+            col(
+                "share of CPU time for counting references to shared objects",
+                "count_share",
+                percent,
+            ),
         ],
         [(NOTHING, profiles)],
     )
@@ -67,7 +88,9 @@ def _lines_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
 
 
 def _lines(profile: Profile) -> list[Profile]:
-    """Return the lines of code that wait for a lock or pause all threads, the longest times first."""
+    """Return the lines of code that wait for a lock or pause all threads, the longest
+    times first.
+    """
     waits = [{**line, "lock": Message.from_json(line["lock"])} for line in profile["contended"]]
     stops = [{**line, "lock": message("a stop-the-world pause")} for line in profile["stopping"]]
     lines = sorted([*stops, *waits], key=itemgetter("share"), reverse=True)[:MOST_LINES]

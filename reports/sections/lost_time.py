@@ -1,6 +1,8 @@
-"""Make the report's section about what costs time: contended locks, pauses, garbage collections, waiting threads.
+"""Make the report's section about what costs time: contended locks, pauses, garbage collections,
+waiting threads.
 
-Each row has the most that could be gained without this cost, and a link to the paragraph of docs/why.md about it.
+Each row has the most that could be gained without this cost, and a link to the paragraph of
+docs/why.md about it.
 """
 
 import re
@@ -26,17 +28,22 @@ NOTABLE_SHARE = 0.02  # of time; the gain of removing a smaller share cannot be 
 MUCH_COLLECTING = 0.05
 OFTEN = 0.5  # pauses per request; garbage collections alone pause threads far less often
 NOTE = message(
-    "The gain is an upper bound on the throughput that eliminating this time alone can add. It is limited by the "
-    "idle cores, and by the share of this time in a request's time. If threads also share less data afterwards, "
-    "the gain can be larger. The bound is as exact as the measured share. The named page says what may help."
+    "The gain is an upper bound on the throughput that eliminating this time alone can add. It is "
+    "limited by the "
+    "idle cores, and by the share of this time in a request's time. If threads also share less "
+    "data afterwards, "
+    "the gain can be larger. The bound is as exact as the measured share. The named page says what "
+    "may help."
 )
 LOCKS = "docs/why.md#contended-locks"
 STOPS = "docs/why.md#stop-the-world-pauses"
 COLLECTIONS = "docs/why.md#garbage-collections"
 COUNTS = "docs/why.md#reference-counts"
 OF_FILES = {  # by the start of a file's name; nothing helps against the lock of a thread pool
-    "asyncio/": "docs/why.md#event-loops", "logging/": "docs/why.md#logging", "concurrent/futures/": "",
-}  # fmt: skip
+    "asyncio/": "docs/why.md#event-loops",
+    "logging/": "docs/why.md#logging",
+    "concurrent/futures/": "",
+}
 OF_OWNERS = {  # - and ?: unknown
     **dict.fromkeys(("", "-", "?", "_queue.SimpleQueue"), ""),
     **dict.fromkeys(LOCK_TYPES, "docs/why.md#python-locks"),
@@ -50,7 +57,8 @@ class Cause(NamedTuple):
     """A cause of lost time in a measured service.
 
     page: the paragraph that says what may help; empty if none does
-    gain: how much throughput can rise at most if only this time is saved, as a share; None if unknown
+    gain: how much throughput can rise at most if only this time is saved, as a share; None if
+        unknown
     """
 
     found: Message
@@ -80,22 +88,29 @@ def section(view: View) -> Section:
 
 
 def _sentence(one: Cause) -> Message:
-    """Return a cause as text, with its largest possible gain and the page that says what may help."""
+    """Return a cause as text, with its largest possible gain and the page that says
+    what may help.
+    """
     helps = message("What may help: {page}.", page=one.page) if one.page else NOTHING
     return chained([message("{found}.", found=one.found), gain_words(one.gain), helps], SENTENCES)
 
 
 def causes(view: View) -> list[Cause]:
-    """Return the causes of lost time in a run's measurements and profiles that take a notable share of the time."""
+    """Return the causes of lost time in a run's measurements and profiles that take a notable share
+    of the time.
+    """
     return [*_collecting(view), *_waiting(view), *_of_locks(view)]
 
 
 def _collecting(view: View) -> Iterator[Cause]:
-    """Yield a cause per runtime and setting: the share of time in garbage collections, and the longest collection."""
+    """Yield a cause per runtime and setting: the share of time in garbage collections, and the
+    longest collection.
+    """
     for each in chain.from_iterable(map(pauses, view.groups)):
         if COLLECTION in each.findings or each.share >= MUCH_COLLECTING:
             found = message(
-                "{runtime}: garbage collections take {share} of the time, and up to {longest} ms each",
+                "{runtime}: garbage collections take {share} of the time, and up to {longest} ms "
+                "each",
                 runtime=each.row.runtime,
                 share=percent(each.share),
                 longest=milliseconds(each.longest_ns),
@@ -104,7 +119,9 @@ def _collecting(view: View) -> Iterator[Cause]:
 
 
 def _waiting(view: View) -> Iterator[Cause]:
-    """Yield the source lines at which threads wait longest for a lock, as measured by `--profile python`."""
+    """Yield the source lines at which threads wait longest for a lock, as measured by `--profile
+    python`.
+    """
     for profiles in settings(view.run):
         for profile in profiles:
             for wait in waits(profile, profiles)[:MOST_LINES]:
@@ -119,7 +136,9 @@ def _waiting(view: View) -> Iterator[Cause]:
 
 
 def _of_locks(view: View) -> Iterator[Cause]:
-    """Yield the contended locks, stop-the-world pauses and shared reference counts that `--profile locks` measured."""
+    """Yield the contended locks, stop-the-world pauses and shared reference counts that `--profile
+    locks` measured.
+    """
     for profile in profiles_of(view.run):
         runtime = profile["runtime"]
         for line in _sampled(profile["contended"]):
@@ -136,39 +155,55 @@ def _of_locks(view: View) -> Iterator[Cause]:
         per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
         for line in _sampled(profile["stopping"])[:1]:
             if share >= NOTABLE_SHARE and per_request >= OFTEN:
-                stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # the other threads are paused
+                stood = profile["stood_ns"] / max(
+                    1, profile["watched_ns"]
+                )  # the other threads are paused
                 found = message(
-                    "{runtime}: each request causes {times} stop-the-world pauses, most of them at {place}",
+                    "{runtime}: each request causes {times} stop-the-world pauses, most of them at "
+                    "{place}",
                     runtime=runtime,
                     times=tenths(per_request),
                     place=_place(line),
                 )
                 page = _page_of_file(_file(line), STOPS)
-                yield Cause(found, page, bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None))
+                yield Cause(
+                    found,
+                    page,
+                    bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
+                )
         counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
         if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
             found = message(
-                "{runtime}: counting references to shared objects takes at least {share} of CPU time",
+                "{runtime}: counting references to shared objects takes at least {share} of CPU "
+                "time",
                 runtime=runtime, share=percent(counted),
             )  # fmt: skip
             yield Cause(found, COUNTS)
 
 
 def _page_of_file(file: str, otherwise: str) -> str:
-    """Return the paragraph about a module of the standard library that causes lost time, or else *otherwise*."""
+    """Return the paragraph about a module of the standard library that causes lost time, or else
+    *otherwise*.
+    """
     return next((page for start, page in OF_FILES.items() if file.startswith(start)), otherwise)
 
 
 def _page_of_owner(owner: str) -> str:
-    """Return the paragraph about a contended lock, by the owner of its mutex as a lock profile names it."""
+    """Return the paragraph about a contended lock, by the owner of its mutex as a lock profile
+    names it.
+    """
     if owner.startswith("["):
         return "" if INTERPRETER.match(owner) else OF_EXTENSIONS
     return OF_OWNERS.get(owner, OF_OBJECTS)
 
 
 def _file(line: Profile) -> str:
-    """Return the file of the innermost frame of an entry of a lock profile, outside of WRAPPERS; empty if unknown."""
-    return next((str(frame["file"]) for frame in line.get("stack", ()) if frame["file"] not in WRAPPERS), "")
+    """Return the file of the innermost frame of an entry of a lock profile, outside of WRAPPERS;
+    empty if unknown.
+    """
+    return next(
+        (str(frame["file"]) for frame in line.get("stack", ()) if frame["file"] not in WRAPPERS), ""
+    )
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:

@@ -1,4 +1,6 @@
-"""The section "Machine and runtimes" of a report: machine, hosts, runtimes, plan, command and parameters."""
+"""The section "Machine and runtimes" of a report: machine, hosts, runtimes, plan, command and
+parameters.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +35,8 @@ SIZES = {  # parameters that the page shows above the verdict
     "DISPATCH": message("how workers wait (DISPATCH): {values}"),
     "MESSAGE_BYTES": message("message size: {values} bytes"),
     "KEEP_AWAKE": message(
-        "idle cores kept awake: {values} (the CPU time of services and clients does not include the CPU time for this)"
+        "idle cores kept awake: {values} (the CPU time of services and clients does not include "
+        "the CPU time for this)"
     ),
 }
 MOST_VALUES = 4
@@ -69,15 +72,24 @@ def size_line(view: View) -> Message:
             continue
         values = verbatim(" / ".join(texts))
         if len(texts) > MOST_VALUES:
-            values = message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
+            values = message(
+                "{least} to {most} ({count} values)",
+                least=texts[0],
+                most=texts[-1],
+                count=len(texts),
+            )
         parts.append(replace(template, args={"values": values}))
     if duration_s:
-        parts.append(message("each measurement runs for {seconds:g} s or longer", seconds=duration_s))
+        parts.append(
+            message("each measurement runs for {seconds:g} s or longer", seconds=duration_s)
+        )
     return listed(parts, DOT)
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Value]:
-    """Return the different values of the parameter *name* in all rows that have this parameter, sorted."""
+    """Return the different values of the parameter *name* in all rows that have this parameter,
+    sorted.
+    """
     values = dict.fromkeys(row.params[name] for row in rows if name in row.params)
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
@@ -91,11 +103,14 @@ def _value_text(value: Value, name: str = "") -> str:
 
 def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
     """Return a table with the label and the text of each fact. A dash marks an unknown fact."""
-    return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
+    return plain_table(
+        name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()]
+    )
 
 
 def machine_facts(machine: Machine) -> dict[Message, Fact]:
-    """Return facts about the machine, such as its CPU and kernel, by label. Unknown facts are None or empty.
+    """Return facts about the machine, such as its CPU and kernel, by label. Unknown facts are None
+    or empty.
 
     Cores are shown as '2 / 8' if the run could use only 2 of 8.
     """
@@ -103,10 +118,14 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
     return {
         message("CPU"): machine.cpu,
         message("Cores"): " / ".join(str(count) for count in cores if count),
-        message("Memory"): f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None,
+        message("Memory"): f"{machine.memory_bytes / 2**30:.1f} GiB"
+        if machine.memory_bytes
+        else None,
         message("System"): machine.os,
         message("Kernel"): machine.kernel,
-        message("Load average (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
+        message("Load average (1, 5, 15 min)"): ", ".join(
+            f"{mean:.2f}" for mean in machine.load or ()
+        ),
         message("CPU frequency governor"): machine.governor,
         message("gilscope's commit"): machine.commit,
         message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
@@ -115,17 +134,23 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
 
 
 def _hosts_table(view: View) -> Table:
-    """Return a table of the hosts of a run: role, hardware and network; empty if the run used one machine."""
+    """Return a table of the hosts of a run: role, hardware and network; empty if the run used one
+    machine.
+    """
     layout, lines = view.plan.layout or ALONE, []
     for name, facts in view.machine.hosts.items():
-        roles = ((message("services"), (layout.services_on,)), (message("clients"), layout.clients_on))
+        roles = (
+            (message("services"), (layout.services_on,)),
+            (message("clients"), layout.clients_on),
+        )
         link = facts.link
         lines.append(
             (
                 name,
                 listed(role for role, hosts in roles if name in hosts),
                 *(str(fact or ABSENT) for fact in (facts.cpu, facts.cores, facts.kernel)),
-                ", ".join(f"{runtime} ({version})" for runtime, version in facts.runtimes.items()) or ABSENT,
+                ", ".join(f"{runtime} ({version})" for runtime, version in facts.runtimes.items())
+                or ABSENT,
                 _microseconds(link["median_ns"] if link else None),
                 message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
             )
@@ -144,13 +169,17 @@ def _hosts_table(view: View) -> Table:
 
 
 def _microseconds(time_ns: float | None) -> Fact:
-    return ABSENT if time_ns is None else message("{microseconds:.0f} us", microseconds=time_ns / 1e3)
+    return (
+        ABSENT if time_ns is None else message("{microseconds:.0f} us", microseconds=time_ns / 1e3)
+    )
 
 
 def contribution_table(run: Run) -> Table:
-    """Return a table of each host's part in the run, such as answered requests; empty if it used one machine.
+    """Return a table of each host's part in the run, such as answered requests; empty if it used
+    one machine.
 
-    Processes are the most that a measurement (cell) had. Requests and CPU time are those of all measured cells.
+    Processes are the most that a measurement (cell) had. Requests and CPU time are those of all
+    measured cells.
     """
     cells = [cell for cell in run.cells if cell.clients]
     heads = (
@@ -206,7 +235,9 @@ def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:
         build = builds[facts.gil_disabled_build] if facts.version else ABSENT
         packages = ", ".join(f"{package} {version}" for package, version in facts.installed.items())
         flags = build_flags(facts.flags) or ABSENT
-        lines.append((name, facts.version or ABSENT, build, facts.compiler or ABSENT, flags, packages))
+        lines.append(
+            (name, facts.version or ABSENT, build, facts.compiler or ABSENT, flags, packages)
+        )
     return plain_table(message("Runtimes"), heads, lines, kind="facts")
 
 
@@ -217,7 +248,9 @@ def _plan_table(view: View) -> Table:
     facts: dict[Message, Fact] = {
         message("Run"): run.run_id,
         message("Time (UTC)"): f"{run.started_at} - {run.finished_at or '...'}",
-        message("Plan"): message("{name}: {value}", name=plan.name, value=what) if what else plan.name,
+        message("Plan"): message("{name}: {value}", name=plan.name, value=what)
+        if what
+        else plan.name,
         message("Blocks"): str(plan.blocks),
         message("Random seed"): str(run.seed),
         message("Scale factor of the number of requests"): f"{plan.scale:g}",
@@ -229,12 +262,18 @@ def _plan_table(view: View) -> Table:
 
 
 def _parameter_tables(view: View) -> tuple[Table, Table]:
-    """Return two tables: parameters that differ between settings, and parameters with one value in all settings."""
+    """Return two tables: parameters that differ between settings, and parameters with one value in
+    all settings.
+    """
     differing = varying(view.rows)
     settings: list[tuple[Fact, ...]] = []
     for row, *_ in view.groups if differing else ():
         values = dict.fromkeys(differing, ABSENT)
-        values |= {name: _value_text(value, name) for name, value in row.params.items() if name in differing}
+        values |= {
+            name: _value_text(value, name)
+            for name, value in row.params.items()
+            if name in differing
+        }
         settings.append((row.title or view.settings.head(row.system), *values.values()))
     same: list[tuple[Fact, ...]] = []
     for name in parameter_names(view.rows):

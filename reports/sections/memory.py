@@ -1,4 +1,6 @@
-"""The section "Memory" of a report: the memory of services and clients, and how that of services grows."""
+"""The section "Memory" of a report: the memory of services and clients, and how that of services
+grows.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +18,32 @@ from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim
 from record.run import CellResult
-from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Strip, Table, estimate, traced
+from reports.document.model import (
+    Axis,
+    Curve,
+    Datum,
+    Figure,
+    Mark,
+    Panel,
+    Section,
+    Strip,
+    Table,
+    estimate,
+    traced,
+)
 from reports.document.shapes import arm_col, col, table, tip
 from reports.view import View
 
 PLACE = 80
 NOTE = message(
-    "Memory is the proportional set size (PSS) at the end of a measurement, while all connections are open. If the "
-    "system does not report the PSS, memory is the peak resident set size. The memory per client is the slope of "
-    "a line through all measurements by number of clients, and has a 95 % interval. A separate term of the fit keeps "
-    "the effects of the first few clients, such as shared pages and first buffers, out of the slope."
+    "Memory is the proportional set size (PSS) at the end of a measurement, while all connections "
+    "are open. If the "
+    "system does not report the PSS, memory is the peak resident set size. The memory per client "
+    "is the slope of "
+    "a line through all measurements by number of clients, and has a 95 % interval. A separate "
+    "term of the fit keeps "
+    "the effects of the first few clients, such as shared pages and first buffers, out of the "
+    "slope."
 )
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
@@ -33,7 +51,9 @@ CURVE_POINTS = 60
 
 
 def section(view: View) -> Section:
-    """Return the report's section on memory: the memory of each setting and runtime, and what each client adds."""
+    """Return the report's section on memory: the memory of each setting and runtime, and what each
+    client adds.
+    """
     swept = growths(view)
     sentences = tuple(map(_growth_sentence, swept))
     return Section(
@@ -48,11 +68,13 @@ def section(view: View) -> Section:
     )
 
 
-# ---- every row -----------------------------------------------------------------------------------------------------
+# ---- every row -----------------------------------------------------------------------------------
 
 
 def _side_bytes(row: Row, side: str) -> float:
-    """Return the median memory in bytes of all services, or of all clients, of a result row; 0 if memory is unknown."""
+    """Return the median memory in bytes of all services, or of all clients, of a result row; 0 if
+    memory is unknown.
+    """
     sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
     return median([*filter(None, sizes)] or [0])
 
@@ -62,7 +84,9 @@ def _services_bytes(row: Row) -> float:
 
 
 def _size_table(view: View) -> Table:
-    """Return a table of the memory that services and clients use, with a line per setting and runtime."""
+    """Return a table of the memory that services and clients use, with a line per setting and
+    runtime.
+    """
     groups = view.groups_with(_services_bytes)
     longest: dict[int, float] = {}
     for _, rows in groups:
@@ -71,7 +95,9 @@ def _size_table(view: View) -> Table:
     def bar(row: Row) -> Datum:
         length, look = _services_bytes(row), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
-        return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=row.trace)
+        return Datum(
+            strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=row.trace
+        )
 
     return table(
         message("Memory"),
@@ -79,19 +105,25 @@ def _size_table(view: View) -> Table:
             arm_col("runtime", view.looks),
             col(NOTHING, bar, is_strip=True),
             col("Services [MiB]", _services_bytes, mib, "memory services"),
-            col("Clients [MiB]", lambda row: _side_bytes(row, "clients") or None, mib, "memory clients"),
+            col(
+                "Clients [MiB]",
+                lambda row: _side_bytes(row, "clients") or None,
+                mib,
+                "memory clients",
+            ),
         ],
         groups,
         kind="bars",
         key="memory-sizes",
         caption=message(
-            "Proportional set size (PSS) of all services and of all clients at the end of a measurement, as a median "
+            "Proportional set size (PSS) of all services and of all clients at the end of a "
+            "measurement, as a median "
             "over the blocks (rounds of measurement)."
         ),
     )
 
 
-# ---- against the number of clients ---------------------------------------------------------------------------------
+# ---- against the number of clients ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -107,8 +139,14 @@ class MemoryGrowth:
 
     @cached_property
     def points(self) -> list[tuple[int, int]]:
-        """Return the number of clients and the memory in bytes of each cell (measurement) with known memory, sorted."""
-        known = [(count, memory_bytes(cell.services)) for count, mine in self.cells.items() for cell in mine]
+        """Return the number of clients and the memory in bytes of each cell (measurement) with
+        known memory, sorted.
+        """
+        known = [
+            (count, memory_bytes(cell.services))
+            for count, mine in self.cells.items()
+            for cell in mine
+        ]
         return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
 
     @cached_property
@@ -118,13 +156,17 @@ class MemoryGrowth:
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Return the coefficients of the least-squares fit memory = a + b x clients + c / (clients + services).
+        """Return the coefficients of the least-squares fit memory = a + b x clients + c / (clients
+        + services).
 
-        A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
-        are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
+        A proportional set size counts 1/n of a page that n processes share, so a service seems to
+        shrink as clients are added. The third term keeps this effect out of the slope. Resident set
+        sizes are fitted without it.
         """
         clients, sizes = np.array(self.points, dtype=np.float64).T
-        has_shares = all(is_proportional(cell.services) for mine in self.cells.values() for cell in mine)
+        has_shares = all(
+            is_proportional(cell.services) for mine in self.cells.values() for cell in mine
+        )
         shares = [1 / (clients + self.services)] if has_shares else []
         return least_squares([np.ones_like(clients), clients, *shares], sizes)
 
@@ -144,24 +186,36 @@ class MemoryGrowth:
         return self.points[0][0], self.points[-1][0]
 
     def measured(self, end: int) -> float:
-        """Return the median memory in bytes with the fewest clients (*end* is 0) or the most clients (*end* is 1)."""
+        """Return the median memory in bytes with the fewest clients (*end* is 0) or the most
+        clients (*end* is 1).
+        """
         return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
 
     def traces(self, end: int) -> str:
-        """Return the names of the cells with the fewest clients (*end* is 0) or the most clients (*end* is 1)."""
+        """Return the names of the cells with the fewest clients (*end* is 0) or the most clients
+        (*end* is 1).
+        """
         return of_cells(self.cells[self.ends[end]])
 
 
 def growths(view: View) -> list[MemoryGrowth]:
-    """Return how the memory of services grows in each sweep of at least three numbers of clients."""
-    every = [swept for swept in view.cells.series((CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
+    """Return how the memory of services grows in each sweep of at least three numbers
+    of clients.
+    """
+    every = [
+        swept
+        for swept in view.cells.series((CLIENTS,))
+        if len(swept.values(CLIENTS)) >= FEWEST_COUNTS
+    ]
     made = (
         MemoryGrowth(label, arm, swept.by_value(CLIENTS, arm))
         for swept, label in zip(every, labels(every), strict=True)
         for arm in swept.arms
     )
     return [
-        growth for growth in made if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
+        growth
+        for growth in made
+        if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
     ]
 
 
@@ -170,7 +224,9 @@ def _cells(growth: MemoryGrowth) -> str:
 
 
 def _growth_sentence(growth: MemoryGrowth) -> Message:
-    """Return a sentence on the memory of the services under one runtime, and what each client adds."""
+    """Return a sentence on the memory of the services under one runtime, and what each
+    client adds.
+    """
     slope = estimate(growth.slope, size)
     few, many = growth.ends
     sizes = message(
@@ -183,7 +239,9 @@ def _growth_sentence(growth: MemoryGrowth) -> Message:
     )
     adds = message("each additional client adds {slope} of memory", slope=slope)
     if growth.slope.low <= 0 <= growth.slope.high:
-        adds = message("the memory does not grow significantly ({slope} per additional client)", slope=slope)
+        adds = message(
+            "the memory does not grow significantly ({slope} per additional client)", slope=slope
+        )
     sentence = message("{sizes}: {growth}.", sizes=sizes, growth=adds)
     return traced(about(sentence, growth.label, growth.arm), _cells(growth))
 
@@ -193,7 +251,10 @@ def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
     most = max(size_bytes for growth in mine for _, size_bytes in growth.points) / MIB
     counts = [count for growth in mine for count in growth.ends]
     room = 0.04 * (max(counts) - min(counts))
-    heads = (message("memory with the fewest clients [MiB]"), message("memory with the most clients [MiB]"))
+    heads = (
+        message("memory with the fewest clients [MiB]"),
+        message("memory with the most clients [MiB]"),
+    )
     across = Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room)
     up = Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most)
     panels = []
@@ -204,7 +265,8 @@ def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
         key="memory-services",
         title=message("Memory of all services by number of clients"),
         caption=message(
-            "Marks show single measurements. The line is fitted to all marks, and the table shows the line's slope."
+            "Marks show single measurements. The line is fitted to all marks, and the table shows "
+            "the line's slope."
         ),
         panels=panels,
         table=table(
@@ -230,10 +292,22 @@ def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
 
 
 def _curve(growth: MemoryGrowth, view: View) -> Curve:
-    """Return a runtime's curve of memory by number of clients: the fitted line, and a mark for each measurement."""
+    """Return a runtime's curve of memory by number of clients: the fitted line, and a mark for each
+    measurement.
+    """
     marks = (
-        Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
+        Mark(
+            x=count,
+            y=taken / MIB,
+            tip=tip(growth.arm, f"{mib(taken)} MiB"),
+            cells=of_cells(growth.cells[count]),
+        )
         for count, taken in growth.points
     )
-    fitted = ((float(count), growth.at(count) / MIB) for count in np.linspace(*growth.ends, CURVE_POINTS + 1))
-    return Curve(name=growth.arm, look=view.looks[growth.arm], line=tuple(fitted), marks=tuple(marks))
+    fitted = (
+        (float(count), growth.at(count) / MIB)
+        for count in np.linspace(*growth.ends, CURVE_POINTS + 1)
+    )
+    return Curve(
+        name=growth.arm, look=view.looks[growth.arm], line=tuple(fitted), marks=tuple(marks)
+    )

@@ -1,4 +1,6 @@
-"""The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
+"""The section "Results" of a report: a table with one line per setting and runtime, and all figures
+of each.
+"""
 
 from dataclasses import replace
 
@@ -28,10 +30,13 @@ WHERE_KNOWN = ("beside_cpu_ns_per_request", "requests_per_connection", "computed
 def section(view: View) -> Section:
     """Return the report's section with the table of results.
 
-    The terminal does not show the table if the experiment has a presentation of its own (plan.view).
+    The terminal does not show the table if the experiment has a presentation of its own
+    (plan.view).
     """
     absent, lacking = absent_sentences(view), _unmeasured(view)
-    cautions = [message("{note}.", note=note) for note in connection_notes(view.run.cells, view.run)]
+    cautions = [
+        message("{note}.", note=note) for note in connection_notes(view.run.cells, view.run)
+    ]
     texts = (*_failure_sentences(view), *cautions, *lacking, *absent)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *texts)
     return Section(
@@ -65,7 +70,9 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         for key, (_, form) in shown.items():
             trace = both if key == RATIO else cells
             is_pooled = ROW_METRICS[key].percentile in of_all
-            numbers.append(number(row.columns.get(key), _marked(form) if is_pooled else form, trace, key))
+            numbers.append(
+                number(row.columns.get(key), _marked(form) if is_pooled else form, trace, key)
+            )
         return name, bar, *numbers, *[trouble if row.trouble else words(state)] * has_status
 
     return Table(
@@ -86,18 +93,30 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 def _shown(view: View) -> dict[str, tuple[Column, Form]]:
     """Return the columns of the metrics that the table has, with their formats, by key.
 
-    Times of completion are shown if clients sent a number of requests. Some metrics are shown only if a cell has them.
+    Times of completion are shown if clients sent a number of requests. Some metrics are shown only
+    if a cell has them.
     """
-    is_wanted = dict.fromkeys(("completion_median_ns", "completion_max_ns", "wall_ns"), not view.is_timed)
+    is_wanted = dict.fromkeys(
+        ("completion_median_ns", "completion_max_ns", "wall_ns"), not view.is_timed
+    )
     is_wanted |= {key: any(map(METRICS[key].read, view.ok_cells)) for key in WHERE_KNOWN}
     is_wanted[RATIO] = _has_several_arms(view)
-    keys = [key for key, metric in ROW_METRICS.items() if metric.rank is not None and is_wanted.get(key, True)]
+    keys = [
+        key
+        for key, metric in ROW_METRICS.items()
+        if metric.rank is not None and is_wanted.get(key, True)
+    ]
     heads = {key: metric_head(ROW_METRICS[key], view.rows, of_row) for key in keys}
-    return {key: (replace(head, rank=ROW_METRICS[key].rank or 0), form) for key, (head, form) in heads.items()}
+    return {
+        key: (replace(head, rank=ROW_METRICS[key].rank or 0), form)
+        for key, (head, form) in heads.items()
+    }
 
 
 def _brief_caption(view: View) -> Message:
-    """Return what the bars and marks of the table mean, for the terminal; NOTHING if no row has figures."""
+    """Return what the bars and marks of the table mean, for the terminal; NOTHING if no row has
+    figures.
+    """
     measured = [row for row in view.rows if row.figures]
     if not measured:
         return NOTHING
@@ -111,7 +130,9 @@ def _marked(form: Form) -> Form:
 
 
 def _has_several_arms(view: View) -> bool:
-    """Return whether the run has several runtimes. The rows then show a ratio to the first runtime."""
+    """Return whether the run has several runtimes. The rows then show a ratio to the
+    first runtime.
+    """
     return len({row.runtime for row in view.rows}) > 1
 
 
@@ -121,7 +142,8 @@ def _ticks(most: float) -> Strip:
 
 
 def _failure_sentences(view: View) -> list[Message]:
-    """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the reasons.
+    """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the
+    reasons.
 
     If nothing was measured, the headline has the reason.
     """
@@ -137,7 +159,9 @@ def _failure_sentences(view: View) -> list[Message]:
     ]  # fmt: skip
     more = len(rows) - len(lines)
     left = plural(
-        "{count} more row has failed measurements.", "{count} more rows have failed measurements.", count=more
+        "{count} more row has failed measurements.",
+        "{count} more rows have failed measurements.",
+        count=more,
     )
     return [*lines, *[left] * bool(more)]
 
@@ -153,26 +177,35 @@ def _unmeasured(view: View) -> list[Message]:
 
 
 def table_notes(view: View) -> tuple[Message, ...]:
-    """Return the notes under the table of results: on columns, ratios, the method, and confounding differences."""
+    """Return the notes under the table of results: on columns, ratios, the method, and confounding
+    differences.
+    """
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
-        "Completion is the time that the median client and the slowest client took for their requests. With "
-        "--duration, it is computed from requests/s: the time that a client would take for NUM_REQUESTS_PER_CLIENT "
-        "requests to each service. CPU is the user and system time per request. All figures, including "
-        "the latency percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A "
-        "percentile marked * is computed from the requests of all blocks together, because fewer than 10 requests "
+        "Completion is the time that the median client and the slowest client took for their "
+        "requests. With "
+        "--duration, it is computed from requests/s: the time that a client would take for "
+        "NUM_REQUESTS_PER_CLIENT "
+        "requests to each service. CPU is the user and system time per request. All figures, "
+        "including "
+        "the latency percentiles p50 and p99, are medians of {blocks}. A block is a round of "
+        "measurement. A "
+        "percentile marked * is computed from the requests of all blocks together, because fewer "
+        "than 10 requests "
         "of a block lie beyond it. Measurements that failed or are invalid are excluded.",
         blocks=blocks,
     )
     unlike = message(
-        "The measurements have different numbers of requests, so compare systems and settings by requests/s."
+        "The measurements have different numbers of requests, so compare systems and settings by "
+        "requests/s."
     )
     ratios = (
         message(
-            "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. Above 1, the runtime "
+            "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. "
+            "Above 1, the runtime "
             "of the row is faster.",
             runtime=first,
         )
@@ -180,7 +213,8 @@ def table_notes(view: View) -> tuple[Message, ...]:
     )
     confounds = confounds_of(view.comparisons)
     apart = message(
-        "The compared runtimes also differ in other ways, and the ratio includes the effects of these differences: "
+        "The compared runtimes also differ in other ways, and the ratio includes the effects of "
+        "these differences: "
         "{confounds}.",
         confounds=listed(confounds, SEMICOLON),
     )

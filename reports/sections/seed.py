@@ -1,7 +1,8 @@
-"""Compare a run with the original experiment that gilscope repeats: its published times and its findings.
+"""Compare a run with the original experiment that gilscope repeats: its published times and its
+findings.
 
-The original experiment is experiment 003 of the seed. Its figures come from another machine, with one run per row. The
-figure 10.3 has no unit in the record; all figures are in seconds.
+The original experiment is experiment 003 of the seed. Its figures come from another machine, with
+one run per row. The figure 10.3 has no unit in the record; all figures are in seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +46,9 @@ class SeedRow(NamedTuple):
 
 
 class SeedTable(NamedTuple):
-    """A table of published times of one service design (system). All rows have times for the same interpreters."""
+    """A table of published times of one service design (system). All rows have times for the same
+    interpreters.
+    """
 
     system: str
     heading: Message
@@ -60,7 +63,11 @@ def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) 
     return [
         SeedRow(
             verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
-            {"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding, "NUM_MULTI_SOCKET": sockets},
+            {
+                "SELECT_MODE": select_mode,
+                "CLIENT_BINDING": client_binding,
+                "NUM_MULTI_SOCKET": sockets,
+            },
             {UNNAMED: figure},
         )
         for sockets, figure in seconds.items()
@@ -73,9 +80,15 @@ TABLES = (
         "2",
         _TIME,
         [
-            SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
             SeedRow(
-                message("client does not reuse connections"), {"REUSE_CLIENT": False}, {GIL: "14.9", NOGIL: "10.3"}
+                message("client reuses connections"),
+                {"REUSE_CLIENT": True},
+                {GIL: "5.5", NOGIL: "5.0"},
+            ),
+            SeedRow(
+                message("client does not reuse connections"),
+                {"REUSE_CLIENT": False},
+                {GIL: "14.9", NOGIL: "10.3"},
             ),
         ],
     ),
@@ -99,7 +112,8 @@ TABLES = (
     SeedTable(
         "4",
         message(
-            "Time that each client takes to send all of its requests, with select() on all connections at "
+            "Time that each client takes to send all of its requests, with select() on all "
+            "connections at "
             "once, by number of sockets per service (NUM_MULTI_SOCKET)."
         ),
         _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
@@ -107,8 +121,10 @@ TABLES = (
     SeedTable(
         "4",
         message(
-            "Time that each client takes to send all of its requests, over one connection per service and with "
-            "select() on each connection in turn, by number of sockets per service (NUM_MULTI_SOCKET)."
+            "Time that each client takes to send all of its requests, over one connection per "
+            "service and with "
+            "select() on each connection in turn, by number of sockets per service "
+            "(NUM_MULTI_SOCKET)."
         ),
         _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
     ),
@@ -119,7 +135,8 @@ class Claim(NamedTuple):
     """A finding of the original experiment, as a comparison that a run can answer.
 
     params: the values of the parameters at which it was found
-    change: the swept parameter with its two values; None for the step from the first runtime to the last
+    change: the swept parameter with its two values; None for the step from the first runtime to the
+        last
     verdict: what it says of the second value or runtime
     """
 
@@ -133,34 +150,56 @@ class Claim(NamedTuple):
 CLAIMS = (
     Claim(
         message("New connections for each request are slower than connections that are reused."),
-        "2", {}, ("REUSE_CLIENT", True, False), "slower",
+        "2",
+        {},
+        ("REUSE_CLIENT", True, False),
+        "slower",
     ),
     Claim(
         message("Without the GIL, new connections for each request are faster."),
-        "2", {"REUSE_CLIENT": False}, None, "faster",
+        "2",
+        {"REUSE_CLIENT": False},
+        None,
+        "faster",
     ),
     Claim(
         message("With connections that are reused, the GIL hardly matters."),
-        "2", {"REUSE_CLIENT": True}, None, "equivalent",
+        "2",
+        {"REUSE_CLIENT": True},
+        None,
+        "equivalent",
     ),
     Claim(message("Tornado is slower without the GIL."), "3", {}, None, "slower"),
     Claim(
-        message("A select() on each connection in turn is slower than one select() on all connections."),
-        "4", {"NUM_MULTI_SOCKET": 10, "CLIENT_BINDING": "random"}, ("SELECT_MODE", "all", "single"), "slower",
+        message(
+            "A select() on each connection in turn is slower than one select() on all connections."
+        ),
+        "4",
+        {"NUM_MULTI_SOCKET": 10, "CLIENT_BINDING": "random"},
+        ("SELECT_MODE", "all", "single"),
+        "slower",
     ),
     Claim(
         message("Ten sockets are slower than one socket, with select() on all connections."),
-        "4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random"}, ("NUM_MULTI_SOCKET", 1, 10), "slower",
+        "4",
+        {"SELECT_MODE": "all", "CLIENT_BINDING": "random"},
+        ("NUM_MULTI_SOCKET", 1, 10),
+        "slower",
     ),
     Claim(
         message("Ten sockets are slower than one socket, with one connection for each service."),
-        "4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"}, ("NUM_MULTI_SOCKET", 1, 10), "slower",
+        "4",
+        {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned"},
+        ("NUM_MULTI_SOCKET", 1, 10),
+        "slower",
     ),
-)  # fmt: skip
+)
 
 
 def section(view: View) -> Section:
-    """Return the section that compares a run with the original experiment. It is empty if cells ran for a duration."""
+    """Return the section that compares a run with the original experiment. It is empty if cells ran
+    for a duration.
+    """
     return Section(
         "seed",
         message("Comparison with the experiment that gilscope repeats"),
@@ -169,15 +208,17 @@ def section(view: View) -> Section:
     )
 
 
-# ---- times -----------------------------------------------------------------------------------------------------------
+# ---- times ---------------------------------------------------------------------------------------
 
 
 def _times_section(view: View) -> Section:
     made = [_table(table, view) for table in TABLES]
     tables = [*filter(None, made)]
     note = message(
-        "Times of this run ({blocks}) are the median over the clients, in seconds, with the slowest client in "
-        "parentheses. Each original time comes from one run on another machine ({machine}) and is not a target.",
+        "Times of this run ({blocks}) are the median over the clients, in seconds, with the "
+        "slowest client in "
+        "parentheses. Each original time comes from one run on another machine ({machine}) and is "
+        "not a target.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=MACHINE,
     )
@@ -190,12 +231,15 @@ def _times_section(view: View) -> Section:
 
 
 def _size_warning(view: View) -> Message:
-    """Return a warning if this run has fewer or more requests than the original experiment; else return NOTHING."""
+    """Return a warning if this run has fewer or more requests than the original experiment; else
+    return NOTHING.
+    """
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes == [REQUESTS]:
         return NOTHING
     return message(
-        "Each measurement in this run has {ours} requests, but {theirs:,} in the original experiment that gilscope "
+        "Each measurement in this run has {ours} requests, but {theirs:,} in the original "
+        "experiment that gilscope "
         "repeats, so the times cannot be compared.",
         ours=listed([f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))], RANGE),
         theirs=REQUESTS,
@@ -203,7 +247,9 @@ def _size_warning(view: View) -> Message:
 
 
 def _table(published: SeedTable, view: View) -> Table:
-    """Return a table of this run's times beside the published times, with a line for each row that was measured."""
+    """Return a table of this run's times beside the published times, with a line for each row that
+    was measured.
+    """
     arms, lines = runtimes(view.run), []
     for wanted in published.rows:
         rows = [_matching_row(view.rows, published.system, wanted, arm) for arm in arms]
@@ -211,19 +257,30 @@ def _table(published: SeedTable, view: View) -> Table:
             figures = [words(figure, state="theirs") for figure in wanted.seconds.values()]
             lines.append((wanted.what, *map(_times, rows), *figures))
     names = published.rows[0].seconds
-    theirs = [message("published time: {interpreter}", interpreter=INTERPRETERS[name]) for name in names]
-    title = message("{system}. {table}", system=view.settings.head(published.system), table=published.heading)
-    return plain_table(title, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)
+    theirs = [
+        message("published time: {interpreter}", interpreter=INTERPRETERS[name]) for name in names
+    ]
+    title = message(
+        "{system}. {table}", system=view.settings.head(published.system), table=published.heading
+    )
+    return plain_table(
+        title, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True
+    )
 
 
 def _matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
     """Return the row of this run that repeats a published measurement; None if no row does.
 
-    Of several matches, the row with the most default values is returned, because that experiment used the defaults.
+    Of several matches, the row with the most default values is returned, because that experiment
+    used the defaults.
     """
 
     def likeness(row: Row) -> int:
-        return sum(value == PARAMETERS[name].default for name, value in row.params.items() if name in PARAMETERS)
+        return sum(
+            value == PARAMETERS[name].default
+            for name, value in row.params.items()
+            if name in PARAMETERS
+        )
 
     of_runtime = [row for row in rows if row.runtime == runtime and row.system == system]
     fitting = [row for row in of_runtime if wanted.params.items() <= row.params.items()]
@@ -231,33 +288,55 @@ def _matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: st
 
 
 def _times(row: Row | None) -> Datum | str:
-    """Return a row's completion time in seconds: median over the clients (slowest client), such as '5.51 (5.60)'."""
+    """Return a row's completion time in seconds: median over the clients (slowest client), such as
+    '5.51 (5.60)'.
+    """
     if not row or not row.figures:
         return ABSENT
-    middle, most = (seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns"))
+    middle, most = (
+        seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns")
+    )
     return words(f"{middle} ({most})", cells=row.trace, figure="completion_median_ns")
 
 
-# ---- findings --------------------------------------------------------------------------------------------------------
+# ---- findings ------------------------------------------------------------------------------------
 
 
 def _findings(view: View) -> Section:
-    """Return the section on the original experiment's findings, each with the comparisons of this run about it."""
+    """Return the section on the original experiment's findings, each with the comparisons of this
+    run about it.
+    """
     lines = [
-        (claim.what, one.label, ratio_datum(one), words(one.word, state=one.verdict), _holds(claim, one))
+        (
+            claim.what,
+            one.label,
+            ratio_datum(one),
+            words(one.word, state=one.verdict),
+            _holds(claim, one),
+        )
         for claim in CLAIMS
         for one in (*view.of_values, *view.compared)
         if _answers(claim, one)
     ]
     heads = (
-        message("the original experiment found"), message("compared here"), RATIO, VERDICT, message("does it hold?")
-    )  # fmt: skip
-    name = message("Findings of the experiment that gilscope repeats, and what this run says of them")
-    return Section("findings", message("Findings"), tables=(plain_table(name, heads, lines, kind="seed"),))
+        message("the original experiment found"),
+        message("compared here"),
+        RATIO,
+        VERDICT,
+        message("does it hold?"),
+    )
+    name = message(
+        "Findings of the experiment that gilscope repeats, and what this run says of them"
+    )
+    return Section(
+        "findings", message("Findings"), tables=(plain_table(name, heads, lines, kind="seed"),)
+    )
 
 
 def _answers(claim: Claim, one: Comparison) -> bool:
-    """Return whether a comparison is about a claim: the same change, or the step from the first runtime to the last."""
+    """Return whether a comparison is about a claim: the same change, or the step from the first
+    runtime to the last.
+    """
     if one.step != ("value" if claim.change else "whole") or one.system != claim.system:
         return False
     has_params = claim.params.items() <= one.params.items()

@@ -1,4 +1,6 @@
-"""The section "Running services": address, memory and GIL of each service that already ran when it was measured."""
+"""The section "Running services": address, memory and GIL of each service that already ran when it
+was measured.
+"""
 
 from collections.abc import Mapping
 
@@ -14,15 +16,20 @@ from reports.view import View
 
 PLACE = 12
 NOTE = message(
-    "Memory is the proportional set size at the end of a measurement. The memory and the GIL of a service are known if "
+    "Memory is the proportional set size at the end of a measurement. The memory and the GIL of a "
+    "service are known if "
     "its processes run on this machine and gilscope may read them. A dash marks an unknown figure."
 )
 
 
 def section(view: View) -> Section:
-    """Return the section with a table of the services that already ran; empty if gilscope started the services."""
+    """Return the section with a table of the services that already ran; empty if gilscope started
+    the services.
+    """
     at = addresses(view.run)
-    rows = [row for row in view.rows if row.system in at and row.runtime == NATIVE]  # other rows repeat a service
+    rows = [
+        row for row in view.rows if row.system in at and row.runtime == NATIVE
+    ]  # other rows repeat a service
     title = message("Running services")
     shown = table(title, _columns(at, view), [(NOTHING, rows)], caption=NOTE)
     return Section("targets", title, tables=(shown,), terminal=(shown,))

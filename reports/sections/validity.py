@@ -24,10 +24,16 @@ STATES = {
 
 
 def section(view: View) -> Section:
-    """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
+    """Return the report's section on validity: checks, the basis of the verdicts, and what was not
+    measured.
+    """
     heads = (message("Check"), NOTHING, message("Finding"))
     lines = [
-        (name, words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells)))
+        (
+            name,
+            words(STATES[state], state=f"state {state}"),
+            words(seen, cells=cells, leads=bool(cells)),
+        )
         for name, (state, seen, cells) in checked(view).items()
     ]
     cells = of_cells(view.run.cells)
@@ -46,24 +52,33 @@ def section(view: View) -> Section:
 
 
 def verdict_basis(view: View) -> Iterator[Message]:
-    """Yield sentences on the measurement behind the verdicts: the number of blocks, clients and pinning."""
+    """Yield sentences on the measurement behind the verdicts: the number of blocks, clients and
+    pinning.
+    """
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     if looks_at(run).is_anytime:
         yield message(
-            "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
-            "the results were checked after every block. Intervals are not corrected, so they are slightly too narrow."
+            "The number of blocks depends on the results of the first blocks. Verdicts are "
+            "corrected for this, as if "
+            "the results were checked after every block. Intervals are not corrected, so they are "
+            "slightly too narrow."
         )
     if (client := plan.method.client_runtime) == SAME:
         yield message(
-            "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "
+            "Clients run under the service's runtime, so services and clients change together. Use "
+            "--client-runtime "
             "to keep the clients' runtime the same."
         )
     else:
-        yield message("Clients run under {runtime} in every measurement, so only the service changes.", runtime=client)
+        yield message(
+            "Clients run under {runtime} in every measurement, so only the service changes.",
+            runtime=client,
+        )
     is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
     if cores >= FEWEST_TO_PIN and not is_pinned:
         yield message(
-            "Services and clients were not pinned to cores, although the machine has {cores} cores: {advice}.",
+            "Services and clients were not pinned to cores, although the machine has {cores} "
+            "cores: {advice}.",
             cores=cores,
             advice=placement(cores),
         )

@@ -1,4 +1,6 @@
-"""The section that compares the values of a swept parameter with its first value, under each runtime."""
+"""The section that compares the values of a swept parameter with its first value, under each
+runtime.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,36 +26,49 @@ LOG_FROM_RATIO = 8
 MARGIN = 0.04
 MOST_TICKS = 9
 READING = message(
-    "Marks show throughput at each value divided by throughput at the first value, in the same blocks (rounds of "
+    "Marks show throughput at each value divided by throughput at the first value, in the same "
+    "blocks (rounds of "
     "measurement)."
 )
 CAPTION = message(
-    "Throughput at the second value of the parameter divided by throughput at its first value, in the same blocks "
-    "(rounds of measurement). In the lines with two runtimes, this ratio under the second runtime is divided by the "
+    "Throughput at the second value of the parameter divided by throughput at its first value, in "
+    "the same blocks "
+    "(rounds of measurement). In the lines with two runtimes, this ratio under the second runtime "
+    "is divided by the "
     "ratio under the first."
 )
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the values of swept parameters: sentences, charts, and a forest plot."""
+    """Return the report's section on the values of swept parameters: sentences, charts, and a
+    forest plot.
+    """
     found = sweeps(view)
     plot = forest(TITLE, found, lambda one: one, [STEP_COL])
     caption = listed([CAPTION, *ends_words(view.of_values)], SENTENCES)
     return Section(
         "values",
         TITLE,
-        sentences=[sentence for label, compared in found for sentence in sweep_sentences(label, compared)],
-        figures=[_figure(number, label, compared, view) for number, (label, compared) in enumerate(found, 1)],
+        sentences=[
+            sentence for label, compared in found for sentence in sweep_sentences(label, compared)
+        ],
+        figures=[
+            _figure(number, label, compared, view)
+            for number, (label, compared) in enumerate(found, 1)
+        ],
         tables=(replace(plot, key="values-forest", caption=caption),),
     )
 
 
 def _figure(number: int, label: Message, compared: Sequence[Comparison], view: View) -> Figure:
-    """Return the chart of a sweep: throughput at each value divided by that at the first value, a line per runtime.
+    """Return the chart of a sweep: throughput at each value divided by that at the first value, a
+    line per runtime.
 
     number: the number of the chart on the page
     """
-    by_arm = grouped((one for one in compared if one.step == "value" and one.ratio), attrgetter("numerator"))
+    by_arm = grouped(
+        (one for one in compared if one.step == "value" and one.ratio), attrgetter("numerator")
+    )
     name, first, _ = compared[0].change
     places = _places_of([first, *(one.change[2] for ones in by_arm.values() for one in ones)])
     curves = [_curve(arm, ones, first, places, view) for arm, ones in by_arm.items()]
@@ -68,19 +83,31 @@ def _figure(number: int, label: Message, compared: Sequence[Comparison], view: V
     return Figure(
         f"values-{number}-{name.lower()}",
         message("Throughput by {parameter}", parameter=name),
-        caption=listed([READING, *ends_words([one for ones in by_arm.values() for one in ones])], SENTENCES),
+        caption=listed(
+            [READING, *ends_words([one for ones in by_arm.values() for one in ones])], SENTENCES
+        ),
         panels=[Panel(title=label, across=across, up=up, curves=curves, level=1.0)],
     )
 
 
-def _curve(arm: str, compared: Sequence[Comparison], first: Value, places: Mapping[Value, float], view: View) -> Curve:
+def _curve(
+    arm: str,
+    compared: Sequence[Comparison],
+    first: Value,
+    places: Mapping[Value, float],
+    view: View,
+) -> Curve:
     marks = [Mark(x=places[first], y=1.0)]
     for one in compared:
         assert one.ratio is not None, "only comparisons with a ratio are drawn"
         place = places[one.change[2]]
         text = tip(arm, ratio_text(one))
-        marks.append(Mark(x=place, y=one.ratio, tip=text, cells=one.trace, low=one.low, high=one.high))
-    return Curve(name=arm, look=view.looks[arm], line=sorted((mark.x, mark.y) for mark in marks), marks=marks)
+        marks.append(
+            Mark(x=place, y=one.ratio, tip=text, cells=one.trace, low=one.low, high=one.high)
+        )
+    return Curve(
+        name=arm, look=view.looks[arm], line=sorted((mark.x, mark.y) for mark in marks), marks=marks
+    )
 
 
 def _ends(one: Comparison) -> list[float]:
@@ -89,7 +116,9 @@ def _ends(one: Comparison) -> list[float]:
 
 
 def _places_of(values: Iterable[Value]) -> dict[Value, float]:
-    """Return each parameter value's x position: the value itself, or its index if one of the values is no number."""
+    """Return each parameter value's x position: the value itself, or its index if one of the values
+    is no number.
+    """
     different = [*dict.fromkeys(values)]
     numbers = sorted(value for value in different if type(value) is int)
     if len(numbers) == len(different):
@@ -99,9 +128,15 @@ def _places_of(values: Iterable[Value]) -> dict[Value, float]:
 
 
 def _swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
-    """Return the x axis of a swept parameter: logarithmic for a wide range, with a tick per value for few values."""
+    """Return the x axis of a swept parameter: logarithmic for a wide range, with a tick per value
+    for few values.
+    """
     low, high = min(places.values()), max(places.values())
-    ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
+    ticks = (
+        tuple((place, value_text(value)) for value, place in places.items())
+        if len(places) <= MOST_TICKS
+        else ()
+    )
     is_number = all(type(value) is int for value in places)
     if is_number and low > 0 and high >= LOG_FROM_RATIO * low:
         room = (high / low) ** MARGIN

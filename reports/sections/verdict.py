@@ -1,4 +1,6 @@
-"""The section "Verdict" of a report's page: the headline, differences between settings, why verdicts are missing."""
+"""The section "Verdict" of a report's page: the headline, differences between settings, why
+verdicts are missing.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +20,18 @@ from core.messages import (
     message,
 )
 from reports.document.model import Datum, Section, Table, traced
-from reports.document.shapes import BARS, ROOM, Col, arm_col, bar_strip, col, metric_col, most_throughput, of_row, table
+from reports.document.shapes import (
+    BARS,
+    ROOM,
+    Col,
+    arm_col,
+    bar_strip,
+    col,
+    metric_col,
+    most_throughput,
+    of_row,
+    table,
+)
 from reports.parts import sweeps
 from reports.parts.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
 from reports.parts.checks import checks_line
@@ -32,7 +45,9 @@ OPEN = ("inconclusive", "invalid")
 
 
 def section(view: View) -> Section:
-    """Return the report's first section: headline, compared runtimes with intervals, checks, bars and notes."""
+    """Return the report's first section: headline, compared runtimes with intervals, checks, bars
+    and notes.
+    """
     brief = answer(view) if view.compared or not view.plan.view else ()
     if not brief:
         return Section("verdict", TITLE)
@@ -49,7 +64,9 @@ def section(view: View) -> Section:
 
 
 def _headlines(view: View) -> list[Message]:
-    """Return the headline of the run, as the terminal shows it. With several settings, it may have two sentences."""
+    """Return the headline of the run, as the terminal shows it. With several settings, it may have
+    two sentences.
+    """
     settings = by_setting(view.compared)
     cells = together(one.trace for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
@@ -60,11 +77,13 @@ def _headlines(view: View) -> list[Message]:
     return sentences or sweeps.headlines(view) or [ONLY_ONE]
 
 
-# ---- tables of the page ----------------------------------------------------------------------------------------------
+# ---- tables of the page --------------------------------------------------------------------------
 
 
 def _steps_plot(view: View) -> Table:
-    """Return a forest plot of the compared runtimes: for the only setting, or for all together if there are several."""
+    """Return a forest plot of the compared runtimes: for the only setting, or for all together if
+    there are several.
+    """
     settings = by_setting(view.compared)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.is_over_all]
     shown = sorted(named, key=lambda one: one.step == "aa")
@@ -77,12 +96,16 @@ def _steps_plot(view: View) -> Table:
 
 
 def _bars(view: View) -> Table:
-    """Return a table with a bar for the throughput of each runtime in the only setting; no table if there are more."""
+    """Return a table with a bar for the throughput of each runtime in the only setting; no table if
+    there are more.
+    """
     rows = [row for row in view.rows if row.figures and len(view.groups) == 1]
     most = ROOM * most_throughput(rows)
 
     def bar(row: Row) -> Datum:
-        return Datum(strip=bar_strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace)
+        return Datum(
+            strip=bar_strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace
+        )
 
     cols: list[Col[Row]] = [
         arm_col("runtime", view.looks),
@@ -92,21 +115,31 @@ def _bars(view: View) -> Table:
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
 
 
-# ---- notes of the page -----------------------------------------------------------------------------------------------
+# ---- notes of the page ---------------------------------------------------------------------------
 
 
 def _open_sentences(view: View) -> Iterator[Message]:
-    """Yield sentences on missing verdicts: the reasons, and the number of blocks that the verdicts need."""
-    undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
+    """Yield sentences on missing verdicts: the reasons, and the number of blocks that the verdicts
+    need.
+    """
+    undecided = [
+        one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN
+    ]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
         is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
-        is_in_headline = one.verdict == "invalid" and one.obstacle == one.why and one.why.code != FAILED
+        is_in_headline = (
+            one.verdict == "invalid" and one.obstacle == one.why and one.why.code != FAILED
+        )
         if not is_in_headline:
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
-        reasons = (traced(why, together(map(attrgetter("trace"), about))) for why, about in whys.items())
-        yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
+        reasons = (
+            traced(why, together(map(attrgetter("trace"), about))) for why, about in whys.items()
+        )
+        yield message(
+            "Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON)
+        )
     needed = [one for one in undecided if one.blocks_needed and one.ratio]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
@@ -115,7 +148,8 @@ def _open_sentences(view: View) -> Iterator[Message]:
             yield message("A verdict needs {amount} more measured rounds (blocks).", amount=most)
         else:
             yield message(
-                "The first verdict needs {first} more blocks (measured rounds), and the last verdict needs {last}.",
+                "The first verdict needs {first} more blocks (measured rounds), and the last "
+                "verdict needs {last}.",
                 last=most,
                 first=first,
             )

@@ -1,4 +1,6 @@
-"""The section "Lines of code that wait": where a service's threads wait for locks, from `--profile python`."""
+"""The section "Lines of code that wait": where a service's threads wait for locks, from `--profile
+python`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
@@ -7,7 +9,16 @@ from typing import Any
 from analysis.cells import grouped
 from analysis.formats import hundredths, whole, whole_percent
 from analysis.settings import setting_of
-from analysis.waits import LOCK, Profile, WaitChange, WaitingLine, changes, place_of, settings, waits
+from analysis.waits import (
+    LOCK,
+    Profile,
+    WaitChange,
+    WaitingLine,
+    changes,
+    place_of,
+    settings,
+    waits,
+)
 from core.messages import Message, listed, message, verbatim
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
@@ -45,7 +56,11 @@ def section(view: View) -> Section:
         title=message("Lines of code that wait"),
         sentences=sentences,
         tables=(states, _lines_table(named, view)),
-        flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
+        flames=tuple(
+            flame
+            for number, (head, mine) in enumerate(named)
+            for flame in _flames(mine, number, head)
+        ),
         notes=tuple(_notes(profiled)),
         terminal=(*sentences, *([states] if profiled else [])),
     )
@@ -69,7 +84,9 @@ def _lines_table(named: Named, view: View) -> Table:
     waiting: list[tuple[Message, list[Profile]]] = []
     for head, mine in named:
         lines: list[Profile] = [
-            {**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]
+            {**line, "runtime": one["runtime"]}
+            for one in mine
+            for line in one["lines"][:MOST_LINES]
         ]
         waiting.append((head, lines))
     return table(
@@ -77,7 +94,12 @@ def _lines_table(named: Named, view: View) -> Table:
         [
             arm_col("runtime", view.looks),
             col("Function", "function"),
-            col("Line", lambda line: place_of(line) or message("line unknown, because the wait ended too soon")),
+            col(
+                "Line",
+                lambda line: (
+                    place_of(line) or message("line unknown, because the wait ended too soon")
+                ),
+            ),
             col("Called from", lambda line: str(line.get("caller", ""))),
             *map(_share_col, STATES),
         ],
@@ -91,7 +113,9 @@ def _share_col(state: str) -> Col[Profile]:
 
 
 def _sentences(profiles: Sequence[Profile]) -> Iterator[Message]:
-    """Yield sentences on lines of code that wait for locks: changes between runtimes, then the longest waits."""
+    """Yield sentences on lines of code that wait for locks: changes between runtimes, then the
+    longest waits.
+    """
     changed = changes(profiles)[:MOST_SENTENCES]
     named = {change.wait[:3] for change in changed}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
@@ -105,7 +129,8 @@ def _sentences(profiles: Sequence[Profile]) -> Iterator[Message]:
 
 def _change_sentence(change: WaitChange) -> Message:
     return message(
-        "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock at "
+        "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock "
+        "at "
         "{line}. Under {other}, the share is {other_share}. Difference: {by}.",
         runtime=change.wait.runtime,
         line=_line_text(change.wait),
@@ -117,9 +142,15 @@ def _change_sentence(change: WaitChange) -> Message:
 
 
 def _line_sentence(same: Sequence[WaitingLine]) -> Message:
-    """Return a sentence on one line of code, with the share of time that it waits for a lock under each runtime."""
+    """Return a sentence on one line of code, with the share of time that it waits for a lock under
+    each runtime.
+    """
     shares = [
-        message("{share} under {runtime}", share=estimate(wait.share, whole_percent), runtime=wait.runtime)
+        message(
+            "{share} under {runtime}",
+            share=estimate(wait.share, whole_percent),
+            runtime=wait.runtime,
+        )
         for wait in same
     ]
     return message(
@@ -133,7 +164,10 @@ def _line_text(wait: WaitingLine) -> Message:
     if not wait.caller:
         return verbatim(f"{wait.function} ({wait.place})")
     return message(
-        "{function} ({place}), called from {caller}", function=wait.function, place=wait.place, caller=wait.caller
+        "{function} ({place}), called from {caller}",
+        function=wait.function,
+        place=wait.place,
+        caller=wait.caller,
     )
 
 
@@ -141,11 +175,16 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     profiles = [profile for of_setting in profiled for profile in of_setting]
     if profiles:
         yield message(
-            "The figures come from one extra measurement per runtime and setting, which no other figure includes. A "
-            "profiler read the call stack and state of every thread of the services' Python processes, {rate_hz} times "
-            "a second. The profiler used up to {cores} cores. Shares are parts of the threads' time at "
-            "work, which excludes threads parked until work arrives. The report names a line of code if the 95 % "
-            "interval of the line's share, adjusted for all lines, is above 2 %. The folder profiles/ has the call "
+            "The figures come from one extra measurement per runtime and setting, which no other "
+            "figure includes. A "
+            "profiler read the call stack and state of every thread of the services' Python "
+            "processes, {rate_hz} times "
+            "a second. The profiler used up to {cores} cores. Shares are parts of the threads' "
+            "time at "
+            "work, which excludes threads parked until work arrives. The report names a line of "
+            "code if the 95 % "
+            "interval of the line's share, adjusted for all lines, is above 2 %. The folder "
+            "profiles/ has the call "
             "stacks in the collapsed format.",
             rate_hz=profiles[0]["rate_hz"],
             cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
@@ -153,16 +192,21 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
 
 
 def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Iterator[Flame]:
-    """Yield a flame graph of the last runtime, and one of the differences from the previous runtime."""
+    """Yield a flame graph of the last runtime, and one of the differences from the previous
+    runtime.
+    """
     before, last = ([None, None, *(profile for profile in profiles if "tree" in profile)])[-2:]
     if last:
         yield Flame(
             key=f"flame-{number}",
             title=message(
-                "Call stacks of threads at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting
+                "Call stacks of threads at work under {runtime}, {setting}",
+                runtime=last["runtime"],
+                setting=setting,
             ),
             caption=message(
-                "The width of a box shows its share of time. The innermost box of a stack shows the state of the "
+                "The width of a box shows its share of time. The innermost box of a stack shows "
+                "the state of the "
                 "thread. Click a box to zoom."
             ),
             tree=last["tree"],
@@ -171,22 +215,37 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
         names = {"runtime": last["runtime"], "other": before["runtime"]}
         yield Flame(
             key=f"flame-difference-{number}",
-            title=message("Call stacks under {runtime} compared with {other}, {setting}", **names, setting=setting),
+            title=message(
+                "Call stacks under {runtime} compared with {other}, {setting}",
+                **names,
+                setting=setting,
+            ),
             caption=message(
-                "Call stacks under {runtime}. Red boxes take a greater share of the time at work than under {other}. "
+                "Call stacks under {runtime}. Red boxes take a greater share of the time at work "
+                "than under {other}. "
                 "Blue boxes take a smaller share.",
                 **names,
             ),
-            tree=_with_delta(last["tree"], before["tree"], last["tree"]["value"], before["tree"]["value"]),
+            tree=_with_delta(
+                last["tree"], before["tree"], last["tree"]["value"], before["tree"]["value"]
+            ),
             is_difference=True,
         )
 
 
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
-    """Return a flame graph's *tree* with a delta per frame: the share of time minus the share in *other*."""
+    """Return a flame graph's *tree* with a delta per frame: the share of time minus the share in
+    *other*.
+    """
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [
-        _with_delta(child, others.get(child["name"], {}), total, other_total) for child in tree.get("children", ())
+        _with_delta(child, others.get(child["name"], {}), total, other_total)
+        for child in tree.get("children", ())
     ]
-    return {"name": tree["name"], "value": tree["value"], "delta": round(delta, 4), "children": children}
+    return {
+        "name": tree["name"],
+        "value": tree["value"],
+        "delta": round(delta, 4),
+        "children": children,
+    }

@@ -1,1 +1,3 @@
-"""Documents and displays for the terminal: progress of a run, lists, and results of audit, doctor and stress."""
+"""Documents and displays for the terminal: progress of a run, lists, and results of audit, doctor
+and stress.
+"""

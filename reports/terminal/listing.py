@@ -1,4 +1,6 @@
-"""A list of saved runs: date, plan, number of blocks and measurements (cells), and the verdict of each run."""
+"""A list of saved runs: date, plan, number of blocks and measurements (cells), and the verdict of
+each run.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,9 +23,13 @@ from reports.render.console import wrapped
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (
-    message("started"), message("plan"), message("blocks"), message("cells ok"), message("cells not ok"),
+    message("started"),
+    message("plan"),
+    message("blocks"),
+    message("cells ok"),
+    message("cells not ok"),
     message("run"),
-)  # fmt: skip
+)
 SIDES: tuple[AlignMethod, ...] = ("left", "left", "right", "right", "right")
 INDENT = 2
 
@@ -53,15 +59,21 @@ class SavedRun:
 
 
 def saved_runs(folder: Path) -> list[SavedRun]:
-    """Return all runs in *folder*, or *folder* itself if it is a run, the newest first, unreadable runs last.
+    """Return all runs in *folder*, or *folder* itself if it is a run, the newest first, unreadable
+    runs last.
 
     Raises BadInput if *folder* is not a folder.
     """
     if not folder.is_dir():
         raise BadInput(
-            "{folder} is not a folder. Name a folder that contains runs, such as reports/out.", folder=str(folder)
+            "{folder} is not a folder. Name a folder that contains runs, such as reports/out.",
+            folder=str(folder),
         )
-    runs = [path.parent for path in (folder / FILE_NAME, *folder.glob(f"*/{FILE_NAME}")) if path.is_file()]
+    runs = [
+        path.parent
+        for path in (folder / FILE_NAME, *folder.glob(f"*/{FILE_NAME}"))
+        if path.is_file()
+    ]
     return sorted(map(_read, runs), key=lambda run: (run.when, run.folder), reverse=True)
 
 
@@ -91,7 +103,9 @@ def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -
     below = ["", *(language.text(run.verdict) for run in whole)]
     for number, (line, verdict) in enumerate(zip(lines, below, strict=True)):
         cells = [*map(Text, line)]
-        for cell, side, width in zip(cells, SIDES, widths, strict=False):  # the last column keeps its own width
+        for cell, side, width in zip(
+            cells, SIDES, widths, strict=False
+        ):  # the last column keeps its own width
             cell.align(side, width)
         console.print(Text("  ").join(cells), style="" if number else "dim", soft_wrap=True)
         _print_below(verdict, console, "dim")

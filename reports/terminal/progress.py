@@ -1,4 +1,6 @@
-"""Displays of a run's progress: a live line on a terminal, else one line per measurement (cell), or only failures."""
+"""Displays of a run's progress: a live line on a terminal, else one line per measurement (cell), or
+only failures.
+"""
 
 import sys
 import threading
@@ -46,7 +48,8 @@ def _system(system: str, names: Mapping[str, str]) -> Message:
 
 
 def cell_line(result: CellResult, names: Mapping[str, str] = MappingProxyType({})) -> Message:
-    """Return a line about a measurement (cell): block, system, runtime, then time and throughput, or why it failed.
+    """Return a line about a measurement (cell): block, system, runtime, then time and throughput,
+    or why it failed.
 
     names: as analysis.settings.service_names() returns them
     """
@@ -63,19 +66,23 @@ def cell_line(result: CellResult, names: Mapping[str, str] = MappingProxyType({}
     if not result.clients:
         return message("{cell} idle: no clients", cell=cell)
     wall_s, rate = result.wall_ns / 1e9, whole(requests_per_s(result))
-    measured = message("{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=cell, wall_s=wall_s, rate=rate)
+    measured = message(
+        "{cell} {wall_s:8.3f} s {rate:>9} requests/s", cell=cell, wall_s=wall_s, rate=rate
+    )
     if not result.params.get(RATE):
         return measured
     return message("{cell} of {due} sent", cell=measured, due=whole(rate_of(result)))
 
 
 class QuietDisplay(ExitStack):
-    """A display that is open during a run and prints a line for each cell that is not ok, and nothing else.
+    """A display that is open during a run and prints a line for each cell that is not ok, and
+    nothing else.
 
-    cells: the cells that will be measured; lines show the parameters that vary between cells of one system
+    cells: the cells that will be measured; lines show the parameters that vary between cells of one
+        system
     names: the names of systems, as analysis.settings.service_names() returns them
-    limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if unknown. None if the
-        run measures all blocks
+    limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if
+        unknown. None if the run measures all blocks
     clock: returns the current time in s
     """
 
@@ -99,16 +106,20 @@ class QuietDisplay(ExitStack):
         self._clock = clock
         self._failures = 0
         self._has_news, self._is_over = threading.Event(), False
-        self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
+        self._began: tuple[int, float] | None = (
+            None  # number of completed cells, and the time, at the start
+        )
         self._done, self._total = 0, 0
         self._due_s: float | None = None  # when the run is expected to end
-        self._telling = {system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()}
+        self._telling = {
+            system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()
+        }
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Record that a measurement (cell) starts after *done* of *total* measurements have ended.
 
-        The first *done* of a resumed run is above 0. The expected end changes only here, because measurements that
-        alternate in slices end together.
+        The first *done* of a resumed run is above 0. The expected end changes only here, because
+        measurements that alternate in slices end together.
         """
         self._done, self._total = done, total
         self._has_news.set()
@@ -145,8 +156,12 @@ class QuietDisplay(ExitStack):
         return verbatim(f"{self._done:>{len(str(self._total))}}/{self._total}")
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
-        """Return the parameters that distinguish a measurement (cell) from other measurements of the same system."""
-        return verbatim(place_in_plan(params, self._telling.get(system, ()), is_own=system in self._names))
+        """Return the parameters that distinguish a measurement (cell) from other measurements of
+        the same system.
+        """
+        return verbatim(
+            place_in_plan(params, self._telling.get(system, ()), is_own=system in self._names)
+        )
 
     def _print(self, *parts: Message) -> None:
         line = "  ".join(self._text(part) for part in parts if part)
@@ -160,7 +175,8 @@ class QuietDisplay(ExitStack):
 
 
 class PlainDisplay(QuietDisplay):
-    """A display without control codes: one line per measurement (cell), with the time left and number of failures.
+    """A display without control codes: one line per measurement (cell), with the time left and
+    number of failures.
 
     While a measurement takes long, a line every SILENT_S says so.
     """
@@ -188,7 +204,9 @@ class PlainDisplay(QuietDisplay):
                 waiting = message("still measuring: {seconds:.0f} s", seconds=silent_s)
                 self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
             else:
-                self._print(message("{starting}: {seconds:.0f} s", starting=STARTING, seconds=silent_s))
+                self._print(
+                    message("{starting}: {seconds:.0f} s", starting=STARTING, seconds=silent_s)
+                )
 
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell)."""
@@ -198,14 +216,18 @@ class PlainDisplay(QuietDisplay):
 
 
 class LiveDisplay(QuietDisplay):
-    """A display of one live line: cell, bar, throughput, time left, failures. Lines on failed cells stay above it."""
+    """A display of one live line: cell, bar, throughput, time left, failures. Lines on failed cells
+    stay above it.
+    """
 
     style = "red"
 
     def __enter__(self) -> Self:
         self._rate = NOTHING
         self._progress = Progress(  # a narrow terminal truncates the description, not the progress
-            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+            TextColumn(
+                "{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)
+            ),
             BarColumn(bar_width=BAR_WIDTH),
             RenderableColumn(self, table_column=Column(no_wrap=True)),
             console=self._console,
@@ -239,9 +261,15 @@ class LiveDisplay(QuietDisplay):
         self._advance()
 
     def _show(self, result: CellResult) -> None:
-        """Show the throughput of a completed measurement (cell), and print a line if it failed or is invalid."""
+        """Show the throughput of a completed measurement (cell), and print a line if it failed or
+        is invalid.
+        """
         super()._show(result)
-        self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
+        self._rate = (
+            verbatim(f"{whole(requests_per_s(result))}/s")
+            if result.clients and result.wall_ns
+            else NOTHING
+        )
         self._advance()
 
     def _advance(self) -> None:

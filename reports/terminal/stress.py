@@ -1,4 +1,6 @@
-"""The result of `runner.py stress` as a document: what was found, how often, and under which runtime."""
+"""The result of `runner.py stress` as a document: what was found, how often, and under which
+runtime.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,11 +19,13 @@ CHECKS: Mapping[str, Message] = {
     "body": message("an answer with the same bytes as the answer to a single client"),
     "common": message("the values that are the same in every answer to a single client"),
     "status": message(
-        "an answer with the right status; its content was not checked, because even a single client gets varying "
+        "an answer with the right status; its content was not checked, because even a single "
+        "client gets varying "
         "answers"
     ),
 }
-RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
+# n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
+RULE_OF_THREE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +61,13 @@ def answered(stress: Stress) -> dict[str, int]:
 def _crashes(one: Round) -> int:
     """Return 1 if any process crashed in a round, else 0.
 
-    Crashes of a round are not counted, because a server may restart its workers. A service that ended or broke the
-    contract during requests counts as crashed, too, because it may leave no traceback.
+    Crashes of a round are not counted, because a server may restart its workers. A service that
+    ended or broke the contract during requests counts as crashed, too, because it may leave no
+    traceback.
     """
-    has_ended = one.ready and one.valid and one.reason and not (one.answered or one.wrong or one.failures)
+    has_ended = (
+        one.ready and one.valid and one.reason and not (one.answered or one.wrong or one.failures)
+    )
     return int(bool(one.crashes or has_ended))
 
 
@@ -69,7 +76,9 @@ def _hangs(one: Round) -> int:
 
 
 def _failures(one: Round) -> int:
-    """Return the number of broken connections; 0 if a crash or hang of the service explains them."""
+    """Return the number of broken connections; 0 if a crash or hang of the service
+    explains them.
+    """
     return 0 if _crashes(one) or _hangs(one) else sum(one.failures.values())
 
 
@@ -109,7 +118,9 @@ def findings(stress: Stress) -> list[StressFinding]:
 
 
 def stress_document(stress: Stress) -> Document:
-    """Return a document: findings, rounds, tracebacks, how answers were checked, and what the test does not prove."""
+    """Return a document: findings, rounds, tracebacks, how answers were checked, and what the test
+    does not prove.
+    """
     seen = findings(stress)
     title = message("Stress test: {name} without and with the GIL", name=stress.name)
     found = Section(
@@ -123,7 +134,10 @@ def stress_document(stress: Stress) -> Document:
     checked = message("How answers were checked")
     checks = table(
         checked,
-        [col("request", lambda pair: pair[0]), col("expected answer", lambda pair: CHECKS[pair[1]])],
+        [
+            col("request", lambda pair: pair[0]),
+            col("expected answer", lambda pair: CHECKS[pair[1]]),
+        ],
         [(NOTHING, stress.checks.items())],
     )
     how = Section(key="checks", title=checked, tables=(checks,))
@@ -143,11 +157,16 @@ def verdict(stress: Stress) -> Message:
     if seen:
         kinds = listed(one.found for one in seen)
         return message(
-            "The stress test found problems, but the missing GIL may not be the cause: {kinds}.", kinds=kinds
+            "The stress test found problems, but the missing GIL may not be the cause: {kinds}.",
+            kinds=kinds,
         )
     counts = answered(stress).items()
-    each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
-    return message("Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.", counts=each)
+    each = listed(
+        message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts
+    )
+    return message(
+        "Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.", counts=each
+    )
 
 
 def _about(stress: Stress) -> Message:
@@ -159,7 +178,8 @@ def _about(stress: Stress) -> Message:
             count=stress.connections,
         )  # fmt: skip
     return message(
-        "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every {interval_us:g} us.",
+        "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every "
+        "{interval_us:g} us.",
         rounds=plural("{count} round", "{count} rounds", count=len(stress.rounds)),
         spent_s=stress.spent_s,
         connections=connections,
@@ -173,28 +193,46 @@ def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
     reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
     yield {
         "crash": message("The service crashed: {where}. {reason}", where=where, reason=reason),
-        "hang": message("Requests were not answered in time: {where}. Stacks of all threads are below.", where=where),
+        "hang": message(
+            "Requests were not answered in time: {where}. Stacks of all threads are below.",
+            where=where,
+        ),
         "wrong": message("Answers were wrong: {where}.", where=where),
         "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
-        "notice": message("The service printed warnings: {where}: {lines}", where=where, lines=lines),
-        "invalid": message("The service could not be tested under one runtime: {reason}.", reason=reason),
+        "notice": message(
+            "The service printed warnings: {where}: {lines}", where=where, lines=lines
+        ),
+        "invalid": message(
+            "The service could not be tested under one runtime: {reason}.", reason=reason
+        ),
         "silent": message("The service did not start under one runtime: {reason}", reason=reason),
     }[seen.kind]
     example = next((one.first_wrong for one in seen.rounds if one.first_wrong), None)
     if seen.kind == "wrong" and example:
-        yield message("First example: {request} was answered with {got}, but {expected} was expected.", **example)
+        yield message(
+            "First example: {request} was answered with {got}, but {expected} was expected.",
+            **example,
+        )
 
 
 def _where(seen: StressFinding, stress: Stress) -> Iterator[Message]:
-    """Yield how often a finding occurred under each runtime; for wrong answers and crashes, also out of how many."""
+    """Yield how often a finding occurred under each runtime; for wrong answers and crashes, also
+    out of how many.
+    """
     rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
     for name, count in seen.counts.items():
         yield {
             "crash": message(
-                "in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name
+                "in {count} of {total} rounds under {runtime}",
+                count=count,
+                total=rounds[name],
+                runtime=name,
             ),
             "wrong": message(
-                "{count:,} of {total:,} answers under {runtime}", count=count, total=totals[name], runtime=name
+                "{count:,} of {total:,} answers under {runtime}",
+                count=count,
+                total=totals[name],
+                runtime=name,
             ),
         }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
 
@@ -206,19 +244,26 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
         yield message(
-            "Some answers are wrong with the GIL, too, so free threading is not the only cause. If an answer depends "
-            "on other requests, declare the expected answer. Otherwise, the service is not thread-safe even with the "
+            "Some answers are wrong with the GIL, too, so free threading is not the only cause. If "
+            "an answer depends "
+            "on other requests, declare the expected answer. Otherwise, the service is not "
+            "thread-safe even with the "
             "GIL."
         )
     if wrong:
-        yield message("This test does not prove that other requests or other states of the service are unaffected.")
+        yield message(
+            "This test does not prove that other requests or other states of the service are "
+            "unaffected."
+        )
         return
     without_gil = {one.runtime for one in stress.rounds if not one.gil_enabled}
     for name, count in answered(stress).items():
         if count and name in without_gil:
             yield message(
-                "None of {total:,} answers under {runtime} was wrong. A race condition can still exist if it affects "
-                "less than {rate:.1g} of the answers to these requests (rule of three, 95 % confidence). Other "
+                "None of {total:,} answers under {runtime} was wrong. A race condition can still "
+                "exist if it affects "
+                "less than {rate:.1g} of the answers to these requests (rule of three, 95 % "
+                "confidence). Other "
                 "requests were not tested.",
                 total=count,
                 runtime=name,
@@ -242,7 +287,9 @@ def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
 
 
 def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
-    """Yield a section with the traceback of the first crash, and a section with the thread stacks of the first hang."""
+    """Yield a section with the traceback of the first crash, and a section with the thread stacks
+    of the first hang.
+    """
     titles = {
         "crash": message("Traceback of the crash"),
         "hang": message("Stacks of the threads when a request timed out"),
@@ -256,8 +303,10 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                 title=titles[one.kind],
                 sentences=(
                     message(
-                        "Python's faulthandler printed this in a stress test round that crashed or hung. If "
-                        "several rounds crashed or hung, this is the first of them; rounds without the GIL take "
+                        "Python's faulthandler printed this in a stress test round that crashed or "
+                        "hung. If "
+                        "several rounds crashed or hung, this is the first of them; rounds without "
+                        "the GIL take "
                         "precedence."
                     ),
                 ),
