@@ -75,10 +75,7 @@ def _lines(
     wanted: Sequence[str],
 ) -> Iterator[Message]:
     for name, host in spread.layout.hosts.items():
-        place = spread.connected.get(name)
-        yield message(
-            "{host}, {address}", host=name, address=place.host.address if place else host.address
-        )
+        yield message("{host}, {address}", host=name, address=host.address)
         if name in failures:
             yield message("  This host cannot be used: {reason}", reason=failures[name])
             continue

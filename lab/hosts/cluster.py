@@ -75,6 +75,8 @@ class HostCluster(CellPlaces):
         hosts = self.layout.used
         reasons = dict(zip(hosts, self._pool.map(self._connected, hosts.values()), strict=True))
         self.connected = {name: self.connected[name] for name in hosts if name in self.connected}
+        known = {name: place.host for name, place in self.connected.items()}  # with their addresses
+        self.layout = replace(self.layout, hosts={**self.layout.hosts, **known})
         return {name: reason for name, reason in reasons.items() if reason}
 
     @property

@@ -86,7 +86,7 @@ def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_ru
     system = file.replace("    return ThreadService(", f"{line}    return ThreadService(")
     (tmp_path / "systems" / "s5_thread.py").write_text(system)
     cell = tmp_path / "core" / "cell.py"
-    cell.write_text(re.sub(r"(    payload_bytes: .*\n)", rf"\g<1>{declaration}", cell.read_text()))
+    cell.write_text(re.sub(r"(    payload_bytes: )", rf"{declaration}\g<1>", cell.read_text()))
     (words,) = [words for words in ours(page) if NEW_FLAG in words]
     runtime = ["--runtime", str(any_runtime.name)]
     planned = python(tmp_path, "runner.py", *words, *runtime, "--json")
