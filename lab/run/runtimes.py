@@ -11,7 +11,7 @@ from typing import Any
 
 from core.messages import Json, message
 from core.method import ORCHESTRATOR, SAME, Method
-from core.runtime import NATIVE, RuntimeFacts, RuntimeName, facts
+from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import OF_SYSTEM, Command, UserService
@@ -27,7 +27,6 @@ from lab.native import programs
 from lab.native.wheels import wheel
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
-from record.decode import decoded
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
 NATIVE_NAME = RuntimeName(NATIVE)
@@ -117,10 +116,9 @@ class Runtime:
             if isinstance(path, Path)
         }
         named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        return decoded(
-            {**named, **self.interpreter.facts, **self.name.promises, "packages": packages},
-            RuntimeFacts,
-        )
+        known = {**self.interpreter.facts, **self.name.promises}
+        flags = Flags(**known.pop("flags", {}))
+        return RuntimeFacts(**{**named, **known, "flags": flags, "packages": packages})
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with

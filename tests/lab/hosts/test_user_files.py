@@ -108,8 +108,8 @@ def test_a_system_in_a_users_own_file_runs_there_with_its_folder(
     spread: HostCluster, bench: Bench, any_runtime: Runtime, short_folder: Path
 ) -> None:
     (short_folder / "mine.py").write_text(
-        "from dataclasses import replace\nimport beside\nfrom systems.s4_pool import SYSTEM as POOL\n"
-        "SYSTEM = replace(POOL, number='', name=beside.NAME)\n"
+        "from dataclasses import replace\nimport beside\nfrom systems.numbered_systems import SYSTEMS\n"
+        "SYSTEM = replace(SYSTEMS[3], number='', name=beside.NAME)\n"
     )
     (short_folder / "beside.py").write_text("NAME = 'mine'")
     system = load_system(short_folder / "mine.py")
