@@ -87,7 +87,8 @@ def contests(
     """Return a ranking (contest) of systems for each setting at which they were measured.
 
     A setting is here a combination of values of the parameters that vary and that all rows of the
-    same kind have. rows:      rows without figures take no part
+    same kind have.
+    rows:      rows without figures take no part
     reference: shares refer to the fastest of these systems; to the fastest of all systems if none
         is given
     kind:      returns the kind of a row; only rows of the same kind are ranked together

@@ -38,7 +38,8 @@ def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
     """Return the two-sided p value of a sign-flip test of the hypothesis that both arms are alike.
 
     p is the probability that random signs give a sum as far from 0 as the observed sum of clipped()
-    values. per_block: log-ratios, shape (blocks,)
+    values.
+    per_block: log-ratios, shape (blocks,)
     seed:      seed of the random signs, which are used above 32 blocks; up to 32 blocks, p is exact
     The test is valid if both signs of a block are equally likely, given the other blocks. p is
     never below 2 ** (1 - blocks): 3 blocks cannot give less than 0.25.
@@ -122,7 +123,8 @@ def holm(ps: Sequence[float], share: float = 1.0) -> tuple[float, ...]:
     the level.
 
     If all hypotheses with an adjusted p of at most a are rejected, the probability of any false
-    rejection is at most a. Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1,
+    rejection is at most a.
+    Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1,
     and none may be below an earlier one.
     """
     order = sorted(range(len(ps)), key=ps.__getitem__)

@@ -95,7 +95,8 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     The estimate is the median of the means of all pairs, including each value with itself. The
     interval holds the values that Wilcoxon's signed-rank test does not reject; it is exact if
     values are distributed symmetrically. Fewer than 6 blocks give the median, and 3 to 5 blocks
-    minimum and maximum. Source: Hodges and Lehmann (1963); Tukey (1949) for the interval;
+    minimum and maximum.
+    Source: Hodges and Lehmann (1963); Tukey (1949) for the interval;
     docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))

@@ -18,7 +18,8 @@ def start_of(rates: Floats) -> tuple[int, float]:
     rates: answers per time slice, shape (cells, slices)
     The start ends where the standard error of the remaining mean is smallest (MSER), within the
     first half. It counts if the sign-flip p of the cells' losses is at most 1 % and they lose 1 %
-    or more; else the result is (0, 0.0). Source: White (1997), "An effective truncation heuristic
+    or more; else the result is (0, 0.0).
+    Source: White (1997), "An effective truncation heuristic
     for bias reduction in simulation output".
     """
     count = rates.shape[1]

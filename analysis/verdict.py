@@ -210,7 +210,8 @@ def blocks_needed(evidence: Evidence) -> int | None:
 
     The estimate assumes the observed effect and standard deviation: (deviation * quantiles /
     distance)**2 blocks. The distance is that from 1, at the family's significance level, or that
-    from the end of the margin. Source: sample size of a paired test; docs/statistics.md.
+    from the end of the margin.
+    Source: sample size of a paired test; docs/statistics.md.
     """
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:

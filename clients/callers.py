@@ -138,7 +138,8 @@ def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
     socket.
 
     The object keeps its connection. Only if a system reads REUSE_CLIENT and it is false, each
-    request opens a new one. channel: opens a connection
+    request opens a new one.
+    channel: opens a connection
     """
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:

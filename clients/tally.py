@@ -101,7 +101,8 @@ class Tally:
     """The counts of the requests on one connection, or of one client to one service.
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them
-    up afterwards. slowest: how many of the slowest requests to keep
+    up afterwards.
+    slowest: how many of the slowest requests to keep
     last_ns:  when the last request was answered; for a slice without a counted request: since when
               there could be one
     own_ns:   for a slice: the time before each counted request in which no other was under way

@@ -166,7 +166,8 @@ def _make_room(threads: int) -> None:
 
     If there are more threads than ever before, a free-threaded CPython stops the world to allocate
     more room. Such a pause waits for every thread whose extension does not detach from the
-    interpreter during I/O. Source: CPython 3.14, Python/qsbr.c.
+    interpreter during I/O.
+    Source: CPython 3.14, Python/qsbr.c.
     """
     gate = threading.Event()
     waiting = [threading.Thread(target=gate.wait, daemon=True) for _ in range(threads)]

@@ -44,7 +44,8 @@ def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
     ends.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises
-    BadInput. note: prints a message, given as its text and arguments
+    BadInput.
+    note: prints a message, given as its text and arguments
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):

@@ -119,7 +119,8 @@ def parse_release(word: str) -> int | Slice | None:
     """Parse a command that starts a client's requests.
 
     Return the time for `go` (this host's monotonic clock; 0 means now), a Slice for `slice`, None
-    for another command. Raises ValueError if an argument of the command is not a number.
+    for another command.
+    Raises ValueError if an argument of the command is not a number.
     """
     name, *numbers = word.split(" ")
     if name == "slice":

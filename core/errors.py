@@ -9,7 +9,8 @@ class GilscopeError(Exception):
     """Base class of errors that name the problem, the value seen and the fix.
 
     BadInput("{value} is not a port (1-65535).", value=70000) gives a msgid with its arguments; a
-    message works, too. exit_status: the status with which runner.py exits after this error
+    message works, too.
+    exit_status: the status with which runner.py exits after this error
     """
 
     exit_status = 1

@@ -4,7 +4,8 @@ recorded value.
 Each value below 2**(SUB_BITS+1) has its own bucket. Above that, every power of two is divided into
 2**SUB_BITS equal buckets, so the width of a bucket is at most 1/128 = 0.78 % of its lower bound.
 Quantiles report a bucket's midpoint, which is within RELATIVE_ERROR = 0.4 % of the exact
-nearest-rank value. min, max and mean are exact. Source of the layout: HdrHistogram (G. Tene),
+nearest-rank value. min, max and mean are exact.
+Source of the layout: HdrHistogram (G. Tene),
 log-linear buckets.
 """
 

@@ -187,7 +187,8 @@ class System:
     service, caller, message, client: functions, or their names as "module:function", which loaded()
         imports
     service(cell, service_id, folder): returns the listening service; Unix sockets are made in
-    folder command: in place of *service*: a command that starts a server, with the placeholders of
+    folder
+    command: in place of *service*: a command that starts a server, with the placeholders of
         a user's command. It runs under the measured runtime, in the folder of the user's file that
         declares the system, else in gilscope's
     encode(request): returns the bytes of the client's request with that number: 0, 1, ...

@@ -2,7 +2,8 @@
 
 The reaper process makes a private folder, and removes it even if the orchestrator is killed. The
 kernel frees a lock when its process ends, and no lock file remains. On a network file system, other
-machines may not see the lock. Source: flock(2).
+machines may not see the lock.
+Source: flock(2).
 """
 
 import errno
@@ -33,8 +34,10 @@ class PrivateFolder:
     orchestrator is killed.
 
     The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends
-    both. leftovers: further paths that the reaper removes: files, and folders that are empty by
-    then Raises BadInput if no file or no process can be made.
+    both.
+    leftovers: further paths that the reaper removes: files, and folders that are empty by
+    then
+    Raises BadInput if no file or no process can be made.
     """
 
     def __init__(self, leftovers: Sequence[Path] = ()) -> None:

@@ -6,7 +6,8 @@ watch, and the sockets for which it waits. It serves them in batches. A balancer
 between loops. With `leader`, one loop has all sockets and the other workers wait; with `owned`, all
 loops share them. If one handler blocks a loop for longer than BLOCKED_AFTER_S, the loop's other
 sockets move to a free loop, so that a long handler delays only its own request. While handlers are
-long, all loops serve. Source: D. Schmidt et al., Leader/Followers, PLoP 2000;
+long, all loops serve.
+Source: D. Schmidt et al., Leader/Followers, PLoP 2000;
 docs/decisions/021-dispatch.md.
 """
 

@@ -68,7 +68,8 @@ class PlanWorker:
         No request starts after *until_ns*, but each request is awaited. If the schedule has fixed
         times, a request starts when it is due. After GIVE_UP_AFTER failures in a row, the remaining
         requests are not sent. After one timeout, nothing is sent in later calls, either: each
-        counts the timeout again. counts_from_ns: of the requests that start before this time, only
+        counts the timeout again.
+        counts_from_ns: of the requests that start before this time, only
             errors count. uncounted says how many there were
         """
         failures, self.uncounted, now_ns = 0, 0, perf_counter_ns()

@@ -18,7 +18,8 @@ in memory, as the FAQ advises.
 Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/faq.html
 
 Uvicorn with `uvicorn[standard]` has one event loop (uvloop) and httptools, which `auto` selects if
-they are installed. Source: uvicorn.dev/settings/
+they are installed.
+Source: uvicorn.dev/settings/
 
 Waitress has one main loop that reads and writes, and threads that run the application.
 Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html

@@ -3,7 +3,8 @@
 It has a thread for each connection, and HTTP/1.1 keeps connections open. Its documentation asks for
 protocol_version, a Content-Length in every answer and daemon_threads. wfile is buffered and Nagle's
 algorithm is off, so that an answer is one packet. Otherwise each answer would wait 40 ms for a
-delayed ACK. Source: docs.python.org/3/library/http.server.html
+delayed ACK.
+Source: docs.python.org/3/library/http.server.html
 """
 
 import sys

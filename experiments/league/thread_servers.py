@@ -2,7 +2,8 @@
 
 `socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as in
 "Asynchronous Mixins" of the documentation. daemon_threads is on, so that an idle connection does
-not delay the end of the process. Source: docs.python.org/3/library/socketserver.html
+not delay the end of the process.
+Source: docs.python.org/3/library/socketserver.html
 """
 
 import threading

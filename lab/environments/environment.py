@@ -122,7 +122,8 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
 
     No process is started for an environment that exists. No run removes it while this process
     lives. If several runs create the same environment at once, all of them use the one that is
-    ready first. note: prints every few seconds what is being installed
+    ready first.
+    note: prints every few seconds what is being installed
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment
     cannot be created.
     """
@@ -156,7 +157,8 @@ def requirements_file(
 
     The path is *user_file* itself (or "") if no package is missing there, or else a new file beside
     the environments. The path is "" if there are no requirements. Raises BadInput and
-    EnvironmentFailed. source: the name of the file from which the packages are, if there is no
+    EnvironmentFailed.
+    source: the name of the file from which the packages are, if there is no
     *user_file*; errors name it
     """
     requirements = read(Path(user_file)) if user_file else Requirements()

@@ -269,7 +269,8 @@ def run_build(
     """Run a command that builds a wheel or a program in *folder*, and return its output.
 
     The command inherits *lock* (lab.folders). If this process is killed, the next builder waits
-    until the command ends. Raises subprocess.TimeoutExpired, and OSError if the command cannot be
+    until the command ends.
+    Raises subprocess.TimeoutExpired, and OSError if the command cannot be
     started.
     """
     return run(

@@ -4,7 +4,8 @@ core/inside/stacks_sampler.py.
 A sample holds one thread's stack and state. The states are: running, ready but without a CPU core,
 waiting for the GIL, for a lock or for I/O, and idle, which means parked until there is work. Shares
 are shares of the threads' time at work, which is all samples except the idle ones. This module does
-no I/O. Format: https://github.com/brendangregg/FlameGraph
+no I/O.
+Format: https://github.com/brendangregg/FlameGraph
 """
 
 import re

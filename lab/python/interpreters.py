@@ -96,7 +96,8 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     names:  runtimes; the keys of the result are their binaries: '3.14t+gil' becomes '3.14t'
     chosen: paths that the caller requires, by binary
     If a plan measures a version with its JIT on and off, both use the same interpreter, so that
-    only the JIT differs. Raises BadInput if a name is not a runtime, and if a chosen path does not
+    only the JIT differs.
+    Raises BadInput if a name is not a runtime, and if a chosen path does not
     have the version and build of its name.
     """
     given: dict[str, Interpreter] = {

@@ -157,7 +157,8 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
     """Raise ChildFailed if the times that a client reports are outside of its time window.
 
     This includes its slow requests, which must also name an existing service, and its answers by
-    time. window: from the client's release to its result line, on the monotonic clock of its host
+    time.
+    window: from the client's release to its result line, on the monotonic clock of its host
     services: the number of services
     """
     result, latest_ns = client.result, window.end_ns + CLOCK_SLACK_NS
@@ -244,7 +245,8 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
     """Raise ChildFailed if a service got no request although all requests were answered.
 
     Then another process answered in its place, such as a second service that shares its port by
-    SO_REUSEPORT. Not checked: fewer connections than services, too few requests to reach all
+    SO_REUSEPORT.
+    Not checked: fewer connections than services, too few requests to reach all
     services, services that do not count.
     """
     answered = sum(client["answered"] for client in clients)

@@ -71,7 +71,8 @@ def measure_in_slices(
     requests take too long for slices, each arm has one slice. If longer requests turn up than the
     slices were made for, or no request is answered in them, the arms that did not fail otherwise
     are measured again with longer slices. Clients that cannot send in slices send as the method
-    says. Raises NotEnoughMemory if the arms do not all fit into memory.
+    says.
+    Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
     is_native = method.client_runtime == NATIVE

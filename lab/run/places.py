@@ -37,7 +37,8 @@ class CellPlaces:
     """The hosts on which the children of a cell run.
 
     In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster
-    has several hosts. connected: the hosts by name
+    has several hosts.
+    connected: the hosts by name
     groups: control groups of the services
     """
 
@@ -117,7 +118,8 @@ class CellPlaces:
         Raises ChildFailed.
 
         On one machine they are released one after another without a pause; for a slice, at a common
-        start time. part: the slice in which they send; None to send as the method says
+        start time.
+        part: the slice in which they send; None to send as the method says
         """
         released_ns, word = perf_counter_ns(), "go"
         if part:

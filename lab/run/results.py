@@ -133,7 +133,8 @@ def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[
     By Little's law, throughput x mean cycle / connections is 1 within LITTLE, where a cycle is the
     latency of a request and the client's own time per request. Of requests that reach over the ends
     of the windows, their time in the windows counts. So the law holds if the clients count every
-    request once, and all the time between requests. clients: the checked results of the clients
+    request once, and all the time between requests.
+    clients: the checked results of the clients
     windows: the times in which requests counted
     """
     total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)

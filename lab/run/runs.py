@@ -210,7 +210,8 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
     folder if needed.
 
     Yields the sandbox. It is made before the folder, because its reaper removes partial files of a
-    killed process. Raises BadInput if the folder cannot be written, or if another process has
+    killed process.
+    Raises BadInput if the folder cannot be written, or if another process has
     locked it.
     """
     with Sandbox(leftovers(folder)) as sandbox:

@@ -312,7 +312,8 @@ def start_command(own: Json, cell: Json) -> ServiceCommand:
     """Start the command, wait until it answers, and return it. Raises CommandFailed.
 
     If another process has taken the chosen port, the command is started again with another port, up
-    to STARTS times. cell: the child's first line, with service_id, folder, params, and the
+    to STARTS times.
+    cell: the child's first line, with service_id, folder, params, and the
     variables of parts inside the service
     """
     until, address = monotonic() + own["start_deadline_s"], ""

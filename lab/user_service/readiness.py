@@ -67,7 +67,8 @@ def one_request(first_line: Json) -> Callable[[str, float], Message]:
     """Return a function that sends one request to a system's service, as its clients do.
 
     The function returns what the service at an address fails to do in a number of seconds; NOTHING
-    if it answers. first_line: the first line of the service's child
+    if it answers.
+    first_line: the first line of the service's child
     """
     system = system_of(first_line)
     cell = replace(Cell.from_json(first_line), num_requests_per_client=1, rate=0)

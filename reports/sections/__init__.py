@@ -1,9 +1,9 @@
 """Find the modules that each build one section of a report.
 
 They are the modules of this package, and the file topic.py of each experiment that has one. Such a
-    module has PLACE: int                            its position in a report; smaller numbers come
-    first section(view: View) -> Section        the facts of the run on one topic; empty if there
-    are none
+module has
+    PLACE: int                            its position in a report; smaller numbers come first
+    section(view: View) -> Section        the facts of the run on one topic; empty if there are none
 A section of one experiment also has
     VIEW: str                             the view of that experiment's plan
 A section that a search for the capacity shows, too, also has
