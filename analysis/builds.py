@@ -5,7 +5,7 @@ builds differ.
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.cells import grouped
+from analysis.cell_index import grouped
 from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
 from core.runtime import Flags, RuntimeFacts
 

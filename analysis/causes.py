@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from analysis.formats import percent
-from analysis.hosts import cores_of
+from analysis.host_facts import cores_of
 from analysis.metrics import cpu_ns
 from analysis.open_loop import is_open
 from analysis.stats import effect
 from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
-from record.run import Run
+from record.saved_run import Run
 
 LEAST_GAIN = 0.03
 LEAST_BUSY = 0.01

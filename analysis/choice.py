@@ -4,7 +4,7 @@ it.
 The candidates are halved until one is left. A setting may be chosen only because it was lucky, so
 the measurements that choose a setting never judge it. In a run of blocks, even-numbered blocks
 choose and odd-numbered blocks judge. A search for the capacity chooses with probes of their own
-(analysis/capacity.py).
+(analysis/capacity_search.py).
 """
 
 import json
@@ -15,8 +15,8 @@ from operator import itemgetter
 from statistics import median
 from typing import Generic, TypeVar
 
-from analysis.cells import Row, grouped, runtimes
-from analysis.comparisons import BEST, Comparison, compared_pairs
+from analysis.cell_index import Row, grouped, runtimes
+from analysis.comparing import BEST, Comparison, compared_pairs
 from analysis.gates import checked_ratio, failed_gate
 from analysis.open_loop import is_open
 from analysis.pairs import SIDES, Pair, pairs, times_ns
@@ -26,7 +26,7 @@ from analysis.stats import FEWEST_FOR_RANGE, Estimate
 from analysis.steps import steps_to_the_last
 from core.messages import Message
 from core.runtime import NATIVE, RuntimeName
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 FEWEST_BLOCKS = 2 * FEWEST_FOR_RANGE - 1  # so that enough odd-numbered blocks judge

@@ -7,7 +7,7 @@ from math import inf
 from operator import attrgetter
 from statistics import median
 
-from analysis.cells import grouped
+from analysis.cell_index import grouped
 from analysis.formats import whole
 from analysis.metrics import cpu_ns, median_of, replaced, requests_per_connection
 from analysis.open_loop import is_open
@@ -15,7 +15,7 @@ from analysis.others import MOST_BUSY, others
 from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message
 from core.request_plan import Request, RequestPlan
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
 ABOUT_ONE = 1.5

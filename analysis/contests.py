@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from analysis.cells import Row, grouped
+from analysis.cell_index import Row, grouped
 from analysis.gates import checked_ratio
 from analysis.settings import value_text, varying
 from analysis.stats import Estimate

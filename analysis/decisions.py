@@ -5,12 +5,12 @@ run.
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from analysis.comparisons import DECIDED, SHORT, Comparison, answering, compare
+from analysis.comparing import DECIDED, SHORT, Comparison, answering, compare
+from analysis.judging import MOST_DOZENS, slower_beyond
 from analysis.significance import SHARES, fewest_blocks_anytime
-from analysis.verdict import MOST_DOZENS, slower_beyond
 from record.comparison import Verdict
-from record.plan import Until
-from record.run import Run
+from record.saved_plan import Until
+from record.saved_run import Run
 
 
 def is_enough(run: Run, until: Until, spent_ns: int) -> bool:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.judging import judge_family
 from analysis.metrics import METRICS
 from analysis.pairs import Pair
 from analysis.stats import Estimate, Floats, effect
-from analysis.verdict import judge_family
 from record.comparison import AllFactors, Factors, JudgedRatio, RatioInterval
-from record.run import CellResult
+from record.saved_run import CellResult
 
 PERCENTILES = {metric.percentile: metric.read for metric in METRICS.values() if metric.percentile}
 SIDES = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}

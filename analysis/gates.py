@@ -7,15 +7,15 @@ from math import ceil
 from operator import attrgetter
 from statistics import median
 
-from analysis.cells import grouped, reasons, request_ns
-from analysis.hosts import cores_of
+from analysis.cell_index import grouped, reasons, request_ns
+from analysis.host_facts import cores_of
 from analysis.metrics import cpu_ns, median_of
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.messages import AND, NOTHING, Message, listed, message
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
-from record.run import DISTURBANCES, CellResult, Run
+from record.saved_run import DISTURBANCES, CellResult, Run
 
 LEAST_TIMED_NS = (
     2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md

@@ -9,7 +9,7 @@ from math import inf
 from statistics import median
 from typing import Any
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from analysis.details import whole_slices
 from analysis.metrics import cpu_ns
 from analysis.unsteady_start import start_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from record.run import Run
+from record.saved_run import Run
 
 Profile = Mapping[str, Any]
 

@@ -25,7 +25,7 @@ from analysis.formats import (
 )
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
-from record.run import CellResult
+from record.saved_run import CellResult
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by key; None if unknown

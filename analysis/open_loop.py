@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from core.messages import Message, message
 
 NOTABLE = 0.001

@@ -15,7 +15,7 @@ from typing import Literal
 from analysis.formats import SMALL, microseconds, percent, whole_percent
 from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, verbatim
 from record.cell_parts import OtherProcesses as Seen
-from record.run import CellResult
+from record.saved_run import CellResult
 
 MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so

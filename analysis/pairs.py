@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from analysis.cells import Cells as CellIndex
-from analysis.cells import grouped, request_ns, runtimes
+from analysis.cell_index import Cells as CellIndex
+from analysis.cell_index import grouped, request_ns, runtimes
 from analysis.gates import gate, mixed, state_gate
 from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, load
@@ -23,7 +23,7 @@ from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from core.sweeps import Sweep, sweeps, swept_names, varying_names
 from record.comparison import OVER_ALL, setting_key
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 
 SIDES = ("denominator", "numerator")
 NONE_PASSED = message("no setting passed its validity checks")

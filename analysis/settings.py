@@ -5,7 +5,7 @@ same system.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from analysis.cells import Row, Series, by_system
+from analysis.cell_index import Row, Series, by_system
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.user_service import UserService

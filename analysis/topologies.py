@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median_low
 
 from core.messages import Message, message
-from record.run import CellResult
+from record.saved_run import CellResult
 
 FEWEST_BLOCKS = 2
 Shape = tuple[int, int]  # number of processes, and threads per process

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from core.errors import ChildFailed
 from lab.places import REPOSITORY
-from record.run import Run
 from record.run_file import load
+from record.saved_run import Run
 
 RUNNER = (sys.executable, str(REPOSITORY / "runner.py"))
 Item = TypeVar("Item")

@@ -17,8 +17,8 @@ from benchmarks.bench import options
 from core.errors import BadInput
 from core.runtime import RuntimeFacts
 from lab.places import REPOSITORY
-from record.run import CellResult, Run
 from record.run_file import RunFile, load
+from record.saved_run import CellResult, Run
 from reports.command_lines import command_line
 
 TABLE = "table.csv"

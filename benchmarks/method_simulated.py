@@ -14,6 +14,7 @@ from statistics import mean
 import numpy as np
 
 from analysis.gates import LEAST_TIMED_NS
+from analysis.judging import judge_family, judge_runs, slower_beyond
 from analysis.significance import (
     ALPHA,
     ENOUGH,
@@ -26,7 +27,6 @@ from analysis.significance import (
     sign_flip_p,
 )
 from analysis.stats import Floats, log_ratios, totals, unpaired_effect
-from analysis.verdict import judge_family, judge_runs, slower_beyond
 from benchmarks.bench import options, print_table
 from config.orders import block_order
 from record.comparison import Verdict

@@ -19,7 +19,7 @@ from benchmarks.bench import options, print_table, run_of
 from core.runtime import RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
-from record.run import Run
+from record.saved_run import Run
 
 PARTS = """
 import json, timeit

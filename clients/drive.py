@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from clients.call_tally import ANSWER_LIMIT_S, CallTally, OwnProtocol, OwnTally
 from clients.callers import cached_caller
 from clients.channel import CallFailed, StreamChannel
+from clients.quotas import GIVE_UP_AFTER, numbers
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
 from clients.tally import shared, time_at_edges
-from clients.workers import GIVE_UP_AFTER, numbers
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method

@@ -11,7 +11,7 @@ from config.plan_options import JSON
 from core.errors import BadInput
 from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, plural
 from core.runtime import RuntimeName
-from lab.gil.audit import PackageFinding, audit, read_requirements, to_document
+from lab.gil.package_audit import PackageFinding, audit, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 

@@ -10,7 +10,6 @@ from typing import Any
 from commands.output import output
 from config.flags import plan_from, value_of
 from config.options import Flags
-from config.plan import Plan
 from config.plan_options import (
     BLOCKS,
     CLIENTS,
@@ -22,6 +21,7 @@ from config.plan_options import (
     RESUME,
     UNTIL,
 )
+from config.run_plan import Plan
 from core.errors import BadInput
 from core.messages import AND, NOTHING, listed, message
 from core.method import ORCHESTRATOR, SAME
@@ -33,7 +33,7 @@ from lab.hosts.cluster import HostCluster
 from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
-from lab.run.runtimes import AnyRuntime, Runtime, usable
+from lab.run.measured_runtimes import AnyRuntime, Runtime, usable
 from lab.user_service.command import unknown_variables
 
 Missing = dict[str, Any]

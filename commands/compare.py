@@ -16,7 +16,7 @@ from lab.run.runs import titles
 from record.run_file import load
 
 if TYPE_CHECKING:
-    from reports.compare.runs import Compared
+    from reports.compare.compared_runs import Compared
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
@@ -38,8 +38,8 @@ def main(arguments: Sequence[str]) -> int:
     The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if
     that is unclear.
     """
+    from reports.compare.compared_runs import compare_runs
     from reports.compare.members import members
-    from reports.compare.runs import compare_runs
     from reports.view import View
 
     parser = output.parser("compare", arguments)
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _show(compared: "Compared", flags: Flags) -> None:
     from reports.compare.ci import add_summary, annotations
-    from reports.compare.runs import document
+    from reports.compare.compared_runs import document
     from reports.exports import written
     from reports.render.console import terminal
     from reports.render.html import page

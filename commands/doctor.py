@@ -9,7 +9,7 @@ from config.plan_options import JSON
 from core.messages import NOTHING, Message, message
 from core.system import NATIVE_CLIENT
 from lab.machine import quiet
-from lab.machine.doctor import Finding, judge_machine
+from lab.machine.machine_rules import Finding, judge_machine
 from lab.native import programs
 
 if TYPE_CHECKING:

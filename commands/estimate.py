@@ -5,15 +5,15 @@ from math import ceil
 
 from analysis.formats import duration
 from config.options import Flags
-from config.plan import Plan
 from config.plan_options import MAX_BLOCKS
+from config.run_plan import Plan
 from core.cell import Cell
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.runtime import RuntimeFacts
-from lab.run.bench import identity
+from lab.run.measurement_context import identity
 from lab.run.probes import search_s
-from record.plan import Machine, Until
-from record.run import CellResult, Run
+from record.saved_plan import Machine, Until
+from record.saved_run import CellResult, Run
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from commands.output import output
-from config import hosts
+from config import host_options as hosts
 from config.flags import value_of
 from config.options import Flags, Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.errors import BadInput
-from core.hosts import Layout
+from core.layout import Layout
 from core.messages import Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.cluster import HostCluster
-from lab.machine.doctor import judge_machine
+from lab.machine.machine_rules import judge_machine
 
 INSTALL = Option("--install", "Install missing runtimes on the hosts with uv.")
 

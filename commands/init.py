@@ -9,15 +9,15 @@ from typing import Any
 
 from commands.output import output, short
 from commands.project import accepted, complete_from_project, expect_python
-from config.beside import PREPARE, WITH
 from config.flags import add_service_flags, value_of
 from config.options import Flags, Option, given_flags
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
+from config.sidecar_options import PREPARE, WITH
 from config.text_yaml import yaml_lines
-from config.user_service.flags import service_from
-from config.user_service.options import KEYS
-from config.user_service.plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_service_plan
 from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
+from config.user_service.service_flags import service_from
+from config.user_service.service_options import KEYS
+from config.user_service.service_plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_service_plan
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.languages import ENGLISH, Language

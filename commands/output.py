@@ -9,7 +9,7 @@ from pathlib import Path
 import commands
 from config.flags import Parser
 from config.plan_options import LANG
-from config.user_service.options import masked_arguments, secrets_in_arguments
+from config.user_service.service_options import masked_arguments, secrets_in_arguments
 from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message, message
 from core.program import PROGRAM

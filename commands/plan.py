@@ -9,8 +9,8 @@ from commands.estimate import cell_seconds, no_verdict, run_time, search_time, w
 from commands.output import output
 from commands.project import complete_from_project
 from config import flags
-from config.plan import Plan
 from config.plan_options import JSON
+from config.run_plan import Plan
 from core.cell import Cell
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host

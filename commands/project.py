@@ -11,15 +11,15 @@ from typing import Any
 
 from commands.chosen import expect_search
 from commands.estimate import no_verdict
-from config.beside import PLACES, WITH
 from config.flags import plan_from, value_of
 from config.load import load_experiment
 from config.options import Flags, parsed
-from config.plan import Plan
 from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
-from config.user_service.flags import service_from
-from config.user_service.options import ENVIRONMENT, EXTRA, GROUP, IGNORE_PYTHON
+from config.run_plan import Plan
+from config.sidecar_options import PLACES, WITH
 from config.user_service.servers import SERVERS, USUAL, WSGI
+from config.user_service.service_flags import service_from
+from config.user_service.service_options import ENVIRONMENT, EXTRA, GROUP, IGNORE_PYTHON
 from core.errors import BadInput
 from core.messages import AND, NOTHING, Message, Value, chained, listed, message
 from core.method import cores_usable
@@ -30,7 +30,7 @@ from lab.environments.environment import EnvironmentFailed, installed_packages, 
 from lab.project import packages
 from lab.project.application import inspect_application
 from lab.python import interpreters
-from lab.run.runtimes import Runtime, present
+from lab.run.measured_runtimes import Runtime, present
 
 PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
 UNTIL_DECIDED = "verdict,3min"

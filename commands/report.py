@@ -13,8 +13,8 @@ from core.messages import NOTHING, Message
 from core.program import RUNS
 from lab.folders import PrivateFolder
 from lab.run.runs import expect_no_foreign_files, leftovers, titles
-from record.run import Run
 from record.run_file import keep_comparisons, load
+from record.saved_run import Run
 from reports.exports import IN_FOLDER, PAGE
 
 if TYPE_CHECKING:

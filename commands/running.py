@@ -16,8 +16,8 @@ from config import flags
 from config import plan_options as options
 from config.load import load_plan
 from config.options import Flags, Given, given_flags
-from config.plan import Plan
-from config.user_service import flags as service_flags
+from config.run_plan import Plan
+from config.user_service import service_flags
 from core.errors import BadInput
 from core.messages import SENTENCES, chained, plural
 from core.method import cores_usable
@@ -25,11 +25,11 @@ from core.program import PROGRAM, SCRIPT
 from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.profile.locks import OBSTACLES
-from lab.run.beside import standing
+from lab.profile.lock_watcher import OBSTACLES
+from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.groups import values_apart
-from lab.run.limits import require_limits
+from lab.run.running_sidecars import standing
 from lab.run.runs import (
     Order,
     check_same_runtimes,
@@ -43,8 +43,8 @@ from lab.run.runs import (
     run_folder,
     run_lock,
 )
-from record.plan import Until
-from record.run import Run
+from record.saved_plan import Until
+from record.saved_run import Run
 from reports.exports import IN_FOLDER
 
 

@@ -11,7 +11,7 @@ from config.plan_options import DEFAULT_RUNTIMES, INTERPRETERS, JSON, RUNTIMES
 from core.messages import Message, listed, message
 from core.runtime import Flags, RuntimeFacts
 from lab.python import interpreters
-from lab.run.runtimes import AnyRuntime, Runtime
+from lab.run.measured_runtimes import AnyRuntime, Runtime
 from record.run_file import plain
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from commands.chosen import find_runtimes
 from commands.output import output
 from config import flags
-from config.hosts import expect_no_hosts
+from config.host_options import expect_no_hosts
 from core.errors import BadInput
 from lab.folders import Sandbox
-from lab.run.bench import Bench
-from lab.run.beside import standing
 from lab.run.cell_run import CellRun
+from lab.run.measurement_context import Bench
+from lab.run.running_sidecars import standing
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from core.messages import message
 from core.runtime import RuntimeName
 from lab.python import interpreters
 from lab.run.feasible import prepare
-from lab.run.runtimes import present
+from lab.run.measured_runtimes import present
 
 SETUP_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t")))
 

@@ -14,21 +14,21 @@ from commands.chosen import choose_runtimes, without_absent
 from commands.output import output, short
 from commands.project import complete_from_project
 from config import flags
-from config.beside import PREPARE, WITH
-from config.hosts import expect_no_hosts
+from config.host_options import expect_no_hosts
 from config.options import Option, parse_length
-from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, INTERPRETERS, JSON, OUT, QUIET
+from config.run_plan import Plan
+from config.sidecar_options import PREPARE, WITH
 from core.errors import BadInput
 from core.files import put
 from core.method import ORCHESTRATOR
 from core.runtime import GIL, NATIVE, RuntimeName
-from core.stress import Stress
+from core.stress_results import Stress
 from core.user_service import only_native
-from lab.run.bench import Bench
-from lab.run.beside import standing
+from lab.run.control_groups import require_limits
 from lab.run.feasible import preflight
-from lab.run.limits import require_limits
+from lab.run.measurement_context import Bench
+from lab.run.running_sidecars import standing
 from lab.run.runs import run_folder, run_lock
 from reports.exports import STRESS, STRESS_PAGE, STRESS_TEXT, written
 
@@ -149,10 +149,10 @@ def run_stress(
 
     Return the results, the report as text, and the exit status: 1 if a problem was found, else 0.
     """
-    from lab.run.stress import SWITCH_INTERVAL_S, carry_out
+    from lab.run.stress_rounds import SWITCH_INTERVAL_S, carry_out
     from reports.render.html import page
     from reports.render.markdown import markdown
-    from reports.terminal.stress import findings, stress_document
+    from reports.terminal.stress_report import findings, stress_document
 
     entries = plan.entries()
     stress = Stress(

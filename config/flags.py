@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config import hosts
+from config import host_options as hosts
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Flags, Given, Option, given_flags, parsed_flags
-from config.plan import Plan, PlanRow, Values, find_systems, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
-from config.user_service.flags import plan_from_service_flags
-from config.user_service.options import OPTIONS
+from config.run_plan import Plan, PlanRow, Values, find_systems, parse_values
+from config.user_service.service_flags import plan_from_service_flags
+from config.user_service.service_options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language

@@ -8,14 +8,14 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from config import hosts
-from config.hosts import layout_with
+from config import host_options as hosts
+from config.host_options import layout_with
 from config.options import Flags, by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, PlanRow, Values, find_system, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
+from config.run_plan import Plan, PlanRow, Values, find_system, parse_values, values_used_by
 from config.text_yaml import read_yaml
-from config.user_service.plan import user_service_plan
 from config.user_service.service import CLIENTS, THREADS, WORKERS
+from config.user_service.service_plan import user_service_plan
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message

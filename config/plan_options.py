@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.beside import PREPARE, WITH
 from config.options import PYTHON, SYSTEMS, TIMES_S, Given, Kind, Option, applying, whole
+from config.sidecar_options import PREPARE, WITH
 from core.languages import LANGUAGES
 from core.messages import message
 from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
@@ -18,7 +18,7 @@ from core.objective import Objective
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from experiments import plans
-from record.plan import Until
+from record.saved_plan import Until
 
 MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))

@@ -180,8 +180,8 @@ class Histogram:
 
     @staticmethod
     def check(summary: Mapping[str, Any]) -> None:
-        """Raise ValueError, with key and value, if the numbers of a record.child.Summary contradict
-        each other.
+        """Raise ValueError, with key and value, if the numbers of a record.child_lines.Summary
+        contradict each other.
         """
         stored = summary.get("histogram", {})
         if stored.get("sub_bits") != SUB_BITS:

@@ -4,7 +4,7 @@ without other changes.
 A folder NAME may contain
     NAME.yaml           the plan for `--experiment NAME`
     PREFIX_systems.py   SYSTEMS, a table of the systems whose names begin with PREFIX
-    topic.py            the section of the report; only topic*.py may import reports
+    NAME_section.py     the section of the report; only *_section*.py may import reports
 as well as services and clients of these systems, and README.md. See docs/architecture.md.
 """
 
@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-TOPIC = "topic"
+SECTIONS = "*_section"
 
 
 def modules(pattern: str) -> list[str]:
@@ -23,11 +23,11 @@ def modules(pattern: str) -> list[str]:
     ]
 
 
-def is_topic(path: str) -> bool:
+def is_section(path: str) -> bool:
     """Return whether the module at *path* makes a report section. Measured processes never import
     such modules.
     """
-    return path.startswith(str(FOLDER)) and os.path.basename(path).startswith(TOPIC)
+    return path.startswith(str(FOLDER)) and "_section" in os.path.basename(path)
 
 
 def plans() -> list[Path]:

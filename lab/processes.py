@@ -18,8 +18,8 @@ from typing import IO, Any, TypeVar
 
 from core.errors import BadInput
 from core.messages import Message, message
-from lab.output import OutputReader, ProcessOutput
 from lab.places import REPOSITORY
+from lab.process_output import OutputReader, ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
@@ -42,7 +42,7 @@ def run(
     """Run *command* with empty stdin until it ends, and return its exit status and output.
 
     Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is
-    killed. The beginning and the newest mebibyte of the output are kept (lab.output).
+    killed. The beginning and the newest mebibyte of the output are kept (lab.process_output).
 
     watch: called every WATCH_S with the newest line of the command's stderr
     options: folder, pass_fds and program, as for guarded()

@@ -1,9 +1,9 @@
-"""Declare the keys of cells, runtimes and fingerprints in result.json (see record.child)."""
+"""Declare the keys of cells, runtimes and fingerprints in result.json (see record.child_lines)."""
 
 from typing import Required, TypedDict
 
 from core.messages import Json
-from record.child import Count, Known, Number, Numbers, Positive, Time
+from record.child_lines import Count, Known, Number, Numbers, Positive, Time
 
 # ---- a cell --------------------------------------------------------------------------------------
 

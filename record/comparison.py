@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 
 from core.cell import Value
 from core.messages import NOTHING, Message, message
-from record.child import Count, Known, Parameters
+from record.child_lines import Count, Known, Parameters
 
 Key = tuple[str, str]  # identifies a setting: the system, and the parameters as JSON text
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
@@ -130,7 +130,7 @@ class Verdict(JudgedRatio):
 
 @dataclass(frozen=True, kw_only=True)
 class SavedComparison(Setting, Verdict):
-    """A comparison of two runtimes or services, as analysis.comparisons computes it.
+    """A comparison of two runtimes or services, as analysis.comparing computes it.
 
     numerator, denominator: the arms: runtimes, or services that already run, for which `system` is
         the `name` of all of them

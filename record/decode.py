@@ -1,4 +1,4 @@
-"""Decode JSON from files and children, checked once against the types of record.child.
+"""Decode JSON from files and children, checked once against the types of record.child_lines.
 
 Only the orchestrator imports this module, because it needs msgspec.
 """

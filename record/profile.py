@@ -1,9 +1,9 @@
-"""Declare the keys of the profiles in result.json (see record.child)."""
+"""Declare the keys of the profiles in result.json (see record.child_lines)."""
 
 from typing import Required, TypedDict
 
 from core.messages import Message
-from record.child import Count, Number, Numbers, Parameters
+from record.child_lines import Count, Number, Numbers, Parameters
 
 
 class Line(TypedDict, total=False):

@@ -25,9 +25,9 @@ from core.user_service import UserService
 from record.cell_parts import Fingerprints, OwnService
 from record.comparison import SavedComparison
 from record.decode import Misfit, decode_name, decoded, expect_parameters, expect_words, shown
-from record.plan import SavedPlan
 from record.profile import Profile
-from record.run import FILE_NAME, SCHEMA, CellResult, Run
+from record.saved_plan import SavedPlan
+from record.saved_run import FILE_NAME, SCHEMA, CellResult, Run
 
 CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"

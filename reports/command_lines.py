@@ -4,7 +4,7 @@ import shlex
 from itertools import pairwise
 
 from core.program import PROGRAM, RUNS_FOLDER
-from record.run import Run
+from record.saved_run import Run
 
 SILENT = ("--quiet", "--json")  # a command that somebody copies must show its result
 

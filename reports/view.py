@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from analysis.capacity import Capacity, capacities, choices_of_arms, faulty_cells
-from analysis.cells import Cells, Row, groups
+from analysis.capacity_search import Capacity, capacities, choices_of_arms, faulty_cells
+from analysis.cell_index import Cells, Row, groups
 from analysis.choice import Choice, Choices, choices, compare_bests
-from analysis.comparisons import Comparison, compare
+from analysis.comparing import Comparison, compare
 from analysis.others import Others, beside, others
 from analysis.settings import Settings, service_names
 from analysis.steps import OF_VALUES
 from core.messages import Message
-from record.plan import Machine, SavedPlan
-from record.run import CellResult, Run
+from record.saved_plan import Machine, SavedPlan
+from record.saved_run import CellResult, Run
 
 
 class View:

@@ -9,12 +9,12 @@ from core.errors import BadInput, GilscopeError
 from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
-from record.run import PLOTS
+from record.saved_run import PLOTS
 from reports.document.model import Figure
 from reports.exports import PAGE
 from reports.exports.texts import text_files
 from reports.render.html import page
-from reports.report import figures, report
+from reports.run_document import figures, report
 from reports.view import View
 
 Files = Mapping[str, str | bytes]

@@ -15,10 +15,10 @@ from typing import Any
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from services.connection import Connection
 from services.listeners import Listener, listen
 from services.loops import Dispatch, dispatch_of
 from services.parked import ParkedConnections
+from services.service_connection import Connection
 from services.watch import accept_or_none
 
 OUT_OF_FILES_PAUSE_S = 0.05

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from services.connection import Connection
+from services.service_connection import Connection
 
 FLUSH_S = 60.0
 LINGER_S = 2.0

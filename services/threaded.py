@@ -14,9 +14,9 @@ from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.cached import OUT_OF_FILES_PAUSE_S, WorkerCount
-from services.connection import Connection
 from services.listeners import Listener, listen
 from services.parked import ParkedConnections
+from services.service_connection import Connection
 
 READ_DEADLINE_S = 5.0
 PATIENCE_MS = (

@@ -24,7 +24,7 @@ OWN = {
     "services": "core",
     "clients": "core",
     "experiments": "core services clients",
-    "topics": "core experiments record analysis reports",  # topic*.py of an experiment
+    "sections": "core experiments record analysis reports",  # *_section*.py of an experiment
     "systems": "core services clients experiments",
     "record": "core",
     "config": "core experiments systems record",
@@ -57,7 +57,7 @@ ONE_FILE = {
     "experiments/http_clients/requests.py": "requests",
     "lab/environments/resolution.py": "packaging",
     "lab/project/packages.py": "packaging",
-    "lab/run/stress.py": "clients",
+    "lab/run/stress_rounds.py": "clients",
     "lab/user_service/readiness.py": "clients",  # whether a user's service answers is asked as its clients ask
 }
 
@@ -101,9 +101,9 @@ def imports(source: str, package: str) -> Iterator[Import]:
             yield from (Import(node.lineno, top(str(name))) for name in named)
 
 
-def is_topic(path: str) -> bool:
+def is_section(path: str) -> bool:
     """Whether *path* is of an experiment's section of the report."""
-    return path.startswith("experiments/") and path.rpartition("/")[2].startswith("topic")
+    return path.startswith("experiments/") and "_section" in path.rpartition("/")[2]
 
 
 def top(module: str) -> str:
@@ -112,7 +112,7 @@ def top(module: str) -> str:
 
 def forbidden(path: str, source: str) -> list[str]:
     """What *source* imports against the table, as 'path:line imports module'. path: from the repository's root."""
-    package = "topics" if is_topic(path) else path.partition("/")[0]
+    package = "sections" if is_section(path) else path.partition("/")[0]
     named = " ".join((package, OWN[package], LIBRARIES.get(package, ""), ONE_FILE.get(path, "")))
     allowed = {*named.split()} | STANDARD_LIBRARY
     if package in MEASURED:
@@ -136,12 +136,12 @@ def test_a_package_imports_only_what_the_table_lets_it(package: str) -> None:
     assert [line for path, source in files.items() for line in forbidden(path, source)] == []
 
 
-def test_an_experiment_imports_no_other_and_only_topics_import_a_topic() -> None:
+def test_an_experiment_imports_no_other_and_only_sections_import_a_section() -> None:
     for path, source in sources("experiments").items():
         for module in re.findall(r"^ *(?:from|import) (experiments\.[\w.]+)", source, re.MULTILINE):
             imported = module.replace(".", "/")
             assert imported.split("/")[1] == path.split("/")[1]
-            assert is_topic(path) or not is_topic(imported)
+            assert is_section(path) or not is_section(imported)
 
 
 def parts(package: str, top_package: str) -> set[str]:

@@ -15,13 +15,13 @@ import pytest
 import commands
 import runner
 from config import flags
-from config.plan import Plan
+from config.run_plan import Plan
 from core.runtime import RuntimeName, facts
 from lab.machine import host
 from record.decode import decoded
-from record.plan import Machine, SavedPlan
-from record.run import FILE_NAME
 from record.run_file import RunFile
+from record.saved_plan import Machine, SavedPlan
+from record.saved_run import FILE_NAME
 from tests.record.test_run_file import run
 
 REPOSITORY = Path(__file__).resolve().parent.parent

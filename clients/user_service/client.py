@@ -10,11 +10,11 @@ from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
+from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.tally import shared, time_at_edges
 from clients.user_service import http
-from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
-from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
+from clients.user_service.prepared_requests import Bursts, PlanTally, PreparedRequest
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method

@@ -26,7 +26,9 @@ def _hosted(
     name: str, title: Message, builder: Literal["cmake", "maven"] = "cmake", folder: str = ""
 ) -> System:
     """Return an echo server that program.py runs."""
-    program = Program(name=name, builder=builder, folder=folder, host="experiments.echo.program")
+    program = Program(
+        name=name, builder=builder, folder=folder, host="experiments.echo.echo_program"
+    )
     return _program(name=name, title=title, native_service=program)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from core.cell import Cell
-from services.connection import set_options
 from services.event_loop import LoopService
 from services.listeners import Listener, Reach, listen
+from services.service_connection import set_options
 
 
 class EchoLoop(LoopService):

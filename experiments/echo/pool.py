@@ -9,9 +9,9 @@ from typing import Any
 
 from core.cell import Cell
 from services.cached import CachedService, WorkerCount
-from services.connection import READ_BYTES, Connection, set_options
 from services.listeners import Listener, listen
 from services.loops import Dispatch, dispatch_of
+from services.service_connection import READ_BYTES, Connection, set_options
 
 
 class EchoPool(CachedService):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers
+from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers
 from core.cell import Cell
 from core.method import Method
 from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, Library, places, summary

@@ -11,7 +11,7 @@ from importlib import import_module
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from clients.workers import GIVE_UP_AFTER, WorkerClient, numbers
+from clients.quotas import GIVE_UP_AFTER, WorkerClient, numbers
 from core.cell import Cell
 from core.child import thread_run_queue_ns
 from core.method import Method

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from clients.quotas import turns
 from clients.tally import Tally
-from clients.workers import turns
 from core.cell import Cell
 from core.histogram import Histogram
 from core.system import Client

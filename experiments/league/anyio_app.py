@@ -15,7 +15,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from experiments.league.frames import HEADER_BYTES, body_bytes, refusal, refused
+from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
 from services.event_loop import LoopService
 from services.listeners import listen
 

@@ -19,7 +19,7 @@ from typing import Any
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from experiments.league.frames import HEADER_BYTES, body_bytes, refusal, refused
+from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
 from services.cached import WorkerCount
 from services.listeners import Listener, listen
 

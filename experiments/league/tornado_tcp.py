@@ -13,7 +13,7 @@ from tornado.tcpserver import TCPServer
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from experiments.league.frames import HEADER_BYTES, body_bytes, refusal, refused
+from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
 from services.event_loop import LoopService
 from services.listeners import listen
 

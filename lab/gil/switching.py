@@ -40,7 +40,7 @@ print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned
 class Problem(NamedTuple):
     """A problem that the audit found in a package, such as a failed import.
 
-    kind: GIL, IMPORT_FAILS or WARNS, or a kind of lab.gil.audit
+    kind: GIL, IMPORT_FAILS or WARNS, or a kind of lab.gil.package_audit
     module: the imported module in which the problem appeared, or ""
     culprit: for kind GIL, the module that switched the GIL on; it may belong to another package
     """

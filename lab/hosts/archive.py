@@ -7,7 +7,7 @@ from pathlib import Path
 from lab.digests import files_in
 from lab.native import programs
 from lab.places import REPOSITORY
-from lab.user_service.files import packed
+from lab.user_service.service_files import packed
 
 FOLDERS = ("core", "services", "clients", "systems", "experiments", "record", "lab", "requirements")
 SUFFIXES = (".py", ".txt")

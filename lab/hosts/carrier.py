@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import GilscopeError
-from core.hosts import Host
 from core.languages import for_terminal
+from core.layout import Host
 from core.messages import Message, message, verbatim
 from lab.hosts.protocol import MessageReader
 from lab.run.children import Process

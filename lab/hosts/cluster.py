@@ -13,25 +13,25 @@ import msgspec
 
 from core.child import Slice
 from core.errors import BadInput, ChildFailed, GilscopeError
-from core.hosts import Host, Layout
+from core.layout import Host, Layout
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeFacts, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
-from lab.hosts import tasks
+from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import RemoteProcess
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
 from lab.machine import host, link
-from lab.profile.locks import obstacle_to
+from lab.profile.lock_watcher import obstacle_to
 from lab.python import interpreters
+from lab.run.cell_places import Answer, CellPlaces
 from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation
-from lab.run.places import Answer, CellPlaces
-from lab.run.runtimes import AnyRuntime, Native
+from lab.run.measured_runtimes import AnyRuntime, Native
 from record.cell_parts import Link
-from record.plan import HostFacts
+from record.saved_plan import HostFacts
 
 LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
 
@@ -178,7 +178,7 @@ class HostCluster(CellPlaces):
             for failure in failures
         ]
 
-    # ---- lab.run.places.CellPlaces ---------------------------------------------------------------
+    # ---- lab.run.cell_places.CellPlaces ----------------------------------------------------------
 
     def begin(self) -> None:
         """Reconnect to hosts whose connection was lost. Raises ChildFailed."""

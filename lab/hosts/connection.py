@@ -16,17 +16,17 @@ from typing import Annotated, Any, Required, TypedDict
 from msgspec import Meta
 
 from core.errors import ChildFailed
-from core.hosts import Host
+from core.layout import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message, verbatim
 from lab.folders import Sandbox
 from lab.hosts import archive
 from lab.hosts.carrier import Carrier, HostLost, start_script
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
-from lab.output import HeadTailBuffer
+from lab.process_output import HeadTailBuffer
 from lab.run.children import Child, Children, Place, Process
 from lab.run.clocks import ClockOffset, estimate
-from record import child as record
+from record import child_lines as record
 from record.decode import Misfit, decoded
 
 MOST_CPU = 1 << 16

@@ -9,17 +9,17 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from core.errors import BadInput, ChildFailed
-from core.hosts import Host
+from core.layout import Host
 from core.processtree import threads_ran_ns
 from core.system import SERVICE, System
 from core.system_file import PATH_KEY, file_of
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed, requirements_file
 from lab.folders import Sandbox
-from lab.hosts import tasks
+from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import HostConnection
 from lab.machine.link import own_address
-from lab.run.runtimes import (
+from lab.run.measured_runtimes import (
     USER_SERVICE_CHILD,
     AnyRuntime,
     Native,
@@ -27,8 +27,8 @@ from lab.run.runtimes import (
     UserServiceRuntime,
     child_words,
 )
-from lab.user_service.files import FILES, OWN, user_files, with_bodies
-from record import child as record
+from lab.user_service.service_files import FILES, OWN, user_files, with_bodies
+from record import child_lines as record
 
 COMMAND_S = 900.0  # long enough to make an environment
 RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]

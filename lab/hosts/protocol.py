@@ -10,7 +10,7 @@ and their exit, {"child": 1, "status": 0}.
 import json
 from typing import Any
 
-from lab.output import HeadTailBuffer
+from lab.process_output import HeadTailBuffer
 
 MARK = b"gilscope "  # lab/hosts/boot.py has it, too
 BYTES = "surrogateescape"  # how bytes that are no UTF-8 become text

@@ -1,9 +1,9 @@
 """Read how quiet this machine is: its settings, and the load of other processes during a
 measurement.
 
-lab/machine/doctor.py judges these facts. They come from Linux's /proc and /sys. A fact is None if
-its file is missing, as on macOS or in many containers. Shares are 0..1. Only the names of processes
-are read. Command lines are not read because they may contain secrets.
+lab/machine/machine_rules.py judges these facts. They come from Linux's /proc and /sys. A fact is
+None if its file is missing, as on macOS or in many containers. Shares are 0..1. Only the names of
+processes are read. Command lines are not read because they may contain secrets.
 Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC
     (proc_ns.h).
 """

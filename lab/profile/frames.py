@@ -1,9 +1,9 @@
 """Read Python stacks and the owners of mutexes from the memory of a running CPython 3.14 or 3.15
 process.
 
-The process runs no code for this and is not stopped. lab.gil.memory finds the offsets of CPython's
-structures. The process may change its memory during the reading, so a caller must know from another
-source that a thread did not run (lab.profile.waits).
+The process runs no code for this and is not stopped. lab.gil.process_memory finds the offsets of
+CPython's structures. The process may change its memory during the reading, so a caller must know
+from another source that a thread did not run (lab.profile.lock_waits).
 Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h, Include/object.h (a free-threaded
     object's mutex lies 14
 bytes before its type), Modules/_threadmodule.c; proc(5).
@@ -17,7 +17,7 @@ from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
+from lab.gil.process_memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
 TYPES = "PyType_Type", "PyCode_Type"
 SHARED_COUNTS = (

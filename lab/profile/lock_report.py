@@ -6,9 +6,9 @@ from statistics import mean, stdev
 
 from core.messages import NOTHING, Json, Message, chained, message, plural
 from lab.profile.frames import NO_OWNER, SourceLine
-from lab.profile.locks import LockFacts, Waiting
-from lab.profile.stacks import LIBRARY
-from lab.profile.waits import UNREAD
+from lab.profile.lock_waits import UNREAD
+from lab.profile.lock_watcher import LockFacts, Waiting
+from lab.profile.stack_samples import LIBRARY
 
 LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # fewer samples of pauses or of reference counting are not reported
@@ -129,7 +129,7 @@ def _describe_counts(facts: LockFacts) -> Message:
 def describe_owner(name: str) -> Message:
     """Describe the owner of a mutex in words.
 
-    name: as lab.profile.waits.wait_samples() yields it
+    name: as lab.profile.lock_waits.wait_samples() yields it
     """
     if name == UNREAD:
         return message("a lock that was freed before its name could be read")

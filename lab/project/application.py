@@ -14,7 +14,7 @@ import msgspec
 
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
-from lab.output import last_text
+from lab.process_output import last_text
 from lab.processes import describe_exit, run, scrubbed_environment
 
 LOOK_TIMEOUT_S = 60.0

@@ -10,14 +10,26 @@ from fractions import Fraction
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from config.plan import Entry
+from config.run_plan import Entry
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Json, Message, chained, message
 from core.processtree import tree, usage_of
 from core.request_plan import ANSWER_DEADLINE_S
 from core.system import CLIENT, SERVICE
-from lab.run.bench import Bench, Pace, calling_s, identity, key_of, redactor_of, starting_s
+from lab.run.cell_results import (
+    add_slices,
+    add_up,
+    client_faults,
+    client_fields,
+    counted_share,
+    counted_usage,
+    jit_parts,
+    littles_law,
+    machine_fields,
+    note_jit_states,
+    service_faults,
+)
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     SLICES,
@@ -32,24 +44,20 @@ from lab.run.contract import (
     take_client_result,
     take_service_result,
 )
+from lab.run.control_groups import ServiceGroup
 from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.instrumentation import TimeWindow
-from lab.run.limits import ServiceGroup
-from lab.run.results import (
-    add_slices,
-    add_up,
-    client_faults,
-    client_fields,
-    counted_share,
-    counted_usage,
-    jit_parts,
-    littles_law,
-    machine_fields,
-    note_jit_states,
-    service_faults,
+from lab.run.measurement_context import (
+    Bench,
+    Pace,
+    calling_s,
+    identity,
+    key_of,
+    redactor_of,
+    starting_s,
 )
 from lab.run.slow import COLLECTION, collections_within, read_counters, slow_requests
-from record.run import CellResult
+from record.saved_run import CellResult
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 STARVED = "starved"  # the code of the reason if connections got no answer although others did

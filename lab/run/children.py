@@ -27,11 +27,11 @@ from core.secret import line_for_child
 from core.system import System
 from lab.folders import Sandbox
 from lab.gil.switching import notices
-from lab.output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
+from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit, start_child
 from lab.run.clocks import SAME_CLOCK, ClockOffset
-from lab.run.limits import service_group
-from lab.run.runtimes import AnyRuntime
+from lab.run.control_groups import service_group
+from lab.run.measured_runtimes import AnyRuntime
 from record.decode import Misfit, decoded, shown
 
 STDERR_TAIL_BYTES = 2000

@@ -16,8 +16,8 @@ from core.messages import Arg, Json, message, verbatim
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow
-from lab.run.runtimes import AnyRuntime
-from record.child import Addresses, ChildRuntime, ClientLine, Count, ServiceLine
+from lab.run.measured_runtimes import AnyRuntime
+from record.child_lines import Addresses, ChildRuntime, ClientLine, Count, ServiceLine
 from record.decode import Kind, Misfit, decoded, shown, shown_key
 
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Protocol
 
-from analysis.capacity import wanted
+from analysis.capacity_search import wanted
 from analysis.decisions import is_enough
-from config.plan import Entry
+from config.run_plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
@@ -19,17 +19,17 @@ from core.fingerprint import CODE, code_changes
 from core.messages import Json, message
 from core.program import PROGRAM
 from lab.folders import Sandbox
-from lab.run.bench import Bench, identity
-from lab.run.beside import RunningBeside
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
+from lab.run.measurement_context import Bench, identity
 from lab.run.probes import length
 from lab.run.profiling import profiles
+from lab.run.running_sidecars import RunningBeside
 from lab.run.runs import Order, note_time
-from record.run import NOT_TRIED, CellResult, Run
 from record.run_file import RunFile
+from record.saved_run import NOT_TRIED, CellResult, Run
 
 MOST_STARTS = 2
 
@@ -222,8 +222,8 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 
 
 def search_capacity(under_way: RunInProgress) -> None:
-    """Measure request rates until the capacities are known (analysis.capacity); the next ones are
-    in random order.
+    """Measure request rates until the capacities are known (analysis.capacity_search); the next
+    ones are in random order.
     """
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))

@@ -6,8 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from config.plan import Plan
 from config.plan_options import IN_SLICES, SEQUENTIAL
+from config.run_plan import Plan
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
@@ -18,7 +18,7 @@ from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.machine.wakeups import require_idle_class
-from lab.run.runtimes import Runtimes, runtime_of
+from lab.run.measured_runtimes import Runtimes, runtime_of
 from systems import built_in
 
 FILES_PER_CHILD = 3

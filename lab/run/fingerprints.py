@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from config.plan import Plan
+from config.run_plan import Plan
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
@@ -16,15 +16,15 @@ from core.messages import Json, Message
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
-from experiments import is_topic
+from experiments import is_section
 from lab.digests import MOST_FILES, file_digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
 from lab.native.programs import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
-from lab.run.runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
-from record.run import CellResult, Run
+from lab.run.measured_runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
+from record.saved_run import CellResult, Run
 
 EDITABLE = ("-e", "--editable")
 CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/user_service")
@@ -137,7 +137,9 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
     programs.
     """
     for folder in CODE_FOLDERS:
-        yield from (path for path in files_in(REPOSITORY / folder, (".py",)) if not is_topic(path))
+        yield from (
+            path for path in files_in(REPOSITORY / folder, (".py",)) if not is_section(path)
+        )
     if native:
         yield from sources_in(NATIVE_SOURCES)
     for system in plan.systems.values():

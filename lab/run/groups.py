@@ -5,7 +5,7 @@ a sweep.
 import json
 from collections.abc import Collection, Sequence
 
-from config.plan import Entry, Plan
+from config.run_plan import Entry, Plan
 from core.cell import MACHINE_PARAMETERS
 from core.messages import NOTHING, Message, message
 from core.method import Method

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from time import perf_counter_ns
 
 from config.orders import block_order
-from config.plan import Entry
+from config.run_plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import GilscopeError
@@ -18,10 +18,10 @@ from core.method import Method
 from core.runtime import NATIVE
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.run.bench import Bench, Pace, key_of
 from lab.run.cell_run import CellRun
 from lab.run.core_waits import CoreWaitSampler
-from record.run import CellResult
+from lab.run.measurement_context import Bench, Pace, key_of
+from record.saved_run import CellResult
 
 TRIAL_NS = 150_000_000
 SHORTEST_NS, LONGEST_NS = 100_000_000, 5_000_000_000

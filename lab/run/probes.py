@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from config.plan import Plan
+from config.run_plan import Plan
 from core.child import Slice
 from core.objective import (
     CLOSED,

@@ -14,15 +14,16 @@ from core.errors import BadInput, ChildFailed
 from core.files import put
 from core.messages import NOTHING, Json, message, verbatim
 from core.system import SERVICE, System
-from lab.gil.memory import KNOWN
-from lab.profile import lock_report, stacks
-from lab.profile.locks import LockFacts, expect_profiler, watched
-from lab.run.bench import Bench
+from lab.gil.process_memory import KNOWN
+from lab.profile import lock_report
+from lab.profile import stack_samples as stacks
+from lab.profile.lock_watcher import LockFacts, expect_profiler, watched
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
+from lab.run.measured_runtimes import AnyRuntime, Runtime, UserServiceRuntime
+from lab.run.measurement_context import Bench
 from lab.run.runs import Order
-from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
-from record.run import PROFILES, CellResult
+from record.saved_run import PROFILES, CellResult
 
 STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names
 MOST_STACK_BYTES = 16 << 20

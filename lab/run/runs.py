@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from config.plan import Plan
-from config.user_service.options import masked_arguments
+from config.run_plan import Plan
+from config.user_service.service_options import masked_arguments
 from core.errors import BadInput
 from core.files import BESIDE, is_there
 from core.messages import SEMICOLON, Message, listed
@@ -22,13 +22,13 @@ from lab.folders import Sandbox, lock_folder
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import output_of
+from lab.run.cell_places import CellPlaces
 from lab.run.fingerprints import Fingerprinter
-from lab.run.places import CellPlaces
-from lab.run.runtimes import Runtimes
+from lab.run.measured_runtimes import Runtimes
 from record.decode import decoded
-from record.plan import Machine
-from record.run import FILE_NAME, PLOTS, Run
 from record.run_file import COMPARISONS, RunFile, load
+from record.saved_plan import Machine
+from record.saved_run import FILE_NAME, PLOTS, Run
 from systems import built_in
 
 QUIET_WINDOW_S = 0.3

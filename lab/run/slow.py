@@ -12,7 +12,14 @@ from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
 from typing import TypeAlias
 
-from core.inside.pauses import COUNTERS, GENERATIONS, HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
+from core.inside.pauses import (
+    COUNTERS,
+    GENERATIONS,
+    HEADER_BYTES,
+    MAGIC,
+    RECORDS,
+    SIZE_BYTES,
+)
 from core.messages import Json
 from core.system import CLIENT
 from lab.run.core_waits import CumulativeTime

@@ -13,11 +13,11 @@ from functools import partial
 from time import monotonic
 from typing import NamedTuple
 
-from core.beside import filled
 from core.messages import NOTHING, Json, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
-from lab.output import OutputReader, ProcessOutput, last_text
+from core.sidecars import filled
+from lab.process_output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
 from lab.user_service.readiness import DEAF, SLOW, CommandFailed, probe

@@ -10,7 +10,7 @@ from analysis.formats import thousandths
 from core.errors import BadInput
 from core.languages import ENGLISH, Language, printable
 from core.messages import Message, message
-from reports.compare.runs import ComparedCell, time_text
+from reports.compare.compared_runs import ComparedCell, time_text
 from reports.document.model import number
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"

@@ -1,7 +1,7 @@
 """The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
 All renderers (terminal, Markdown, HTML) take these types and know no section. Measured values name
-the cells that they come from, as groups (of_cells in analysis/cells.py).
+the cells that they come from, as groups (of_cells in analysis/cell_index.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from operator import attrgetter
 from statistics import median
 from typing import Any, Generic, TypeVar
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from analysis.formats import Form, Scale, whole
 from analysis.lock_profiles import Profile
 from analysis.metrics import METRICS, THROUGHPUT, Metric

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.files import write
-from record.run import PLOTS, PROFILES
 from record.run_file import COMPARISONS
+from record.saved_run import PLOTS, PROFILES
 
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"

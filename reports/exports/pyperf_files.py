@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.cells import Row, request_ns
+from analysis.cell_index import Row, request_ns
 from analysis.settings import value_text
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import Message, message
 from core.runtime import RuntimeFacts
-from reports.compare.runs import PER_REQUEST
+from reports.compare.compared_runs import PER_REQUEST
 from reports.exports import written
 from reports.view import View
 

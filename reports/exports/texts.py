@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from csv import writer as csv_writer
 from typing import Any
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from analysis.metrics import METRICS, ROW_METRICS
 from analysis.settings import parameter_names, value_text
 from core.languages import Language, printable
-from record.run import CellResult, Run
 from record.run_file import to_json
+from record.saved_run import CellResult, Run
 from reports.document.model import Document
 from reports.render.markdown import markdown as rendered
 from reports.view import View

@@ -9,15 +9,15 @@ from math import log
 from operator import attrgetter
 from typing import Any
 
-from analysis.cells import grouped
-from analysis.comparisons import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
+from analysis.cell_index import grouped
+from analysis.comparing import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
 from analysis.decisions import blocks_to_add
 from analysis.formats import duration, latency_scale, ratio, whole_percent
 from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
+from analysis.judging import amount
 from analysis.metrics import pooled
 from analysis.others import on_busy
 from analysis.pairs import SIDES
-from analysis.verdict import amount
 from core.messages import (
     NOTHING,
     SENTENCES,
@@ -32,7 +32,7 @@ from core.request_plan import Request
 from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
-from reports.parts import sweeps
+from reports.parts import swept_values as sweeps
 from reports.parts.comparison_table import lacks_verdict
 from reports.parts.gaps import missing_runtimes
 from reports.parts.headline import (

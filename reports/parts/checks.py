@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from analysis.builds import build_flags
-from analysis.cells import Row, of_cells, of_rows, together
-from analysis.comparisons import Comparison, confounds_of
+from analysis.cell_index import Row, of_cells, of_rows, together
+from analysis.comparing import Comparison, confounds_of
 from analysis.formats import percent
 from analysis.gates import (
     MOST_DISTURBED,
@@ -22,7 +22,7 @@ from analysis.gates import (
     otherwise_disturbed,
     unread,
 )
-from analysis.hosts import cores_of
+from analysis.host_facts import cores_of
 from analysis.inside import MOST_IDLE, idle_share, starts
 from analysis.settings import about
 from analysis.significance import DEPENDENT, ENOUGH, depends, independence_is_known
@@ -30,7 +30,7 @@ from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_chang
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.runtime import NATIVE, RuntimeFacts
 from core.system import CLIENT, SERVICE
-from record.run import NOT_TRIED, CellResult, Run
+from record.saved_run import NOT_TRIED, CellResult, Run
 from reports.document.model import Datum, words
 from reports.view import View
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from math import isfinite
 from typing import TypeVar
 
-from analysis.cells import grouped
-from analysis.comparisons import Comparison
+from analysis.cell_index import grouped
+from analysis.comparing import Comparison
 from analysis.formats import ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from analysis.cells import Row, grouped
-from analysis.comparisons import doubt
+from analysis.cell_index import Row, grouped
+from analysis.comparing import doubt
 from analysis.contests import Contest, Standing, rate, titled
 from analysis.formats import Form, hundredths, whole
 from analysis.metrics import METRICS, THROUGHPUT, Metric
@@ -17,7 +17,7 @@ from analysis.settings import about
 from analysis.stats import Estimate
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.runtime import NATIVE
-from record.plan import Absent
+from record.saved_plan import Absent
 from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
 from reports.document.shapes import (
     CellValue,

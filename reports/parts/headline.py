@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from analysis.cells import grouped
-from analysis.comparisons import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
+from analysis.cell_index import grouped
+from analysis.comparing import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
 from analysis.formats import whole_percent
 from analysis.gates import FAILED
 from analysis.others import MOST_BUSY

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Drawing
 
 from core.languages import ENGLISH, Language, Printable
 from core.messages import Message
-from record.run import PLOTS
+from record.saved_run import PLOTS
 from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
 from reports.render.panels import COLOURS, LINK

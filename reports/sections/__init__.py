@@ -1,9 +1,8 @@
 """Find the modules that each build one section of a report.
 
-They are the modules of this package, and the file topic.py of each experiment that has one. Such a
-module has
+They are the modules of this package, and the files *_section.py of the experiments. Each has
     PLACE: int                            its position in a report; smaller numbers come first
-    section(view: View) -> Section        the facts of the run on one topic; empty if there are none
+    section(view: View) -> Section        the facts of the run; empty if there are none
 A section of one experiment also has
     VIEW: str                             the view of that experiment's plan
 A section that a search for the capacity shows, too, also has
@@ -24,7 +23,7 @@ from reports.view import View
 def modules() -> tuple[ModuleType, ...]:
     """Return the modules of all sections, in the order in which a report shows them."""
     names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
-    found = [import_module(name) for name in (*names, *experiments.modules(experiments.TOPIC))]
+    found = [import_module(name) for name in (*names, *experiments.modules(experiments.SECTIONS))]
     return tuple(
         sorted(
             (module for module in found if hasattr(module, "PLACE")),

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.cells import Row, of_rows
-from analysis.cells import number as parameter
+from analysis.cell_index import Row, of_rows
+from analysis.cell_index import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
-from analysis.comparisons import Comparison, doubt
+from analysis.comparing import Comparison, doubt
 from analysis.formats import hundredths, percent, probability, ratio, whole
 from analysis.metrics import median_of, memory_bytes, requests_per_s
 from analysis.settings import SHAPE, about, parameter_values, place_in_plan, varying

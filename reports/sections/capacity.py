@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.capacity import Capacity, CapacityRatio, Probed, failures, ratios, unsent
-from analysis.cells import grouped
-from analysis.comparisons import DECIDED
+from analysis.capacity_search import Capacity, CapacityRatio, Probed, failures, ratios, unsent
+from analysis.cell_index import grouped
+from analysis.comparing import DECIDED
 from analysis.connections import connection_notes
 from analysis.formats import microseconds, ratio, tenths, whole
 from analysis.metrics import METRICS, Metric, requests_per_s

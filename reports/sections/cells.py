@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.cells import STATES, line_id, reasons
+from analysis.cell_index import STATES, line_id, reasons
 from analysis.formats import whole
 from analysis.metrics import COUNT, LABELLED, Metric
 from analysis.settings import value_text, varying
 from core.messages import NOTHING, message, verbatim
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, metric_head, table
 from reports.view import View

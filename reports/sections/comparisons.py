@@ -2,7 +2,7 @@
 verdicts.
 """
 
-from analysis.comparisons import Comparison
+from analysis.comparing import Comparison
 from analysis.formats import percent, probability
 from core.messages import NOTHING, message
 from reports.document.model import Section, Table

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import attrgetter
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from analysis.formats import tenths
 from analysis.metrics import METRICS, median_of, per_request_of
 from core.messages import AND, NOTHING, Message, listed, message
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.document.model import Datum, Section, Strip, Table, plain_table, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from analysis.comparisons import Comparison
+from analysis.comparing import Comparison
 from analysis.formats import ratio
 from core.messages import Message, message
 from record.comparison import Factors

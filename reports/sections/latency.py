@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, log10
 from operator import attrgetter
 
-from analysis.cells import Row
-from analysis.comparisons import DIFFERENT, Comparison
+from analysis.cell_index import Row
+from analysis.comparing import DIFFERENT, Comparison
 from analysis.formats import microseconds, ratio, whole
 from analysis.open_loop import loop_words
 from core.histogram import Histogram, bounds_ns

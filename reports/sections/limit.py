@@ -5,7 +5,7 @@ service.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from analysis.cells import Row, of_rows
+from analysis.cell_index import Row, of_rows
 from analysis.contests import rate_share
 from analysis.formats import hundredths, whole
 from analysis.metrics import THROUGHPUT

@@ -14,8 +14,8 @@ from analysis.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
 from analysis.causes import LOCKS as LOCK_TYPES
 from analysis.formats import milliseconds, percent, tenths
 from analysis.lock_profiles import profiles_of, share_of_time, stops_per_request
-from analysis.pauses import COLLECTION, pauses
-from analysis.waits import Profile, settings, waits
+from analysis.pause_shares import COLLECTION, pauses
+from analysis.waiting_lines import Profile, settings, waits
 from core.messages import NOTHING, SENTENCES, Message, chained, message
 from reports.document.model import Section
 from reports.document.shapes import Col, col, frame_text, table

@@ -8,15 +8,15 @@ from itertools import chain
 from typing import Any
 
 from analysis.builds import build_flags
-from analysis.cells import Row
-from analysis.hosts import ALONE
+from analysis.cell_index import Row
+from analysis.host_facts import ALONE
 from analysis.metrics import cpu_ns
 from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.runtime import RuntimeFacts
-from record.plan import Machine
-from record.run import CellResult, Run
+from record.saved_plan import Machine
+from record.saved_run import CellResult, Run
 from reports.command_lines import repeat_command
 from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.parts.method_words import method_words, order_words

@@ -11,13 +11,13 @@ from statistics import median
 
 import numpy as np
 
-from analysis.cells import Row, grouped, number, of_cells
+from analysis.cell_index import Row, grouped, number, of_cells
 from analysis.formats import MIB, kib, mib, size
 from analysis.metrics import is_proportional, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.document.model import (
     Axis,
     Curve,

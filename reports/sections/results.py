@@ -4,8 +4,8 @@ of each.
 
 from dataclasses import replace
 
-from analysis.cells import STATES, Row, has_same_work, of_cells, reference
-from analysis.comparisons import confounds_of
+from analysis.cell_index import STATES, Row, has_same_work, of_cells, reference
+from analysis.comparing import confounds_of
 from analysis.connections import connection_notes
 from analysis.formats import Form, round_values
 from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled

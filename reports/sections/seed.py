@@ -8,8 +8,8 @@ one run per row. The figure 10.3 has no unit in the record; all figures are in s
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from analysis.cells import Row, runtimes
-from analysis.comparisons import DECIDED, Comparison
+from analysis.cell_index import Row, runtimes
+from analysis.comparing import DECIDED, Comparison
 from analysis.formats import seconds
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural, verbatim

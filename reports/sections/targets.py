@@ -4,7 +4,7 @@ was measured.
 
 from collections.abc import Mapping
 
-from analysis.cells import Row
+from analysis.cell_index import Row
 from analysis.gates import GIL_AND_JIT
 from analysis.metrics import METRICS
 from analysis.pairs import addresses

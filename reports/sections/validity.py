@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from analysis.cells import of_cells, runtimes
-from analysis.comparisons import looks_at
+from analysis.cell_index import of_cells, runtimes
+from analysis.comparing import looks_at
 from analysis.steps import not_separated, steps
 from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement

@@ -8,8 +8,8 @@ from itertools import chain
 from math import isfinite
 from operator import attrgetter
 
-from analysis.cells import grouped
-from analysis.comparisons import Comparison
+from analysis.cell_index import grouped
+from analysis.comparing import Comparison
 from analysis.settings import value_text
 from core.cell import PARAMETERS, Value
 from core.messages import SENTENCES, Message, listed, message, verbatim
@@ -17,7 +17,7 @@ from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section
 from reports.document.shapes import tip
 from reports.parts.comparison_table import STEP_COL, ends_words, forest
 from reports.parts.headline import ratio_text
-from reports.parts.sweeps import TITLE, sweep_sentences, sweeps
+from reports.parts.swept_values import TITLE, sweep_sentences, sweeps
 from reports.view import View
 
 PLACE = 45

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from operator import attrgetter
 
-from analysis.cells import Row, together
-from analysis.comparisons import Comparison, answering
+from analysis.cell_index import Row, together
+from analysis.comparing import Comparison, answering
 from analysis.decisions import more_blocks
 from analysis.gates import FAILED
+from analysis.judging import amount
 from analysis.metrics import THROUGHPUT
-from analysis.verdict import amount
 from core.messages import (
     NOTHING,
     SEMICOLON,
@@ -32,7 +32,7 @@ from reports.document.shapes import (
     of_row,
     table,
 )
-from reports.parts import sweeps
+from reports.parts import swept_values as sweeps
 from reports.parts.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
 from reports.parts.checks import checks_line
 from reports.parts.comparison_table import forest

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from analysis.cells import grouped
+from analysis.cell_index import grouped
 from analysis.formats import hundredths, whole, whole_percent
 from analysis.settings import setting_of
-from analysis.waits import (
+from analysis.waiting_lines import (
     LOCK,
     Profile,
     WaitChange,

@@ -17,8 +17,8 @@ from rich.text import Text
 from core.errors import BadInput
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message, message
-from record.run import FILE_NAME
 from record.run_file import load
+from record.saved_run import FILE_NAME
 from reports.render.console import wrapped
 
 NO_VERDICT = message("no comparison is saved")

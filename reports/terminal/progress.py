@@ -17,15 +17,15 @@ from rich.progress import BarColumn, Progress, RenderableColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from analysis.capacity import RATE, rate_of
-from analysis.cells import grouped
+from analysis.capacity_search import RATE, rate_of
+from analysis.cell_index import grouped
 from analysis.formats import whole
 from analysis.metrics import requests_per_s
 from analysis.settings import place_in_plan, varying
 from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.render.console import terminal
 
 BAR_WIDTH = 12

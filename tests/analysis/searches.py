@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.capacity import wanted
+from analysis.capacity_search import wanted
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
-from record.plan import Machine
-from record.run import CellResult, Run
+from record.saved_plan import Machine
+from record.saved_run import CellResult, Run
 from tests.reports.sample import histogram_of, measured, run_of, set_plan
 
 P99 = Objective.parse("p99<60ms")

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.capacity import capacities, wanted
 from analysis.capacity_model import Crossing
+from analysis.capacity_search import capacities, wanted
 from benchmarks.bench import print_table
-from benchmarks.capacity import capacity_of, late_mmc
+from benchmarks.known_capacities import capacity_of, late_mmc
 from core.objective import Objective, Wanted
 from lab.run.probes import length
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from tests.analysis.searches import probe_cell, unsearched
 from tests.reports.sample import histogram_of
 

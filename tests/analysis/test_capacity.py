@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.capacity import capacities, counted, ratios, wanted
 from analysis.capacity_model import Probe, bracket
-from benchmarks.capacity import capacity_of, late_mmc
+from analysis.capacity_search import capacities, counted, ratios, wanted
+from benchmarks.known_capacities import capacity_of, late_mmc
 from core.messages import verbatim
 from core.objective import Objective
 from lab.places import REPOSITORY

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from analysis.capacity import PROBES_OF_ROUND, capacities, choices_of_arms, ratios, wanted
-from benchmarks.capacity import capacity_of, late_mmc
-from record.run import Run
+from analysis.capacity_search import PROBES_OF_ROUND, capacities, choices_of_arms, ratios, wanted
+from benchmarks.known_capacities import capacity_of, late_mmc
+from record.saved_run import Run
 from tests.analysis.searches import P99, answered, unsearched
 
 Servers = Mapping[tuple[str, int], int]  # of an arm with a number of processes

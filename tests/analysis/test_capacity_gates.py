@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.capacity import CapacityRatio, capacities, counted, ratios, wanted
 from analysis.capacity_model import Crossing, Loop, Probe
+from analysis.capacity_search import CapacityRatio, capacities, counted, ratios, wanted
 from core.messages import message
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.sections import validity
 from reports.sections.capacity import section
 from reports.view import View
@@ -123,7 +123,7 @@ def test_verdicts_have_the_level_of_all_reports_which_is_not_that_of_their_inter
         ratios_ = np.linspace(0.991, 1.4, 4000) if loop.rate > 700 else np.ones(4000)  # 2.2 % are below 1
         return Crossing(rate=1.05, low=0.9, high=1.1, draws=tuple(ratios_.tolist()))
 
-    monkeypatch.setattr("analysis.capacity.crossing", known)
+    monkeypatch.setattr("analysis.capacity_search.crossing", known)
     (step,) = ratios(run, capacities(run))
     assert step.low > 1
     assert step.verdict == "inconclusive"

@@ -8,8 +8,8 @@ import pytest
 
 from analysis.causes import bound_of_lock
 from core.messages import verbatim
-from record.plan import Machine
-from record.run import Run
+from record.saved_plan import Machine
+from record.saved_run import Run
 from reports.sections import lost_time
 from reports.view import View
 from tests.docs.pages import DOCS

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from analysis.cells import Cells, reasons
+from analysis.cell_index import Cells, reasons
 from analysis.metrics import computed_completion_ns, pooled
 from analysis.open_loop import loop_words
 from core.messages import verbatim

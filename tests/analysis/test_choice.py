@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from analysis.cells import Cells
+from analysis.cell_index import Cells
 from analysis.choice import choices, compare_bests, halved, judging
 from analysis.significance import SHARES
 from config.load import load_experiment
 from core.cell import Value, parameter
 from core.messages import verbatim
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.sections.best import section
 from reports.view import View
 from tests.reports.contestants import lines_of

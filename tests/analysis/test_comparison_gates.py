@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from analysis.comparisons import UNCOUNTED, compare
+from analysis.comparing import UNCOUNTED, compare
 from analysis.decisions import from_first_to_last, is_decided, regressions, widest
 from analysis.gates import background, idle_cores
 from core.messages import message
-from record.run import CellResult, Status
+from record.saved_run import CellResult, Status
 from reports.sections.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import compared, in_blocks, only, steady

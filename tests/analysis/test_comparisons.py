@@ -7,14 +7,14 @@ from math import expm1, log
 
 import pytest
 
-from analysis.comparisons import AT_RATE, Comparison, compare
+from analysis.comparing import AT_RATE, Comparison, compare
 from analysis.decisions import is_decided, regressions
 from analysis.significance import SHARES
 from analysis.stats import effect
 from record.comparison import OVER_ALL, SavedComparison
 from record.decode import decoded
-from record.run import CellResult
 from record.run_file import plain
+from record.saved_run import CellResult
 from reports.parts.headline import headline, opposed_p99
 from tests.analysis.timed_cells import BLOCKS, compared, in_blocks, only, steady
 from tests.reports.sample import MS, cell_of, idle, measured, run_of

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from analysis.comparisons import compare
+from analysis.comparing import compare
 from analysis.connections import connection_notes
 from core.request_plan import Request
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.sections import results
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of, with_service

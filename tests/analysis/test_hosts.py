@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.hosts import cores_of, host_confounds
+from analysis.host_facts import cores_of, host_confounds
 from analysis.steps import Step
 from core.system import CLIENT, SERVICE
 from record.decode import decoded
-from record.plan import Machine
-from record.run import Run
+from record.saved_plan import Machine
+from record.saved_run import Run
 from tests.reports.sample import run_of, set_plan
 
 LOCK = Step(name="lock", denominator="3.14t+gil", numerator="3.14t", causes=("lock",))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from analysis.comparisons import Comparison
+from analysis.comparing import Comparison
 from analysis.others import others
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.parts.headline import headline
 from reports.sections.validity import section
 from reports.view import View

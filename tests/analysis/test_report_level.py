@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from analysis.judging import judge_family
 from analysis.significance import ONCE, SHARES, Looks
 from analysis.stats import Floats
-from analysis.verdict import judge_family
 
 COUNTS = {"throughput": 4, "tails": 8, "best": 3, "league": 5}  # comparisons of each family
 LOOKS: Mapping[str, tuple[Sequence[int], Looks]] = {  # after which blocks a report is made, and its tests

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.comparisons import Comparison, compare
+from analysis.comparing import Comparison, compare
 from analysis.decisions import is_decided
 from analysis.steps import OF_VALUES
 from record.comparison import OVER_ALL
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.sections import values
 from reports.view import View
 from tests.analysis.timed_cells import steady

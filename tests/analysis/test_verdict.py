@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.judging import Evidence, blocks_needed, judge, judge_family
 from analysis.significance import Looks
 from analysis.stats import Estimate
-from analysis.verdict import Evidence, blocks_needed, judge, judge_family
 from core.messages import NOTHING, message
 from record.comparison import Verdict
 from record.run_file import plain

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.comparisons import Comparison, compare
+from analysis.comparing import Comparison, compare
 from core.cell import Value
-from record.run import CellResult
+from record.saved_run import CellResult
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 BLOCKS = 8

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from benchmarks.keep_record import TABLE, keep
 from core.runtime import Flags
-from record.run import FILE_NAME
 from record.run_file import RunFile, load
-from reports.report import report
+from record.saved_run import FILE_NAME
+from reports.run_document import report
 from reports.view import View
 from tests.reports.sample import TITLES, seed_run
 

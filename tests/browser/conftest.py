@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from core.languages import ENGLISH
 from core.messages import verbatim
-from record.run import Run
+from record.saved_run import Run
 from reports.render.html import page
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import TITLES as CONTESTANTS

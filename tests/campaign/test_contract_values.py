@@ -18,16 +18,16 @@ import pytest
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
 from lab.folders import Sandbox
-from lab.output import HeadTailBuffer
+from lab.process_output import HeadTailBuffer
 from lab.python.interpreters import Interpreter
 from lab.run import children
-from lab.run.bench import Bench
 from lab.run.children import Process
 from lab.run.measure import measure
-from lab.run.runtimes import Runtime
-from record.child import ClientLine, ClientResult, NativeProgram, ServiceLine
-from record.run import CellResult
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench
+from record.child_lines import ClientLine, ClientResult, NativeProgram, ServiceLine
 from record.run_file import RunFile, load
+from record.saved_run import CellResult
 from systems import find
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import NO_JSON, VALUES, check_sound

@@ -20,8 +20,8 @@ import pytest
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
-from record.run import Run
 from record.run_file import load
+from record.saved_run import Run
 from tests.campaign.sizes import IS_LARGE
 from tests.conftest import runtime_or_skip
 from tests.contract.packages import index_answers, not_installed

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.profile.locks import obstacle
+from lab.profile.lock_watcher import obstacle
 from lab.profile.uprobes import MACHINES
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from tests.campaign import impatient
 from tests.campaign.hostile import sample

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from lab.places import REPOSITORY
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import RunFile, load
 from tests.campaign.hostile import sample
 from tests.campaign.saved import cells_in

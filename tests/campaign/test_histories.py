@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, size
 from tests.contract.runs import RUNNER, SERVICE, Run, finished, plan_flags, runtime_flags, started

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from tests.campaign import impatient
 from tests.campaign.saved import cells_in

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.run.bench import Bench
 from lab.run.measure import measure
-from record.run import CellResult
+from lab.run.measurement_context import Bench
+from record.saved_run import CellResult
 from systems import find
 from tests.campaign.sizes import SEED, size
 from tests.conftest import runtime_or_skip

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.places import REPOSITORY
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from lab.user_service import ports
 from lab.user_service.command import LOOPBACK, choose_endpoint
 from lab.user_service.readiness import CommandFailed

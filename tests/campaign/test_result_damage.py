@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from record.run import FILE_NAME, CellResult
 from record.run_file import RunFile, load
+from record.saved_run import FILE_NAME, CellResult
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import TEXTS, is_json
 from tests.reports.sample import FASTER

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.places import REPOSITORY
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from tests.campaign.sizes import SEED, size
 from tests.campaign.test_histories import together
 from tests.contract.runs import plan_flags, result_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import linear_regression, mean
 from time import monotonic
 
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from tests.campaign.sizes import campaign_only
 from tests.contract.runs import Run, plan_flags, started
 

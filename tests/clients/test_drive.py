@@ -9,7 +9,7 @@ import pytest
 
 from clients.channel import CallFailed
 from clients.drive import CallerClient
-from clients.workers import GIVE_UP_AFTER
+from clients.quotas import GIVE_UP_AFTER
 from core.cell import Cell
 from core.child import Slice
 from core.system import MORE, System

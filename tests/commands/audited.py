@@ -1,7 +1,7 @@
 """What audit finds, for tests/golden."""
 
 from core.messages import verbatim
-from lab.gil.audit import PackageFinding
+from lab.gil.package_audit import PackageFinding
 from lab.gil.switching import Problem
 
 

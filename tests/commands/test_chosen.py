@@ -11,7 +11,7 @@ import pytest
 from commands import chosen
 from commands.stress import with_two_arms
 from config.load import load_experiment
-from config.plan import Plan
+from config.run_plan import Plan
 from core.errors import BadInput
 from core.messages import NOTHING, message
 from core.method import ORCHESTRATOR, SAME

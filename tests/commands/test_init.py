@@ -16,10 +16,10 @@ from commands import project
 from commands.init import main as init
 from commands.init import plan_text
 from config.load import load_plan
-from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES
-from config.user_service.plan import user_service_plan
+from config.run_plan import Plan
 from config.user_service.servers import SERVERS
+from config.user_service.service_plan import user_service_plan
 from core.errors import BadInput
 from core.secret import revealed
 from core.user_service import App

@@ -16,8 +16,8 @@ from commands.estimate import (
 )
 from config.flags import plan_from
 from config.load import BLOCKS
-from config.plan import Plan
-from record.plan import Until
+from config.run_plan import Plan
+from record.saved_plan import Until
 from tests.config import planning
 
 

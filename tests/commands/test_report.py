@@ -7,8 +7,8 @@ from statistics import median
 import pytest
 
 from commands.report import main as report
-from record.run import FILE_NAME
 from record.run_file import load
+from record.saved_run import FILE_NAME
 from reports.exports import texts
 from reports.render import figures
 from tests.commands.saved import saved

@@ -9,7 +9,7 @@ import pytest
 
 from commands import running as command
 from core.messages import message
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.view import View
 from tests.analysis.searches import searched, steep
 

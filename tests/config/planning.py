@@ -5,12 +5,12 @@ from shlex import split
 from typing import Any
 
 from config.flags import Parser, add_host_flags, add_run_flags, plan_from
-from config.plan import Plan
+from config.run_plan import Plan
 from core.messages import NOTHING
 from core.user_service import Command
 from record.decode import decoded
-from record.plan import SavedPlan
 from record.run_file import plain
+from record.saved_plan import SavedPlan
 
 COMMAND_LINE = "--service-command '{python} -m myapp --port {port}'"
 SHAPED_LINE = "--service-command '{python} -m myapp {port} {workers} {threads}'"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config.plan import Plan
+from config.run_plan import Plan
 from tests.config.planning import planned, stored
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Plan, PlanRow, find_system
+from config.run_plan import Plan, PlanRow, find_system
 from core.errors import BadInput
 from core.runtime import RuntimeName
 from core.system_file import file_of, load_system

@@ -6,7 +6,7 @@ import pytest
 from yaml import safe_load
 
 from commands.chosen import _python_clients
-from config.hosts import parse_hosts
+from config.host_options import parse_hosts
 from config.options import Given
 from core.runtime import NATIVE
 from tests.config.planning import planned

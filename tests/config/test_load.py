@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Given, parsed
-from config.plan import Plan
 from config.plan_options import PLAN_OPTIONS, parse_until
+from config.run_plan import Plan
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 from core.method import Method, Warmup

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.plan import Plan, PlanRow
+from config.run_plan import Plan, PlanRow
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import message
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
-from record.plan import Absent, Until
+from record.saved_plan import Absent, Until
 from systems import find
 from tests.config.planning import planned, stored
 

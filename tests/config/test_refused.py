@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from config.hosts import parse_hosts
+from config.host_options import parse_hosts
 from config.load import load_plan
 from config.options import Given
-from config.plan import find_system
-from config.user_service.requests import load_requests
+from config.run_plan import find_system
+from config.user_service.request_options import load_requests
 from core.errors import BadInput
 from tests.config.planning import BARE, COMMAND_LINE, NAMED, OWN, SHAPED_LINE, SMALL, planned
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from core.runtime import NATIVE
-from lab.run.bench import Bench
-from lab.run.runtimes import Native, Runtime
+from lab.run.measured_runtimes import Native, Runtime
+from lab.run.measurement_context import Bench
 from lab.user_service import ports
-from record.run import CellResult
+from record.saved_run import CellResult
 from tests.conftest import found, native_or_skip
 from tests.contract.kinds import KINDS, Kind
 from tests.contract.own_services import Measured, measured, write_services

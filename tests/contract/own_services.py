@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.user_service.plan import user_service_plan
+from config.user_service.service_plan import user_service_plan
 from core.cell import Cell, Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
 from core.request_plan import ANSWER_DEADLINE_S
 from core.runtime import RuntimeName
 from core.system import System
-from lab.run.bench import Bench
 from lab.run.measure import measure
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench
 from lab.user_service import readiness
-from record.run import CellResult
+from record.saved_run import CellResult
 
 Measured = Callable[..., CellResult]
 ITEMS = """

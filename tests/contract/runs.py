@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 
 from lab.places import REPOSITORY
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 
 T = TypeVar("T")
 NEEDS_LINUX = pytest.mark.skipif(

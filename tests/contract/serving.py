@@ -14,8 +14,8 @@ from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.run.children import READY, RESULT, Child, Children
-from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
-from record.run import CellResult
+from lab.run.measured_runtimes import AnyRuntime, Runtime, UserServiceRuntime
+from record.saved_run import CellResult
 from systems import find
 from tests.contract.dialects import FRAMES, HTTP, RAW, Dialect
 from tests.contract.peers import DEADLINE_S, Peer

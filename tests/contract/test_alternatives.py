@@ -8,7 +8,7 @@ from core.processtree import tree, usage_of
 from experiments.league.alt_systems import SYSTEMS
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from systems import find
 from tests.contract.dialects import FRAMES, HTTP, Dialect, http
 from tests.contract.packages import not_installed

@@ -15,8 +15,8 @@ import yaml
 from config.load import load_plan
 from core.errors import BadInput, GilscopeError
 from core.processtree import tree
-from lab.run.beside import BesideFailed, standing
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
+from lab.run.running_sidecars import BesideFailed, standing
 from record.run_file import load
 from tests.contract.runs import NEEDS_LINUX, UNREPORTED, finished, runtime_flags, service_flags, started, wait_for_ends
 

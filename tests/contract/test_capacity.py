@@ -10,10 +10,10 @@ from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import LONGEST_S, RELAXATIONS, SCAN, Objective, relaxation_s, top_rate
 from core.runtime import NATIVE
-from lab.run.bench import Bench
 from lab.run.measure import measure
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench
 from lab.run.probes import length
-from lab.run.runtimes import Runtime
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok
 

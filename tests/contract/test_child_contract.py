@@ -16,7 +16,7 @@ import pytest
 from core.method import Method, Warmup
 from core.processtree import tree
 from core.runtime import NATIVE
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from systems import find
 from tests.contract.kinds import NATIVE_ECHO, Kind, more_kinds
 from tests.contract.peers import Peer, framed

@@ -20,7 +20,7 @@ from clients.user_service.client import STRIDE
 from core.child import Slice, wait_until
 from core.method import Method
 from core.request_plan import Request, order
-from lab.run.runtimes import AnyRuntime, Native, orchestrator
+from lab.run.measured_runtimes import AnyRuntime, Native, orchestrator
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import small_cell

@@ -16,7 +16,7 @@ from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
 from lab.run.children import WARM
-from lab.run.runtimes import AnyRuntime
+from lab.run.measured_runtimes import AnyRuntime
 from systems import find
 from tests.clients.driving import counts
 from tests.contract.peers import DEADLINE_S

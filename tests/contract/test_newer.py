@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab.gil.memory import python_process
-from lab.run.runtimes import Runtime
+from lab.gil.process_memory import python_process
+from lab.run.measured_runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured
 from tests.contract.serving import check_ok

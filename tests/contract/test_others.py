@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.others import others
-from lab.run.runtimes import Runtime
-from record.run import CellResult
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
+from record.saved_run import CellResult
 from tests.contract.runs import NEEDS_LINUX, finished, runtime_flags
 from tests.contract.test_beside import write_plan
 

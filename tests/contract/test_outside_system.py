@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from config.load import load_plan
-from record.plan import OutsideSystem
 from record.run_file import RunFile, load
+from record.saved_plan import OutsideSystem
 from tests.conftest import runtime_or_skip
 from tests.contract.runs import UNREPORTED, finished
 from tests.docs.pages import outside_system

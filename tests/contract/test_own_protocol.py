@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from config.plan import Entry, find_system
+from config.run_plan import Entry, find_system
 from core.method import Method, Warmup
-from lab.run.bench import Bench, Pace, key_of
 from lab.run.measure import measure, measure_in_slices
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench, Pace, key_of
 from lab.user_service.readiness import DEAF, one_request
-from record.run import CellResult
 from record.run_file import load
+from record.saved_run import CellResult
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured
 from tests.contract.runs import UNREPORTED, finished, runtime_flags

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from analysis.cells import Cells
-from analysis.pauses import COLLECTION, pauses
+from analysis.cell_index import Cells
+from analysis.pause_shares import COLLECTION, pauses
 from lab.python import uv
 from lab.run.cell_run import NOT_READY
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from tests.clients.user_service.test_client import ITEM_3
 from tests.conftest import runtime_or_skip

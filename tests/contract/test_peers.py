@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.runtime import NATIVE
-from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.measured_runtimes import AnyRuntime, Native, Runtime
 from systems import built_in, find
 from tests.contract.dialects import HTTP
 from tests.contract.peers import CALC, Peer, framed

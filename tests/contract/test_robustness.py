@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from tests.contract.dialects import FRAMES
 from tests.contract.peers import Peer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from tests.contract.runs import NEEDS_LINUX, RUNNER, UNREPORTED, finished, runtime_flags
 

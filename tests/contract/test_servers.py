@@ -9,7 +9,7 @@ import yaml
 from analysis.topologies import measured_shape
 from config.user_service.servers import ASGI
 from core.runtime import RuntimeName
-from record.run import CellResult
+from record.saved_run import CellResult
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured
 from tests.contract.packages import not_installed

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from analysis.gates import background, idle_cores
-from config.plan import Entry
+from config.run_plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.system import System
 from lab.run import measure
-from lab.run.bench import Bench, Pace, identity, key_of
-from lab.run.beside import RunningBeside
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
-from lab.run.runtimes import Runtime
-from record.run import CellResult
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench, Pace, identity, key_of
+from lab.run.running_sidecars import RunningBeside
+from record.saved_run import CellResult
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok, small_cell

@@ -10,7 +10,7 @@ import pytest
 
 from core import inside
 from lab.run.instrumentation import SOURCE
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 
 NOTES_ITS_START = """
 import os

@@ -14,9 +14,9 @@ import pytest
 from core import inside
 from core.inside.stacks_sampler import Sampler
 from core.inside.stacks_threads import is_parked_on_a_lock, is_spinning
-from lab.profile.stacks import Stack, read
+from lab.profile.stack_samples import Stack, read
 from lab.run.instrumentation import SOURCE
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
 

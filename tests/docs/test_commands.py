@@ -13,7 +13,7 @@ import pytest
 import commands as command_line
 from config import flags
 from config.load import load_plan
-from config.user_service.requests import load_requests
+from config.user_service.request_options import load_requests
 from lab.places import REPOSITORY
 from record.run_file import RunFile
 from tests.analysis.timed_cells import steady

@@ -12,12 +12,13 @@ import pytest
 from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
 from core.work import answer
-from lab.machine import doctor, quiet
+from lab.machine import machine_rules as doctor
+from lab.machine import quiet
 from lab.places import REPOSITORY
 from lab.run.contract import CLIENT_MUST, SERVICE_MUST
-from record.child import ClientLine, ServiceLine
+from record.child_lines import ClientLine, ServiceLine
 from record.comparison import StepName, Word
-from record.run import Status
+from record.saved_run import Status
 from reports.sections import best, comparisons, costs, limit, memory, values
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, listed, named, needed, rows
@@ -87,8 +88,8 @@ def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any
 
 def test_sections_and_columns_of_a_report_are_explained() -> None:
     page, view = DOCS / "evidence.md", View(every_chapter())
-    for topic in (best, limit, memory, values):
-        assert f"\n## {topic.section(view).title}\n" in page.read_text()
+    for module in (best, limit, memory, values):
+        assert f"\n## {module.section(view).title}\n" in page.read_text()
     heads = {str(cost.head) for cost in (*costs.TIMES, *costs.MORE)}
     assert {*named(page, "Where the time goes")} <= {*heads, *get_args(StepName)}
     tables = comparisons.section(view).tables

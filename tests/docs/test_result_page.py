@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from core import method, runtime
-from record import cell_parts, child, comparison, plan, profile, run
+from record import cell_parts, comparison, profile
+from record import child_lines as child
+from record import saved_plan as plan
+from record import saved_run as run
 from tests.docs.pages import DOCS, expect
 
 PAGE = DOCS / "result.md"

@@ -9,13 +9,13 @@ import pytest
 import systems
 from analysis.metrics import METRICS, Metric
 from commands import SUMMARIES
-from config import hosts
-from config.beside import ENTRY
+from config import host_options as hosts
 from config.load import experiments, load_experiment
 from config.options import Option, by_key
 from config.plan_options import PLAN_OPTIONS, ROW
-from config.user_service.options import SERVICE
-from config.user_service.requests import REQUEST
+from config.sidecar_options import ENTRY
+from config.user_service.request_options import REQUEST
+from config.user_service.service_options import SERVICE
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table

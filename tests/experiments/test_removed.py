@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments import plans
 from lab.processes import scrubbed_environment
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from tests.test_import_table import PACKAGES, REPOSITORY
 
 SHARED = ("tests/config/test_find_system.py", "tests/config/test_orders.py", "tests/test_import_table.py")

@@ -17,18 +17,18 @@ from core.errors import BadInput
 from core.languages import Language, Printable, language
 from core.program import VERSION
 from lab.run.runs import titles
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.compare.ci import annotations
+from reports.compare.compared_runs import compare_runs
+from reports.compare.compared_runs import document as comparison_document
 from reports.compare.members import members
-from reports.compare.runs import compare_runs
-from reports.compare.runs import document as comparison_document
 from reports.document.model import Document, Figure
 from reports.exports.pyperf_files import export
 from reports.exports.texts import cells_sheet, rows_sheet, text_files
 from reports.render import html
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
-from reports.report import report
+from reports.run_document import report
 from reports.view import View
 from tests.golden.facts import digest, facts
 from tests.golden.runs import DOCUMENTS, ROOT, RUNS

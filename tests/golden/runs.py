@@ -12,22 +12,22 @@ from typing import Any
 from commands.audit import audit_document
 from core.messages import verbatim
 from record.decode import decoded
-from record.plan import Machine
-from record.run import Run
 from record.run_file import load, plain
+from record.saved_plan import Machine
+from record.saved_run import Run
 from reports.document.model import Document
-from reports.terminal.stress import stress_document
+from reports.terminal.stress_report import stress_document
 from tests.analysis.timed_cells import steady
 from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, record_with_aa
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run, set_plan
+from tests.reports.sections import test_answer as answers
+from tests.reports.sections import test_pauses as pauses
+from tests.reports.sections import test_waits as waits
 from tests.reports.sweeps import peaked_run
 from tests.reports.terminal import test_stress as stress
-from tests.reports.topics import test_answer as answers
-from tests.reports.topics import test_pauses as pauses
-from tests.reports.topics import test_waits as waits
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = (1, 2, 3)
@@ -123,7 +123,7 @@ def _loadgen() -> Run:
 
 
 def _league() -> Run:
-    from tests.experiments.league.test_topic import TIMES_MS, a_run
+    from tests.experiments.league.test_section import TIMES_MS, a_run
 
     return a_run(TIMES_MS)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.verdict import MARGIN
+from analysis.judging import MARGIN
 from tests.known.scenarios import Scenario, Truth
 
 OK, REFUSED, CALLED, MISS = "ok", "refused", "called", "MISS"

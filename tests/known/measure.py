@@ -11,7 +11,7 @@ import yaml
 from analysis.inside import starts
 from benchmarks.bench import run_of
 from core.errors import GilscopeError
-from record.run import Run
+from record.saved_run import Run
 from reports.view import View
 from tests.known import service
 from tests.known.judge import Seen

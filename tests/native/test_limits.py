@@ -2,7 +2,7 @@
 
 import re
 
-from clients import workers
+from clients import quotas as workers
 from clients.user_service import client
 from core import limits, request_plan
 from lab.places import REPOSITORY

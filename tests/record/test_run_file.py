@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.messages import message, plural, verbatim
-from record.plan import Machine
-from record.run import FILE_NAME, CellResult, Run
 from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, plain, to_json
+from record.saved_plan import Machine
+from record.saved_run import FILE_NAME, CellResult, Run
 from tests.reports.sample import FASTER, cell_of, measured, run_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]

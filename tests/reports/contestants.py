@@ -7,7 +7,7 @@ from typing import Any
 from core.cell import Value
 from core.languages import ENGLISH
 from core.messages import verbatim
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.document.model import Figure, Section, Table
 from reports.sections import modules
 from reports.view import View
@@ -44,9 +44,9 @@ def blocks_of(
 
 
 def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:
-    """What the topic of the run's experiment says of it."""
+    """What the section of the run's experiment says of it."""
     made: list[Section] = [
-        topic.section(View(run, titles)) for topic in modules() if getattr(topic, "VIEW", "") == run.plan.view
+        module.section(View(run, titles)) for module in modules() if getattr(module, "VIEW", "") == run.plan.view
     ]
     (section,) = made
     return section

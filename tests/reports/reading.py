@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from core.cell import Value
 from core.languages import language
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from reports.render.html import page
-from reports.report import report
+from reports.run_document import report
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, histogram_of, measured, run_of, seed_run
 from tests.reports.sweeps import served, sized

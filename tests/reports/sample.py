@@ -13,9 +13,9 @@ from core.runtime import Flags, RuntimeFacts
 from core.user_service import Command, UserService
 from record.comparison import SavedComparison
 from record.decode import decoded
-from record.plan import Machine, SavedPlan
-from record.run import CellResult, Run, Status
 from record.run_file import plain
+from record.saved_plan import Machine, SavedPlan
+from record.saved_run import CellResult, Run, Status
 from systems import find
 
 TITLES = {

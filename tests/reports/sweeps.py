@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.cell import Value
-from record.run import CellResult, Run
+from record.saved_run import CellResult, Run
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 MIB = 2**20

@@ -8,9 +8,9 @@ from statistics import fmean, median
 import pytest
 
 from core.histogram import Histogram
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.document.model import Datum, Section, Traced
-from reports.report import report
+from reports.run_document import report
 from tests.reports.reading import (
     elements,
     expect_whole,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from core.runtime import NATIVE
-from lab.run.runtimes import Native
+from lab.run.measured_runtimes import Native
 from record.run_file import RunFile
 from reports.frame import frame
 from reports.view import View

@@ -8,8 +8,8 @@ import pytest
 
 from core.cell import Cell
 from services import parked
-from services.connection import Connection
 from services.listeners import Listener, listen
+from services.service_connection import Connection
 from systems import find
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from analysis.waits import WaitingLine, settings, waits
+from analysis.waiting_lines import WaitingLine, settings, waits
 from commands import run as command
 from lab.python.interpreters import find
-from record.run import Run
 from record.run_file import load
+from record.saved_run import Run
 from tests.lab.extensions import extension
 
 APPS = Path(__file__).parent / "apps"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.profile.locks import obstacle
+from lab.profile.lock_watcher import obstacle
 from tests.conftest import runtime_or_skip
 from tests.why.planted import named, profiled
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from config.user_service.requests import load_requests
+from config.user_service.request_options import load_requests
 from core.request_plan import RequestPlan
 from core.secret import line_for_child
 from tests.native.loadgen_peers import Scripted, read_http, response, scripted

@@ -8,8 +8,8 @@ import pytest
 from config.options import Given
 from config.user_service import hidden as masks
 from config.user_service.hidden import hidden, mask, mask_url
-from config.user_service.options import masked_arguments
-from config.user_service.plan import user_service_plan
+from config.user_service.service_options import masked_arguments
+from config.user_service.service_plan import user_service_plan
 from core.errors import BadInput
 from core.secret import Redactor, Secret, revealed
 

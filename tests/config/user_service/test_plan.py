@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from config.load import load_plan
-from config.plan import Plan
-from config.user_service.plan import target
+from config.run_plan import Plan
 from config.user_service.servers import SERVERS, app_on
+from config.user_service.service_plan import target
 from core.errors import BadInput
 from core.request_plan import Request
 from core.runtime import NATIVE
@@ -85,7 +85,7 @@ def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
 ) -> None:
     given, _, expected = line.partition(" -> ")
     server, topology = given.split()
-    monkeypatch.setattr("config.user_service.plan.cores_usable", lambda: 4)
+    monkeypatch.setattr("config.user_service.service_plan.cores_usable", lambda: 4)
     plan = planned(f"--app a:b --server {server} --topology {topology} --runtime 3.14")
     assert shapes(plan) == expected
     again = stored(plan)

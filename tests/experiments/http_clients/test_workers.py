@@ -2,8 +2,8 @@
 
 import pytest
 
+from clients.quotas import quotas
 from clients.schedule import NEVER_NS
-from clients.workers import quotas
 from core.cell import Cell
 from core.method import Method, Warmup
 from experiments.http_clients.threads import BlockingConnection, ThreadClient

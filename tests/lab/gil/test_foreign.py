@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil.memory import PythonProcess, build_in_file, python_process
+from lab.gil.process_memory import PythonProcess, build_in_file, python_process
 from tests.conftest import runtime_or_skip
 from tests.lab.python.test_trust import NOBODY, as_root
 from tests.started import started

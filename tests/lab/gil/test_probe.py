@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil.memory import build_in_file, python_process, read_gil_state
-from lab.run.runtimes import Runtime
+from lab.gil.process_memory import build_in_file, python_process, read_gil_state
+from lab.run.measured_runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
 

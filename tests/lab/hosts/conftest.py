@@ -6,16 +6,16 @@ from typing import TypeAlias
 
 import pytest
 
-from config.plan import Entry
-from core.hosts import Layout
+from config.run_plan import Entry
+from core.layout import Layout
 from core.method import Method
 from lab.folders import Sandbox
 from lab.hosts import connection
 from lab.hosts.cluster import HostCluster
-from lab.run.bench import Bench, Pace, key_of
 from lab.run.measure import measure, measure_in_slices
-from lab.run.runtimes import Runtime
-from record.run import CellResult
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench, Pace, key_of
+from record.saved_run import CellResult
 from systems import find
 from tests.contract.serving import small_cell
 from tests.lab.hosts.namespaces import Lab, python_path, why_not

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from string import ascii_lowercase
 
-from core.hosts import Host
+from core.layout import Host
 
 DEADLINE_S = 30.0
 CLOCKS_S = {"a": 0, "b": 3600, "c": -int(min(1800, time.monotonic() / 2))}  # no clock may be before its start

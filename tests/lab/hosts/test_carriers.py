@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import ChildFailed
-from core.hosts import Host
+from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts import tasks
+from lab.hosts import host_tasks as tasks
 from lab.hosts.carrier import HostLost
 from lab.hosts.connection import HostConnection
 from lab.machine import link
 from lab.places import REPOSITORY
-from record.plan import HostFacts
+from record.saved_plan import HostFacts
 from tests.lab.hosts.namespaces import wait_until
 from tests.lab.python.fake_pythons import script
 
@@ -61,7 +61,7 @@ os._exit(os.waitstatus_to_exitcode(os.waitpid(node, 0)[1]))
 """
 RUNNER = """
 import sys
-from core.hosts import Host
+from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts.connection import HostConnection
 connection = HostConnection(Host(**eval(sys.argv[1])), Sandbox())

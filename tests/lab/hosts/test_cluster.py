@@ -15,15 +15,15 @@ import pytest
 
 from commands import hosts, run
 from core.child import Slice
-from core.hosts import Host
 from core.languages import ENGLISH
+from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts.carrier import HostLost
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
 from lab.run.children import Child
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from reports.sections.machine import contribution_table
 from tests.lab.hosts.conftest import SECONDS, Measured

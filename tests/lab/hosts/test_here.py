@@ -11,17 +11,17 @@ import pytest
 from commands import plan, serve, stress
 from core.cell import Cell
 from core.errors import BadInput
-from core.hosts import Host, Layout
+from core.layout import Host, Layout
 from core.method import Method
 from core.processtree import tree
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.profile.locks import OBSTACLES
-from lab.run.bench import Bench
+from lab.profile.lock_watcher import OBSTACLES
 from lab.run.measure import measure
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench
 from lab.run.profiling import CellProfiler
-from lab.run.runtimes import Runtime
 from lab.run.slow import DEFAULT
 from systems import find
 from tests.contract.serving import small_cell
@@ -59,7 +59,7 @@ def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requ
     cell: Cell, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agents of the two hosts are processes of this machine, so each sees the other's children as others."""
-    monkeypatch.setattr("lab.machine.doctor.OTHERS_SHARE", -1.0)
+    monkeypatch.setattr("lab.machine.machine_rules.OTHERS_SHARE", -1.0)
     result = measure(cell, find("4"), 1, bench)
     assert result.answered == result.requests > 0, str(result.reason)
     assert result.services[0]["pauses"]["processes"] == 1

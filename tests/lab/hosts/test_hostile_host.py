@@ -10,9 +10,9 @@ import pytest
 
 import runner
 from core.errors import ChildFailed
-from core.hosts import Host
+from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts import tasks
+from lab.hosts import host_tasks as tasks
 from lab.hosts.carrier import HostLost
 from lab.hosts.connection import HostConnection
 from tests.lab.python.fake_pythons import script

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commands import hosts
-from core.hosts import Host
+from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts import connection, protocol
 from lab.hosts.connection import HostConnection
@@ -68,11 +68,11 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
-    modules = "lab.hosts.agent, lab.hosts.worker, lab.hosts.tasks, lab.user_service.child"
+    modules = "lab.hosts.agent, lab.hosts.worker, lab.hosts.host_tasks, lab.user_service.service_child"
     code = f"import sys; sys.path.insert(0, '.'); import {modules}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     own = [name for name in done.stdout.split() if name.partition(".")[0] in ("lab", "core", "systems", "config")]
-    assert "lab.hosts.tasks" in own
+    assert "lab.hosts.host_tasks" in own
     for name in own:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():

@@ -10,20 +10,21 @@ from typing import Any
 import pytest
 
 from core.child import Slice
-from core.hosts import Host, Layout
+from core.layout import Host, Layout
 from core.method import Method
 from core.runtime import NATIVE
 from core.system_file import PATH_KEY, load_system
 from lab.environments.environment import EnvironmentFailed
-from lab.hosts import boot, tasks
+from lab.hosts import boot
+from lab.hosts import host_tasks as tasks
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
-from lab.run.bench import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
-from lab.run.runtimes import Native, Runtime, runtime_of
-from lab.user_service import files
-from record.run import CellResult
+from lab.run.measured_runtimes import Native, Runtime, runtime_of
+from lab.run.measurement_context import Bench
+from lab.user_service import service_files as files
+from record.saved_run import CellResult
 from systems import find
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned

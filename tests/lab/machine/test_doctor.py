@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.messages import NOTHING
-from lab.machine.doctor import disturbances, judge_machine
+from lab.machine.machine_rules import disturbances, judge_machine
 
 SECOND_NS = 1_000_000_000
 QUIET: dict[str, Any] = json.loads("""{

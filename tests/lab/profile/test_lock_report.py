@@ -8,7 +8,7 @@ import pytest
 
 from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.lock_report import sentence, to_json
-from lab.profile.locks import LockFacts, Waiting, is_notification
+from lab.profile.lock_watcher import LockFacts, Waiting, is_notification
 from record.decode import decoded
 from record.profile import Profile
 

@@ -13,11 +13,11 @@ from time import monotonic
 import pytest
 
 from core.errors import ChildFailed
-from lab.gil.memory import NotReadable
+from lab.gil.process_memory import NotReadable
 from lab.places import REPOSITORY
-from lab.profile import locks
+from lab.profile import lock_watcher as locks
 from lab.profile.frames import NO_OWNER, FrameReader
-from lab.profile.locks import LockFacts, obstacle, record_locks
+from lab.profile.lock_watcher import LockFacts, obstacle, record_locks
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension

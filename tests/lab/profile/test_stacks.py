@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.inside import SLICE_NS, stacks_threads
-from lab.profile import stacks
-from lab.profile.stacks import LONGEST_NAME, Samples, read, to_json
+from lab.profile import stack_samples as stacks
+from lab.profile.stack_samples import LONGEST_NAME, Samples, read, to_json
 
 STACKS = b"""\
 {"frame": ["/srv/app.py", 31, "Cache.get"]}

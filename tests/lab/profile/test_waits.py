@@ -3,8 +3,8 @@
 import pytest
 
 from lab.profile.frames import RawFrame, ThreadStack
+from lab.profile.lock_waits import LOCK, UNREAD, OwnerReading, WaitSpan, WaitTimeline, wait_samples
 from lab.profile.uprobes import Hit
-from lab.profile.waits import LOCK, UNREAD, OwnerReading, WaitSpan, WaitTimeline, wait_samples
 
 PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
 PUT, GET = (RawFrame(1, 2, 0),), (RawFrame(3, 4, 0),)

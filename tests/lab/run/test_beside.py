@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.beside import Beside
-from lab.run import beside
+from core.sidecars import Beside
+from lab.run import running_sidecars as beside
 from tests.lab.python.test_trust import NOBODY, as_root
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.request_plan import ANY, Request
-from lab.run.stress import learn_check
+from lab.run.stress_rounds import learn_check
 
 ANSWERS = """\
 200 {"id": 3} | 200 {"id": 3} | 200 {"id": 3} -> body 200 {"id": 3}

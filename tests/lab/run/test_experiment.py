@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Entry, Plan, PlanRow
+from config.run_plan import Entry, Plan, PlanRow
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import verbatim
@@ -22,12 +22,12 @@ from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
+from lab.run.measured_runtimes import Runtime
 from lab.run.probes import search_s
 from lab.run.runs import Order, check_same_runtimes, load_to_resume, new_run, run_folder
-from lab.run.runtimes import Runtime
-from record.plan import Until
-from record.run import CellResult, Run
 from record.run_file import load
+from record.saved_plan import Until
+from record.saved_run import CellResult, Run
 from systems import find
 from tests.config.planning import planned
 from tests.reports.sample import faulty

@@ -8,7 +8,7 @@ from core.messages import NOTHING, message, verbatim
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
 from lab.run.feasible import drop_absent, prepare
-from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.measured_runtimes import AnyRuntime, Native, Runtime
 from tests.config.planning import planned
 from tests.lab.run.test_experiment import runtime
 

@@ -14,7 +14,7 @@ from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, count_unmeasured
-from record.run import CellResult
+from record.saved_run import CellResult
 from systems import find
 from tests.config.planning import planned
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.runtime import RuntimeName
-from lab.run.results import note_jit_states
-from lab.run.runtimes import UserServiceRuntime
+from lab.run.cell_results import note_jit_states
+from lab.run.measured_runtimes import UserServiceRuntime
 
 # What processes report, the runtime, whether its interpreter has a JIT, and whether the JIT is known to have been on.
 STATES = """\

@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.method import Method
 from lab.folders import PrivateFolder
 from lab.machine.host import Reader
-from lab.run import limits
+from lab.run import control_groups as limits
 
 BOTH = Method(limit_cpus=0.5, limit_memory_bytes=512_000_000)
 MIB = 2**20

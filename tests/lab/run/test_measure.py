@@ -12,7 +12,7 @@ import pytest
 
 from core.processtree import tree
 from lab.folders import Sandbox
-from lab.run.results import LIKE_WEBSOCKET
+from lab.run.cell_results import LIKE_WEBSOCKET
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
 
 __all__ = ["scripted"]
@@ -129,7 +129,7 @@ def test_a_line_that_is_not_what_the_contract_wants_fails_the_cell(
 @pytest.mark.parametrize(
     ("deadline", "said", "when"),
     [
-        ("lab.run.bench.START_DEADLINE_S", {"ready": ""}, "during start-up"),
+        ("lab.run.measurement_context.START_DEADLINE_S", {"ready": ""}, "during start-up"),
         ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
     ],
 )

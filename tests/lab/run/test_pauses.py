@@ -10,7 +10,7 @@ import pytest
 
 from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
 from lab.run.instrumentation import Instrumentation, TimeWindow
-from lab.run.runtimes import Runtime
+from lab.run.measured_runtimes import Runtime
 from lab.run.slow import DEFAULT, UNKNOWN, Collections, collections_within, read_counters
 from tests.started import started
 

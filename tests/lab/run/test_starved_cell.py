@@ -6,13 +6,13 @@ from time import monotonic
 
 import pytest
 
-from config.plan import Entry
+from config.run_plan import Entry
 from core.method import Method, Warmup
 from core.runtime import NATIVE
 from lab.places import REPOSITORY
-from lab.run.bench import Bench
 from lab.run.cell_run import STARVED
 from lab.run.measure import measure_in_slices
+from lab.run.measurement_context import Bench
 from tests.conftest import native_or_skip, runtime_or_skip
 from tests.contract.own_services import planned
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Entry
-from core.stress import Round, Stress
+from config.run_plan import Entry
+from core.stress_results import Round, Stress
 from lab.places import REPOSITORY
-from lab.run import stress as rounds
-from lab.run.bench import Bench
-from lab.run.stress import SWITCH_INTERVAL_S, group_stacks
+from lab.run import stress_rounds as rounds
+from lab.run.measurement_context import Bench
+from lab.run.stress_rounds import SWITCH_INTERVAL_S, group_stacks
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import planned
 

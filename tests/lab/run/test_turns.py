@@ -9,11 +9,11 @@ import pytest
 from config.load import load_experiment
 from core.child import Slice
 from core.histogram import Histogram
-from lab.run.bench import Pace
+from lab.run.cell_results import add_slices, counted_share, counted_usage, littles_law
 from lab.run.feasible import choose_arm_order
 from lab.run.instrumentation import TimeWindow
 from lab.run.measure import size_slices
-from lab.run.results import add_slices, counted_share, counted_usage, littles_law
+from lab.run.measurement_context import Pace
 from tests.lab.scripted_children import latency
 
 MS = 1_000_000

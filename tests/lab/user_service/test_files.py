@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from lab.user_service import files
+from lab.user_service import service_files as files
 
 
 def own(folder: Path, requirements: str = "") -> dict[str, Any]:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.gil.memory import PythonProcess
+from lab.gil.process_memory import PythonProcess
 from lab.run import feasible
-from lab.user_service import child as module
-from lab.user_service.child import pythons_in
+from lab.user_service import service_child as module
+from lab.user_service.service_child import pythons_in
 
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
 BACK = PythonProcess(label="3.14.7t", gil_enabled=True)

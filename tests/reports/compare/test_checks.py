@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.request_plan import Request
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.compare.ci import sentence
 from reports.compare.members import members, obstacles
 from reports.view import View

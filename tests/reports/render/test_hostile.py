@@ -11,13 +11,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from markdown_it import MarkdownIt
 
-from analysis.cells import Cells
+from analysis.cell_index import Cells
 from commands.output import Output
 from core.languages import ENGLISH
 from core.messages import message, verbatim
 from reports.compare.ci import annotations
+from reports.compare.compared_runs import compare_runs
 from reports.compare.members import members
-from reports.compare.runs import compare_runs
 from reports.document.model import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
 from reports.render.console import terminal

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.comparisons import compare
+from analysis.comparing import compare
 from core.languages import ENGLISH
-from record.run import FILE_NAME, Run
 from record.run_file import RunFile
+from record.saved_run import FILE_NAME, Run
 from reports.parts.headline import main_headline
 from reports.render.console import terminal
 from reports.terminal.listing import NO_VERDICT, SavedRun, print_list, saved_runs

@@ -12,7 +12,7 @@ from time import monotonic
 import pytest
 from rich.console import Console
 
-from record.run import CellResult
+from record.saved_run import CellResult
 from reports.render.console import terminal
 from reports.terminal import progress
 from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display, time_left

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.messages import Message
-from core.stress import Round, Stress
-from reports.terminal.stress import findings, stress_document, verdict
+from core.stress_results import Round, Stress
+from reports.terminal.stress_report import findings, stress_document, verdict
 
 FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 

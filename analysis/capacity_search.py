@@ -1,0 +1,475 @@
+"""The capacity of each arm (a runtime): the highest request rate at which its service meets the
+objectives.
+
+A search measures one probe of each arm in turn. With several topologies, the first probes choose
+the best topology of each arm (analysis/choice.py): in each round, each candidate gets
+PROBES_OF_ROUND probes, and the half with the lower capacities is dropped. Later probes measure only
+the chosen topology, and only they determine its capacity.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, log
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import numpy as np
+
+from analysis.capacity_model import (
+    LOWEST,
+    STEP,
+    WIDTH,
+    Crossing,
+    Loop,
+    Probe,
+    crossing,
+    next_probe,
+)
+from analysis.cell_index import grouped, number, reasons, runtimes
+from analysis.choice import Choice, halved
+from analysis.formats import whole
+from analysis.gates import mixed
+from analysis.others import others
+from analysis.significance import ALPHA
+from analysis.stats import CONFIDENCE
+from analysis.steps import steps
+from core.cell import Cell, Value
+from core.histogram import Histogram, bounds_ns
+from core.messages import NOTHING, Message, message
+from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
+from record.comparison import Key, Word, setting_key
+from record.saved_run import CellResult, Run
+
+RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
+MOST_PROBES = 16
+MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
+PROBES_OF_ROUND = 3  # of a candidate topology, in each round of the choice
+MOST_ERROR = 0.1  # of the throughput of the closed loop
+LAG_SHARE = (
+    0.25  # a load generator that is later than this share of the limit may itself cause the misses
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probed(Probe):
+    """A measured probe: a measurement at one request rate, judged by the objective that it meets
+    worst.
+
+    is_limited: whether the load generator itself was late. The probe then says nothing of the
+        service
+    """
+
+    cell: CellResult
+    is_limited: bool
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The probes of one arm at one setting, and the capacity that they show so far.
+
+    params: the parameters without RATE. objectives: a rate must meet all of them
+    rounds: for one of several topologies, the rounds of the choice that it takes part in; 0 after
+        the choice
+    start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines
+        it
+    """
+
+    system: str
+    params: Mapping[str, Any]
+    arm: str
+    cells: Sequence[CellResult]
+    objectives: Sequence[Objective]
+    rounds: int = 0
+    start_rate: float = 0.0
+
+    @property
+    def setting(self) -> Key:
+        """Return the key of the setting without RATE."""
+        return setting_key(self.system, self.params)
+
+    @cached_property
+    def faulty(self) -> list[CellResult]:
+        """Return the measurements that do not count, because they are faulty (see faulty_cells)."""
+        return faulty_cells(self.cells, self.objectives)
+
+    @property
+    def fault(self) -> Message:
+        """Return how many measurements are faulty, and why the first of them is; empty
+        if none is.
+        """
+        if not self.faulty:
+            return NOTHING
+        return message(
+            "{count} of {all} measurements of {arm} failed or are invalid: {reason}",
+            count=len(self.faulty),
+            all=len(self.cells),
+            arm=self.arm,
+            reason=reasons(self.faulty)[0],
+        )
+
+    @property
+    def contradiction(self) -> Message:
+        """Return which probe contradicts the capacity; empty if none does."""
+        probe = self.crossing.contradicting if self.crossing else None
+        if not probe:
+            return NOTHING
+        return message(
+            "a probe of {arm} at {rate} requests/s had {excess:.1f} times the number of misses "
+            "that the objectives "
+            "allow, which contradicts the other probes",
+            arm=self.arm, rate=whole(probe.rate), excess=probe.excess,
+        )  # fmt: skip
+
+    @cached_property
+    def sound(self) -> list[CellResult]:
+        """Return the measurements without those that are invalid or failed."""
+        return [cell for cell in self.cells if cell not in self.faulty]
+
+    @property
+    def loop(self) -> Loop:
+        """Return how many correct answers per second the closed loop got; 0 if it was not measured.
+
+        If no answer was correct, all answers are counted.
+        """
+        for cell in self.sound:
+            if not cell.params[RATE] and cell.wall_ns and cell.answered:
+                answers = cell.requests - failures(cell) or cell.answered
+                return Loop(rate=answers / cell.wall_ns * 1e9, error=min(MOST_ERROR, answers**-0.5))
+        return Loop(rate=0.0)
+
+    @cached_property
+    def probes(self) -> tuple[Probed, ...]:
+        """Return the measurements at fixed request rates (probes), in the order in which they were
+        made.
+        """
+        return tuple(_probed(cell, self.objectives) for cell in self.sound if cell.params[RATE])
+
+    @property
+    def known(self) -> list[Probed]:
+        """Return the probes whose load generator was not late, so that they show what the service
+        can do.
+
+        Probes that met the objectives although it was late are left out, too: without them, the
+        capacity is not biased.
+        """
+        return [one for one in self.probes if not one.is_limited]
+
+    @cached_property
+    def wanted(self) -> tuple[float, str] | None:
+        """Return the request rate to measure next and the purpose (see Wanted), or None if the
+        search has ended.
+        """
+        if self.reason or len(self.probes) >= MOST_PROBES:
+            return None
+        loop = self.loop
+        if not loop.rate:
+            return 0.0, CLOSED
+        if self.rounds and self.crossing and len(self.probes) >= PROBES_OF_ROUND * self.rounds:
+            return None
+        served = [one for one in self.probes if one.passes or not one.is_limited]
+        ask = next_probe(served, loop)
+        if self.start_rate and not self.probes:
+            ask = min(self.start_rate, top_rate(loop.rate)), SCAN
+        limit = min((one.rate for one in self.probes if one not in served), default=inf)
+        if not ask or ask[0] < limit:
+            return ask
+        below = max((one.rate for one in served if one.passes and one.rate < limit), default=0.0)
+        lower = (below * limit) ** 0.5 if below else limit / STEP**2
+        is_near = lower < below * (1 + WIDTH / 2) or lower < LOWEST * loop.rate
+        return None if is_near else (lower, SCAN)
+
+    @property
+    def reason(self) -> Message:
+        """Return why the capacity cannot be searched. Return NOTHING if it can."""
+        if len(self.faulty) >= MOST_FAILED:
+            return reasons(self.faulty)[-1]
+        if any(not cell.params[RATE] and cell.clients and not cell.answered for cell in self.cells):
+            return message("the closed-loop measurement got no answers")
+        return NOTHING
+
+    @cached_property
+    def crossing(self) -> Crossing | None:
+        """Return the capacity with its interval, or None if it was not found."""
+        return crossing(self.known, self.loop) if self.loop.rate else None
+
+    @property
+    def rough_rate(self) -> float:
+        """Return the best estimate of the capacity so far, in requests/s."""
+        return self.crossing.rate if self.crossing else self.highest_pass
+
+    @property
+    def highest_pass(self) -> float:
+        """Return the highest rate that met the objectives, in requests/s, or 0 if none did."""
+        return max((one.rate for one in self.probes if one.passes), default=0.0)
+
+    @property
+    def is_generators(self) -> bool:
+        """Return whether the load generator, not the service, was the limit. The capacity may
+        exceed highest_pass.
+        """
+        return self.crossing is None and any(one.is_limited for one in self.probes)
+
+    @property
+    def nearest(self) -> Probed | None:
+        """Return the probe nearest in rate to the capacity, of those that met the objectives.
+
+        Without a capacity, return the probe with the highest of these rates. Above the capacity,
+        queues grow for as long as the probe lasts, so its latencies are no figures of the service.
+        """
+        met = [one for one in self.probes if one.passes]
+        if not self.crossing:
+            return max(met, key=attrgetter("rate"), default=None)
+        rate = self.crossing.rate
+        return min(met, key=lambda one: abs(log(one.rate / rate)), default=None)
+
+
+Pair = tuple[Capacity, Capacity]  # the arm in the denominator, and the one in the numerator
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapacityRatio:
+    """The ratio of the capacity of *above* to that of *below*, its 95 % interval, and the verdict.
+
+    is_bracket: whether low and high only enclose the ratio
+    why: why faster and slower are withheld; empty if they are not
+    """
+
+    below: Capacity
+    above: Capacity
+    ratio: float
+    low: float
+    high: float
+    verdict: Word
+    is_bracket: bool = False
+    why: Message = NOTHING
+
+
+def capacities(run: Run) -> list[Capacity]:
+    """Return the capacity of each runtime at each setting, or of only its best topology if the
+    search chooses one.
+    """
+    if not run.plan.picks:
+        return _planned(run, run.cells)
+    return [_judged(choice.best, run) for choice in choices_of_arms(run).values() if choice.best]
+
+
+def choices_of_arms(run: Run) -> dict[str, Choice[Capacity]]:
+    """Return the choice of the best topology of each arm, by the probes that choose (PICK)."""
+    candidates = _planned(run, [cell for cell in run.cells if cell.probe == PICK])
+    return {
+        arm: halved(some, _cost) for arm, some in grouped(candidates, attrgetter("arm")).items()
+    }
+
+
+def _cost(one: Capacity, round_: int) -> float | None:
+    """Return the negative capacity that a candidate's probes showed after a round, or None if the
+    round goes on.
+    """
+    for count in range(min(len(one.cells), PROBES_OF_ROUND * round_), len(one.cells) + 1):
+        after = replace(one, cells=one.cells[:count], rounds=round_)
+        if not after.wanted:
+            return -after.rough_rate
+    return None
+
+
+def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
+    """Return the capacity that *cells* show for each runtime at each setting, in the
+    plan's order.
+    """
+    plan, found = run.plan, list[Capacity]()
+    by_place = grouped(cells, _place)
+    for row in plan.rows:
+        params = _without_rate(row.params)
+        planned = [name for name in runtimes(run) if row.runtimes is None or name in row.runtimes]
+        again = [planned[-1] + AGAIN] if plan.aa and planned else []
+        for arm in (*planned, *again):
+            mine = by_place.get((setting_key(row.system, params), arm), [])
+            found.append(Capacity(row.system, params, arm, mine, plan.objectives))
+    return found
+
+
+def wanted(run: Run) -> list[Wanted]:
+    """Return the next probe for each runtime whose search for the capacity has not ended."""
+    choosing = choices_of_arms(run).values() if run.plan.picks else ()
+    candidates = [
+        replace(one, rounds=choice.rounds + 1)
+        for choice in choosing
+        if not choice.best
+        for one in choice.left
+    ]
+    return [_wanted(one, *one.wanted, run) for one in (*candidates, *capacities(run)) if one.wanted]
+
+
+def faulty_cells(cells: Sequence[CellResult], objectives: Sequence[Objective]) -> list[CellResult]:
+    """Return the measurements that are invalid, or failed although the load did not make their
+    requests fail.
+
+    Requests that fail at too high a rate are what a search looks for. If the other objectives are
+    met, failed requests need an objective for errors, such as errors<1%.
+    """
+
+    def is_faulty(cell: CellResult) -> bool:
+        if cell.status != "failed" or not cell.clients or not cell.requests:
+            return cell.status != "ok"
+        is_of_latency = all(one.latency_ns for one in objectives)
+        return bool(cell.params[RATE]) and is_of_latency and _probed(cell, objectives).passes
+
+    return [cell for cell in cells if is_faulty(cell)]
+
+
+def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
+    runtime = one.arm.removesuffix(AGAIN)
+    cell = Cell.build(
+        system=one.system, runtime=runtime, reads=(*one.params, RATE), values=one.params
+    )
+    if rate:
+        cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
+    block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
+    purpose = PICK if one.rounds else purpose
+    return Wanted(
+        arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate
+    )
+
+
+def _judged(best: Capacity, run: Run) -> Capacity:
+    """Return the capacity of a runtime's best topology, without the measurements that chose it."""
+    place = best.setting, best.arm
+    cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
+    return replace(best, cells=cells, start_rate=best.rough_rate)
+
+
+def _place(cell: CellResult) -> tuple[Key, str]:
+    return setting_key(cell.system, _without_rate(cell.params)), cell.arm
+
+
+def _without_rate(params: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in params.items() if name != RATE}
+
+
+def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
+    """Return the capacity ratio of each pair of compared runtimes, separately for each setting.
+
+    The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of
+    A/A separately. If A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
+    If the search chose the best topology of each arm, arms with different topologies are compared.
+    """
+    plan, same, pairs = run.plan, list[Pair](), list[Pair]()
+    for group in grouped(found, lambda one: plan.picks or one.setting).values():
+        by_arm = {one.arm: one for one in group if one.crossing}
+        again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}
+        for step in steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes):
+            (same if step.name == "aa" else pairs).append(
+                (by_arm[step.denominator], by_arm[step.numerator])
+            )
+    of_same = [_ratio(pair, plan.margin, len(same)) for pair in same]
+    differs = any(one.verdict in ("faster", "slower") for one in of_same)
+    return [_ratio(pair, plan.margin, len(pairs), differs=differs) for pair in pairs] + of_same
+
+
+def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> CapacityRatio:
+    below, above = pair
+    base, found = below.crossing, above.crossing
+    assert base
+    assert found
+    drawn = np.array(found.draws) / np.random.default_rng(0).permutation(base.draws)
+    outside, sure = (1 - CONFIDENCE) / 2, ALPHA / 2 / family
+    low, high, sure_low, sure_high = np.quantile(drawn, [outside, 1 - outside, sure, 1 - sure])
+    if is_bracket := base.is_bracket or found.is_bracket:
+        low, high = min(low, found.low / base.high), max(high, found.high / base.low)
+        sure_low, sure_high = min(low, sure_low), max(high, sure_high)
+    verdict: Word = "inconclusive"
+    if 1 / (1 + margin) <= sure_low and sure_high <= 1 + margin:
+        verdict = "equivalent"
+    elif sure_low > 1 or sure_high < 1:
+        verdict = "faster" if sure_low > 1 else "slower"
+    fault, doubt = _fault(pair), _doubt(pair)
+    if differs and not fault:
+        fault = message(
+            "A/A: two measurements of the same runtime differ, so the difference may be noise"
+        )
+    return CapacityRatio(
+        below=below,
+        above=above,
+        ratio=found.rate / base.rate,
+        low=float(low),
+        high=float(high),
+        verdict="invalid" if fault else "inconclusive" if doubt else verdict,
+        is_bracket=is_bracket,
+        why=fault or doubt,
+    )
+
+
+def _fault(pair: Pair) -> Message:
+    """Return which measurement of two arms is invalid or failed, or how the code changed; empty if
+    all are sound.
+    """
+    return next(
+        (one.fault for one in pair if one.faulty),
+        mixed([cell for one in pair for cell in one.cells]),
+    )
+
+
+def _doubt(pair: Pair) -> Message:
+    """Return why the probes of two arms do not allow a verdict; empty if they do."""
+    if any(one.wanted for one in pair):
+        return message("the search was stopped before its end")
+    seen = others(cell for one in pair for cell in one.cells)
+    busy = seen.marks if seen and seen.is_busy else NOTHING
+    return next((one.contradiction for one in pair if one.contradiction), busy)
+
+
+def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
+    judged = []
+    for objective in objectives:
+        misses, known = counted(cell, objective)
+        allowed = objective.share * max(1, known)
+        judged.append((misses / allowed, allowed, objective.share, objective.latency_ns))
+    excess, allowed, share, limit_ns = max(judged, key=itemgetter(0))
+    lag_ns = cell.lag.get("p99_ns", cell.lag.get("max_ns", 0))
+    return Probed(
+        cell=cell,
+        rate=rate_of(cell),
+        offered=max(1, cell.requests + unsent(cell)) / cell.wall_ns * 1e9,
+        purpose=cell.probe,
+        excess=excess,
+        allowed=allowed,
+        most=1 / share,
+        is_limited=lag_ns > LAG_SHARE * limit_ns > 0,
+    )
+
+
+def counted(cell: CellResult, objective: Objective) -> tuple[int, int]:
+    """Return how many requests of a probe miss *objective*, and how many requests are known to miss
+    or to meet it.
+
+    An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise
+    it is not known.
+    """
+    failed, not_sent = failures(cell), unsent(cell)
+    if not objective.latency_ns:
+        return failed + not_sent, cell.requests + not_sent
+    latency = Histogram.from_json(cell.latency) if cell.latency.get("count") else Histogram()
+    slow = sum(
+        count for bucket, count in latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns
+    )
+    too_old = max(0, not_sent - round(rate_of(cell) * objective.latency_ns / 1e9))
+    known = cell.requests + too_old
+    return min(known, slow + failed + too_old), known
+
+
+def rate_of(cell: CellResult) -> float:
+    """Return the requests/s that all clients of a probe together sent."""
+    return float(number(cell, RATE) * number(cell, "NUM_CLIENTS"))
+
+
+def failures(cell: CellResult) -> int:
+    """Return how many of the requests that were sent failed or had a wrong answer."""
+    return sum(cell.errors.values()) + cell.wrong
+
+
+def unsent(cell: CellResult) -> int:
+    """Return how many requests were due but were not sent before the cell ended. They are always
+    the latest ones.
+    """
+    return sum(client.get("overdue", 0) for client in cell.clients)

@@ -1,0 +1,399 @@
+"""An index of a run's measurements (cells) by setting, runtime and block, with table rows as views
+of it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
+from textwrap import shorten
+from typing import Literal, TypeVar
+
+from analysis.metrics import Figures, figures_of
+from analysis.stats import paired_ratio
+from core.histogram import Histogram
+from core.messages import SEMICOLON, Arg, Message, listed, message, plural
+from core.runtime import NATIVE, RuntimeName
+from record.comparison import Key, Setting, setting_key
+from record.saved_plan import SavedRow
+from record.saved_run import CellResult, Run
+
+REASON_CHARACTERS = 200
+EXCEPTION = re.compile(
+    r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt)\b"
+)  # the line of a traceback that says what was raised
+NO_REASON = message("no reason given")
+
+Item = TypeVar("Item")
+Same = TypeVar("Same", bound=Hashable)
+State = Literal["ok", "failed", "invalid", "not measured"]
+STATES: Mapping[State, Message] = {
+    "ok": message("ok"),
+    "failed": message("failed"),
+    "invalid": message("invalid"),
+    "not measured": message("not measured"),
+}
+TROUBLES = {
+    "failed": plural(
+        "{bad} of {count} block failed: {reason}",
+        "{bad} of {count} blocks failed: {reason}",
+        count=0,
+    ),
+    "invalid": plural(
+        "{bad} of {count} block invalid: {reason}",
+        "{bad} of {count} blocks invalid: {reason}",
+        count=0,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Setting, SavedRow):
+    """A row of the results table: the measurements (cells) of one setting under one runtime (arm),
+    in all blocks.
+
+    cells:   the measured cells, in the order in which they ran
+    planned: the number of blocks in the plan, or of the blocks that began if the run may end before
+        all blocks
+    first:   the cells of the same setting under the first runtime, to which the ratio refers
+    """
+
+    runtime: str
+    planned: int
+    cells: tuple[CellResult, ...]
+    first: tuple[CellResult, ...] = ()
+
+    @property
+    def trace(self) -> str:
+        """The names of all measurements in the row, for use in links on the page."""
+        return of_cells(self.cells)
+
+    @property
+    def good(self) -> list[CellResult]:
+        """The row's measurements (cells) that are ok. All figures of the row come only from these
+        measurements.
+        """
+        return [cell for cell in self.cells if cell.status == "ok"]
+
+    @property
+    def bad(self) -> list[CellResult]:
+        """The row's measurements (cells) that failed or are invalid."""
+        return [cell for cell in self.cells if cell.status != "ok"]
+
+    @property
+    def state(self) -> State:
+        """The state of the row: ok if at least one block is ok."""
+        if self.good:
+            return "ok"
+        return self.bad[0].status if self.bad else "not measured"
+
+    @property
+    def trouble(self) -> Message:
+        """The number of blocks that are not ok, with the first reason of each kind; empty if all
+        are ok.
+        """
+        by_status, count = grouped(self.cells, attrgetter("status")), len(self.cells)
+        kinds = [
+            (words, by_status[status]) for status, words in TROUBLES.items() if status in by_status
+        ]
+        return listed(
+            (
+                replace(words, args={"count": count, "bad": len(bad), "reason": reasons(bad)[0]})
+                for words, bad in kinds
+            ),
+            SEMICOLON,
+        )
+
+    @cached_property
+    def latency(self) -> Histogram:
+        """The latencies of all requests in the cells with the status ok."""
+        together = Histogram()
+        for cell in self.good:
+            if cell.latency:
+                together.merge(Histogram.from_json(cell.latency))
+        return together
+
+    @cached_property
+    def figures(self) -> Figures | None:
+        """The row's figures by name; None if the row has no measurement (cell) that is ok and ran
+        client processes.
+        """
+        return figures_of(self.good, self.latency)
+
+    @cached_property
+    def ratio(self) -> float | None:
+        """The row's throughput divided by the first runtime's, over the blocks that both have; None
+        if unknown.
+        """
+        good = (cell for cell in self.first if cell.status == "ok")
+        found = paired_ratio(request_ns(good), request_ns(self.good)) if self.figures else None
+        return found.value if found else None
+
+    @property
+    def columns(self) -> Figures:
+        """All values of the row by key (ROW_METRICS)."""
+        return {
+            **(self.figures or {}),
+            "ratio_to_first_runtime": self.ratio,
+            "blocks_ok": len(self.good),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series(Setting):
+    """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement
+    that is ok.
+
+    params: the parameters they have in common
+    bad:    the measurements (cells) of the series that failed or are invalid, also of rows without
+            one that is ok
+    """
+
+    rows: tuple[Row, ...]
+    bad: tuple[CellResult, ...] = ()
+
+    @property
+    def cells(self) -> tuple[CellResult, ...]:
+        """The measurements (cells) with the status ok of all table rows that this object groups."""
+        return tuple(cell for row in self.rows for cell in row.good)
+
+    @property
+    def arms(self) -> list[str]:
+        """The names of the runtimes or services (arms) that have a measurement (cell) with the
+        status ok.
+        """
+        return list(dict.fromkeys(row.runtime for row in self.rows))
+
+    def values(self, name: str) -> list[int]:
+        """Return the different values of the integer parameter *name*, in ascending order."""
+        return sorted({number(cell, name) for cell in self.cells})
+
+    def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
+        """Return the measurements of the runtime or service *arm*, by the value of the integer
+        parameter *name*.
+        """
+        found = grouped(
+            (cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name)
+        )
+        return dict(sorted(found.items()))
+
+
+class Cells:
+    """An index of the measurements (cells) that *run* had when the index was made.
+
+    arms:     the runtimes that are present, then arms with other names; every table and plot has
+              this order
+    settings: the settings by key, in the plan's order; then settings of cells that the plan does
+        not have
+    """
+
+    def __init__(self, run: Run) -> None:
+        plan = run.plan
+        self.run = run
+        begun = max((cell.block for cell in run.cells), default=0)
+        self.planned = begun if plan.until else plan.blocks
+        self.arms = list(dict.fromkeys([*runtimes(run), *(cell.arm for cell in run.cells)]))
+        self.settings = {setting_key(row.system, row.params): row for row in plan.rows}
+        self._blocks: dict[tuple[Key, str], dict[int, CellResult]] = {}
+        for cell in run.cells:
+            key = setting_key(cell.system, cell.params)
+            self.settings.setdefault(key, SavedRow(system=cell.system, params=cell.params))
+            self._blocks.setdefault((key, cell.arm), {})[cell.block] = cell
+
+    def blocks(self, key: Key, arm: str) -> Mapping[int, CellResult]:
+        """Return the measurements of a setting under the runtime or service *arm* by block, in the
+        order they ran.
+        """
+        return self._blocks.get((key, arm), {})
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The table rows of all settings, including settings that were not measured. Rows of a
+        system are together.
+        """
+        systems, here = (
+            list(dict.fromkeys(system for system, _ in self.settings)),
+            runtimes(self.run),
+        )
+        made = []
+        for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
+            setting = self.settings[key]
+            planned = here if setting.runtimes is None else {*here} & {*setting.runtimes}
+            first = tuple(
+                cell for name in reference(self.run) for cell in self.blocks(key, name).values()
+            )
+            for arm in self.arms:
+                cells = tuple(self.blocks(key, arm).values())
+                if cells or arm in planned:
+                    made.append(
+                        Row(
+                            **vars(setting),
+                            runtime=arm,
+                            planned=self.planned,
+                            cells=cells,
+                            first=first,
+                        )
+                    )
+        return tuple(made)
+
+    def series(self, along: Sequence[str]) -> list[Series]:
+        """Group the table rows that differ only in their runtime and in the parameters *along*.
+
+        Rows that lack a parameter of *along*, or have no cell that is ok, are left out.
+        """
+
+        def others(row: Row) -> Key:
+            return setting_key(
+                row.system, {name: row.params[name] for name in row.params if name not in along}
+            )
+
+        found = grouped((row for row in self.rows if {*along} <= row.params.keys()), others)
+        return [
+            Series(
+                system=system,
+                params=json.loads(params),
+                rows=tuple(
+                    sorted(
+                        filter(attrgetter("good"), rows),
+                        key=lambda row: self.arms.index(row.runtime),
+                    )
+                ),
+                bad=tuple(chain.from_iterable(map(attrgetter("bad"), rows))),
+            )
+            for (system, params), rows in found.items()
+            if any(map(attrgetter("good"), rows))
+        ]
+
+
+def runtimes(run: Run) -> list[RuntimeName]:
+    """Return the plan's runtimes that are available, in the plan's order."""
+    return [name for name in run.plan.runtimes if name in run.runtimes]
+
+
+def reference(run: Run) -> list[RuntimeName]:
+    """Return the runtime to which ratios refer: the first available one that is not native; [] if
+    there is none.
+    """
+    return [name for name in runtimes(run) if name != NATIVE][:1]
+
+
+# ---- rows together -------------------------------------------------------------------------------
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, list[Item]]:
+    """Return the items by key. Items with the same key need not be neighbours in *items*."""
+    found: dict[Same, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
+    """Return groups of table rows that differ only in the runtime or service."""
+    return [*grouped(all_rows, attrgetter("key")).values()]
+
+
+def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
+    """Return each system with its rows."""
+    return [*grouped(all_rows, attrgetter("system")).items()]
+
+
+def has_same_work(all_rows: Iterable[Row]) -> bool:
+    """Return whether all cells had the same number of requests, which makes their completion times
+    comparable.
+    """
+    return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
+
+
+# ---- of cells ------------------------------------------------------------------------------------
+
+
+def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
+    """Return the wall time per answered request by block. All throughput ratios use these times.
+
+    Cells without answers or without wall time are left out.
+    """
+    return {
+        cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns
+    }
+
+
+def number(cell: CellResult, name: str) -> int:
+    """Return the value of an integer parameter of a cell."""
+    value = cell.params[name]
+    assert isinstance(value, int)
+    return value
+
+
+def reasons(cells: Iterable[CellResult]) -> list[Message]:
+    """Return each reason why measurements (cells) failed or are invalid, shortened to a few lines.
+
+    These are the first and the last line, and the last line between them that names an exception.
+    """
+    return list(dict.fromkeys(_short(cell.reason) or NO_REASON for cell in cells))
+
+
+def _short(reason: Message) -> Message:
+    def shortened(value: Arg) -> Arg:
+        return (
+            _short(value)
+            if isinstance(value, Message)
+            else _short_text(value)
+            if isinstance(value, str)
+            else value
+        )
+
+    args = {name: shortened(value) for name, value in reason.args.items()}
+    return replace(reason, args=args, text=_short_text(reason.text))
+
+
+def _short_text(text: str) -> str:
+    printable = "".join(sign for sign in text if sign.isprintable() or sign.isspace())
+    lines = [line for line in printable.splitlines() if line.strip()]
+    raised = [line for line in lines[1:-1] if EXCEPTION.match(line)]
+    ends = [*lines[:1], *raised[-1:], *lines[1:][-1:]]
+    return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
+
+
+# ---- traces: the names by which links on the page lead from a figure to the measurements (cells) b
+# A cell's line in the table of cells has an id. A figure over several blocks names groups: the
+# beginnings of ids.
+
+
+def slug(arm: str) -> str:
+    """Return an arm's name without spaces, for use in an id."""
+    return "_".join(arm.split())
+
+
+def group(cell: CellResult) -> str:
+    """Return the name that a measurement (cell) shares with its repetitions in other blocks."""
+    return f"{slug(cell.arm)}-{cell.cell_id}"
+
+
+def line_id(cell: CellResult) -> str:
+    """Return the HTML id of a measurement's line in the page's table of all
+    measurements (cells).
+    """
+    return f"cell-{group(cell)}-{cell.block}"
+
+
+def of_cells(cells: Iterable[CellResult]) -> str:
+    """Return the names of the measurements *cells* for use in links on the page, separated by
+    spaces.
+    """
+    return together(map(group, cells))
+
+
+def of_rows(rows: Iterable[Row]) -> str:
+    """Return the names of all measurements in *rows* for use in links on the page, separated by
+    spaces.
+    """
+    return of_cells(cell for row in rows for cell in row.cells)
+
+
+def together(groups: Iterable[str]) -> str:
+    """Join space-separated lists of names into one list that has each name once."""
+    return " ".join(dict.fromkeys(" ".join(groups).split()))

@@ -1,0 +1,424 @@
+"""Declare the type Plan: the cells of a run and their order. config.load reads plans from files."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from config.orders import block_order
+from config.plan_options import MAX_BLOCKS
+from config.user_service import service
+from core.cell import PARAMETERS, Cell, Value, parameter
+from core.errors import BadInput
+from core.messages import OR, Message, listed
+from core.runtime import NATIVE, RuntimeName
+from core.sweeps import swept_names
+from core.system import System
+from core.system_file import SUFFIX, file_of, load_system
+from core.user_service import UserService
+from record.saved_plan import Absent, OutsideSystem, PlanFields, SavedPlan, SavedRow
+from systems import built_in, find, readers
+
+MOST_CELLS = 100_000
+Values = Mapping[str, tuple[Value, ...]]  # of parameters, by name
+THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
+
+
+def find_system(name: str, folder: Path = Path()) -> System:
+    """Return the system *name*: a number, a name, or a .py file in *folder* that declares the
+    system.
+
+    Raises BadInput.
+    """
+    if not name.endswith(SUFFIX):
+        return find(name)
+    path = (folder / name).absolute()
+    system = load_system(path)
+    if system.command:
+        service.check_command(system.command, has_environment=True)
+    for other in built_in():
+        for taken in sorted({other.key, other.name} & {system.key, system.name}):
+            raise BadInput(
+                "{path} declares the system {name!r}, but gilscope has a system of that name: "
+                "{title!r}. Change "
+                "the number or the name of SYSTEM in that file.",
+                path=path,
+                name=taken,
+                title=other.title,
+            )
+    return system
+
+
+def find_systems(names: str) -> list[System]:
+    """Return the systems of a comma-separated list. "all" means the systems with a number. Raises
+    BadInput.
+    """
+    systems: dict[str, System] = {}
+    for name in names.split(","):
+        numbered = [system for system in built_in() if system.group == "systems"]
+        for system in numbered if name.strip() == "all" else [find_system(name.strip())]:
+            systems.setdefault(system.key, system)
+    return list(systems.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRow:
+    """A system and the values of its parameters. Several values of one parameter are a sweep.
+
+    title: the title of the row in reports
+    fixed: names of the parameters that a topology has set together; flags cannot change these
+        parameters
+    runtimes: the runtimes that the row is measured under; None for all runtimes of the plan
+    """
+
+    system: System
+    values: Values
+    title: str = ""
+    fixed: tuple[str, ...] = ()
+    runtimes: tuple[RuntimeName, ...] | None = None
+
+    def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
+        """Yield every combination of parameter values, as {name: value}. *scale* multiplies
+        NUM_REQUESTS_PER_CLIENT.
+        """
+        for values in itertools.product(*self.values.values()):
+            chosen = dict(zip(self.values, values, strict=True))
+            if scale != 1:
+                name = "NUM_REQUESTS_PER_CLIENT"
+                full = chosen.get(name, PARAMETERS[name].default)
+                chosen[name] = max(1, round(int(full or 1) * scale))
+            yield chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A cell of a block, with its system and the name of its arm (runtime or service)."""
+
+    arm: str
+    cell: Cell
+    system: System
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(PlanFields):
+    """A plan: the systems, parameter values and runtimes that a run measures, and how it measures
+    and judges them.
+
+    blocks: number of times that every cell runs; fewer if `until` ends the run earlier
+    user_service: the user's service; its systems are the systems of the rows
+    absent: the reason why a system has no cells under a runtime, by (system, runtime)
+    SavedPlan describes the other fields.
+    """
+
+    rows: tuple[PlanRow, ...]
+    blocks: int = 3
+    user_service: UserService | None = None
+    absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.blocks <= MAX_BLOCKS:  # --blocks +N adds to the blocks of a saved run
+            raise BadInput(
+                "blocks is {value}; it must be a whole number from 1 to {most}.",
+                value=self.blocks,
+                most=MAX_BLOCKS,
+            )
+        _check_count(self.rows, self.runtimes)
+        _check_names(row.system for row in self.rows)
+        for row in self.rows:
+            _check_rate(row)
+        if self.beside and self.user_service and self.user_service.targets:
+            raise BadInput(
+                "--with does not apply to a service that already runs; start its database yourself."
+            )
+        if self.user_service:
+            service.check_runtimes(self.user_service, self.runtimes)
+            for row in self.rows:
+                service.check_values(self.user_service, row.values)
+
+    @property
+    def systems(self) -> dict[str, System]:
+        """Return the systems of the plan, as {system.key: system}."""
+        return {row.system.key: row.system for row in self.rows}
+
+    def cells(self) -> list[Cell]:
+        """Return all measurements of the plan without duplicates, in the order of the plan's
+        systems.
+        """
+        cells = (
+            _cell(row.system, runtime, values)
+            for row in self.rows
+            for values in row.combinations(self.scale)
+            for runtime in self.runtimes
+            if self._is_measured(row, runtime)
+        )
+        return list(dict.fromkeys(cells))
+
+    @property
+    def swept(self) -> dict[str, set[str]]:
+        """Return the names of the swept parameters by system, if the values are to be compared with
+        each other.
+        """
+        if self.view or self.judged_steps or self.objectives:
+            return {}
+        fixed = {name for row in self.rows for name in row.fixed}
+        settings: dict[str, list[Mapping[str, Value]]] = {}
+        for row in self._combinations():
+            if row.runtimes:
+                settings.setdefault(row.system, []).append(row.params)
+        return {system: swept_names(some, fixed) for system, some in settings.items()}
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return all (system, runtime) pairs that can be measured, even if the runtime is not
+        installed.
+        """
+        return [
+            (key, runtime)
+            for key, system in self.systems.items()
+            for runtime in self.runtimes
+            if system.runs_under(runtime)
+        ]
+
+    @property
+    def compared(self) -> list[str]:
+        """Return the names of what the plan compares: services that already run or, if none, Python
+        runtimes.
+        """
+        targets = self.user_service.targets if self.user_service else ()
+        return [target.name for target in targets] or [
+            name for name in self.runtimes if name != NATIVE
+        ]
+
+    def entries(self) -> list[Entry]:
+        """Return every cell (measurement of a block) of the plan, with the name of its runtime or
+        its service.
+
+        With A/A, the cells of the last runtime, or of the first service that already runs, come a
+        second time.
+        """
+        cells, systems = self.cells(), self.systems
+        arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
+        if self.aa and self.compared:
+            is_target = bool(self.user_service and self.user_service.targets)
+            field_name, place = ("system", 0) if is_target else ("runtime", -1)
+            again = self.compared[place]
+            arms += [
+                (f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again
+            ]
+        return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
+
+    def block(self, number: int, seed: int) -> list[Entry]:
+        """Return all measurements of the plan in their order in one round. The order depends on the
+        seed and the round.
+
+        number: the number of the round (block), from 1
+        """
+        entries = self.entries()
+        return [entries[place] for place in block_order(len(entries), number, seed)]
+
+    def with_values(self, given: Values) -> "Plan":
+        """Return the plan with the parameter values *given*. Each is set for all systems that use
+        the parameter.
+
+        Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
+        """
+        for name in given:
+            flag = parameter(name).flag
+            if any(
+                name in row.fixed for row in self.rows
+            ):  # other values would contradict the topology
+                raise BadInput(
+                    "{flag} cannot be used with a topology, because the topology sets {name}. "
+                    "Leave out {flag}.",
+                    flag=flag,
+                    name=name,
+                )
+            if not any(row.system.takes(name) for row in self.rows):
+                raise BadInput(
+                    "{flag} sets {name}, but system {systems} does not use {name}. Systems that "
+                    "use it: {readers}. "
+                    "Leave out {flag}, or choose another system.",
+                    flag=flag,
+                    name=name,
+                    systems=listed(sorted(self.systems), OR),
+                    readers=readers(name),
+                )
+        return replace(
+            self,
+            rows=tuple(
+                replace(row, values={**row.values, **values_used_by(row.system, given)})
+                for row in self.rows
+            ),
+        )
+
+    def saved(self) -> SavedPlan:
+        """Return the plan as result.json stores it. `rows` has one entry per combination of
+        parameter values.
+        """
+        outside = {  # systems outside systems/, which reports and resumed runs need
+            key: OutsideSystem(title=str(system.title), file=file_of(system))
+            for key, system in self.systems.items()
+            if system.child_config
+        }
+        return SavedPlan(
+            **{one.name: getattr(self, one.name) for one in fields(PlanFields)},
+            blocks=self.blocks,
+            absent=tuple(
+                Absent(system=system, runtime=RuntimeName(runtime), reason=why)
+                for (system, runtime), why in self.absent.items()
+            ),
+            rows=self._combinations(),
+            own=self.user_service.to_json() if self.user_service else None,
+            outside=outside,
+        )
+
+    def _combinations(self) -> tuple[SavedRow, ...]:
+        """Return each combination of a system and parameter values once, with its runtimes and its
+        title, if any.
+        """
+        combinations: dict[str, SavedRow] = {}
+        for row in self.rows:
+            names = tuple(name for name in self.runtimes if self._is_measured(row, name))
+            for values in row.combinations(self.scale):
+                cell = _cell(row.system, self.runtimes[0], values)
+                saved = SavedRow(
+                    system=cell.system,
+                    params=cell.params,
+                    title=row.title,
+                    framed=row.system.framed,
+                    fixed=row.fixed,
+                    runtimes=names,
+                )
+                combinations.setdefault(cell.cell_id, saved)
+        return tuple(combinations.values())
+
+    def _is_measured(self, row: PlanRow, runtime: RuntimeName) -> bool:
+        """Return whether the plan measures *row* under *runtime*."""
+        is_chosen = row.runtimes is None or runtime in row.runtimes
+        return (
+            is_chosen
+            and row.system.runs_under(runtime)
+            and (row.system.key, runtime) not in self.absent
+        )
+
+    @classmethod
+    def from_saved(cls, saved: SavedPlan) -> "Plan":
+        """Return the plan that saved() returned.
+
+        The scale is 1 because saved() applied it. absent is empty because a resumed run checks it
+        again.
+        """
+        systems = _restore_systems(saved)
+        rows = []
+        for row in saved.rows:
+            absent = (one.runtime for one in saved.absent if one.system == row.system)
+            restored = PlanRow(
+                system=systems[row.system],
+                title=row.title,
+                fixed=row.fixed,
+                values={name: (value,) for name, value in row.params.items()},
+                runtimes=None if row.runtimes is None else (*row.runtimes, *absent),
+            )
+            rows.append(restored)
+        kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
+        return cls(**{**kept, "rows": tuple(rows), "scale": 1.0, "absent": {}})
+
+
+def _restore_systems(saved: SavedPlan) -> dict[str, System]:
+    """Return the systems of a saved plan. Raises BadInput if a file no longer declares the system
+    that was saved.
+    """
+    systems = (
+        {system.key: system for system in service.systems(saved.user_service)}
+        if saved.user_service
+        else {}
+    )
+    for name, outside in saved.outside.items():
+        if outside.file:
+            systems[name] = system = find_system(outside.file)
+            if system.key != name:
+                raise BadInput(
+                    "The run measured system {name}, but {file} now declares system {key}. "
+                    "Restore the file, or start a new run.",
+                    name=name,
+                    file=outside.file,
+                    key=system.key,
+                )
+    return {row.system: systems.get(row.system) or find_system(row.system) for row in saved.rows}
+
+
+def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
+    """Raise BadInput if a block has too many cells (measurements). Count the cells without building
+    them.
+    """
+    count = sum(math.prod(map(len, row.values.values())) for row in rows) * len(runtimes)
+    if count > MOST_CELLS:
+        raise BadInput(
+            "The plan has {count} measurements per block; it must have at most {most}. Give fewer "
+            "values of a "
+            "parameter.",
+            count=count,
+            most=MOST_CELLS,
+        )
+
+
+def _check_rate(row: PlanRow) -> None:
+    """Raise BadInput if a client has too few threads to send to every service at the fixed rate."""
+    if THREADS not in row.system.parameters or not max(_numbers(row, "RATE")):
+        return
+    threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
+    if threads < services:
+        raise BadInput(
+            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a "
+            "rate, each "
+            "client needs one thread per service. Set {threads_name} to at least {services}.",
+            rate=max(_numbers(row, "RATE")),
+            threads_name=THREADS,
+            threads=threads,
+            services_name=SERVICES,
+            services=services,
+        )
+
+
+def _numbers(row: PlanRow, name: str) -> list[int]:
+    return [int(value or 0) for value in row.values.get(name, (parameter(name).default,))]
+
+
+def _check_names(systems: Iterable[System]) -> None:
+    """Raise BadInput if two files declare systems of the same name, because their results could not
+    be told apart.
+    """
+    files: dict[str, str] = {}
+    for system in systems:
+        if files.setdefault(system.key, file_of(system)) != file_of(system):
+            key, file, other = system.key, files[system.key], file_of(system)
+            raise BadInput(
+                "{file} and {other} both declare the system {key!r}. Rename one of the two "
+                "systems.",
+                file=file,
+                other=other,
+                key=key,
+            )
+
+
+def _cell(system: System, runtime: RuntimeName, values: Mapping[str, Value]) -> Cell:
+    return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
+
+
+def values_used_by(system: System, values: Values) -> Values:
+    """Return the values of the parameters that *system* uses."""
+    return {name: several for name, several in values.items() if system.takes(name)}
+
+
+def parse_values(name: str, given: Any) -> tuple[Value, ...]:
+    """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises
+    BadInput.
+    """
+    declared = parameter(name)
+    items = given.split(",") if isinstance(given, str) else given
+    if items == []:
+        raise BadInput(
+            "{name} is an empty list; it must be {accepted}.", name=name, accepted=declared.accepted
+        )
+    return tuple(dict.fromkeys(map(declared.parse, items if isinstance(items, list) else [items])))

@@ -1,0 +1,189 @@
+"""Parse --with, --prepare and the plan key `beside`: programs, such as a database, that run beside
+the service.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from config.options import Given, Option, by_key, expect_keys, parse_length, parsed
+from core.messages import listed, verbatim
+from core.secret import USERINFO
+from core.sidecars import PLACE, Beside
+
+URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
+POSTGRES = Beside(
+    name="PostgreSQL",
+    first=(
+        (
+            "initdb -D {data} -U postgres --pwfile={config} -A scram-sha-256 -E UTF8 --no-locale "
+            "--no-sync"
+        ),
+    ),
+    command="postgres -D {data} -h {host} -p {port} -k '' -c max_connections=400 -c "
+    "dynamic_shared_memory_type=mmap",
+    ready="pg_isready -h {host} -p {port}",
+    environment={
+        "DATABASE_URL": URL,
+        "PGHOST": "{host}",
+        "PGPORT": "{port}",
+        "PGUSER": "postgres",
+        "PGPASSWORD": "{password}",
+        "PGDATABASE": "postgres",
+    },
+    config="{password}\n",
+    stop="SIGQUIT",  # its immediate shutdown, which also removes its shared memory
+    users=("postgres", "nobody"),
+)
+DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy
+KNOWN = {
+    "postgres": POSTGRES,
+    **{
+        name: Beside(
+            name=name.title(),
+            command=f"{name}-server {{config}}",
+            environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0"},
+            config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave '
+            '""\nappendonly no\n',
+            users=(name, "nobody"),
+        )
+        for name in ("valkey", "redis")
+    },
+    **{
+        f"postgres+{driver}": replace(
+            POSTGRES,
+            environment={
+                **POSTGRES.environment,
+                "DATABASE_URL": URL.replace(":", f"+{driver}:", 1),
+            },
+        )
+        for driver in DRIVERS
+    },
+}
+PLACES = ("host", "port", "socket", "data", "config", "password")
+_NO_SECRET = re.compile(r"[^:]*(:\{password\})?")
+
+
+def _text(given: Given) -> str:
+    """Return the given text. Raises BadInput if it contains a secret, because result.json keeps the
+    text.
+    """
+    text = given.text()
+    if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
+        raise replace(given, value="...").wrong(
+            "a text without secrets such as passwords, because it is saved in result.json. For a "
+            "password that each "
+            "run generates, write {place}",
+            place="{password}",
+        )
+    return text
+
+
+def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
+    """Return the given command. Raises BadInput if it contains {password}: other local users can
+    see a command line.
+    """
+    text = _text(given)
+    try:
+        is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
+    except ValueError:
+        is_command = False
+    if not is_command:
+        known = listed(f"{{{place}}}" for place in places)
+        raise given.wrong(
+            "a command with balanced quotes and no placeholders other than {places}", places=known
+        )
+    return text
+
+
+def _environment(given: Given) -> Mapping[str, str]:
+    texts = given.value if isinstance(given.value, dict) else {"": ""}
+    if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
+        example = "{SEARCH_URL: 'http://{host}:{port}'}"
+        raise given.wrong(
+            "environment variables whose values contain the started program's address, such as "
+            "{example}. Set "
+            "other variables with --env",
+            example=example,
+        )
+    return {name: _text(replace(given, value=text)) for name, text in texts.items()}
+
+
+ENTRY = (
+    Option(
+        "name",
+        "The name of the program to start for the run: postgres, valkey, redis, or any other name.",
+        _text,
+    ),
+    Option(
+        "command", "The command that starts the program. It contains {port} or {socket}.", _words
+    ),
+    Option(
+        "ready",
+        "How to check that the program is ready: port (default) or socket (it must accept "
+        "connections), or a "
+        "command (it must exit with 0).",
+        _words,
+    ),
+    Option(
+        "environment",
+        "Environment variables that give the started program's address to the service and the "
+        "--prepare commands.",
+        _environment,
+    ),
+    Option(
+        "config",
+        "The text of the program's configuration file. In commands, {config} is its path.",
+        _text,
+    ),
+    Option("pin", "The CPUs on which the program runs, such as 0-3 (default: all).", Given.cpus),
+    Option(
+        "start_deadline",
+        "The program must be ready within this time (default: 30s).",
+        parse_length("30s or 2min"),
+        field="start_deadline_s",
+    ),
+)
+
+
+def _beside(given: Given) -> tuple[Beside, ...]:
+    """Parse programs: names separated by commas, or a list of names and mappings.
+    Raises BadInput.
+    """
+    entries = given.value.split(",") if isinstance(given.value, str) else given.values
+    found = {}
+    for entry in entries:
+        content = {"name": entry.strip()} if isinstance(entry, str) else entry
+        expect_keys(verbatim(given.name), content, by_key(ENTRY))
+        values: dict[str, Any] = parsed(ENTRY, content, given.folder)
+        if known := KNOWN.get(values.get("name", "")):
+            variables = {**known.environment, **values.get("environment", {})}
+            values = {**vars(known), **values, "name": known.name, "environment": variables}
+        if not {"name", "command"} <= values.keys():
+            raise replace(given, value=values.get("name")).wrong(
+                "one of {names}. For any other program, give a name and a command in a plan",
+                names=KNOWN,
+            )
+        found[values["name"]] = Beside(**values)
+    return tuple(found.values())
+
+
+def _prepare(given: Given) -> tuple[str, ...]:
+    return tuple(_words(replace(given, value=text), ("python",)) for text in given.values)
+
+
+WITH = Option(
+    "--with NAMES",
+    "Start these databases for the run: postgres, postgres+asyncpg, valkey or redis.",
+    _beside,
+    key="beside",
+)
+PREPARE = Option(
+    "--prepare COMMAND",
+    "Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} "
+    "seed.py'.",
+    _prepare,
+    repeated=True,
+)

@@ -1,0 +1,178 @@
+"""Read the description of a user's service from flags. For --resume, restore the secrets of a saved
+plan.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from config.options import Flags, Given, Option, Subject, given_flags, parsed, refuse
+from config.plan_options import CHOICE, RUNTIMES
+from config.run_plan import Plan
+from config.user_service.request_options import REQUEST, hidden_answer, request_plan
+from config.user_service.service_options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARGET
+from config.user_service.service_plan import STARTS, user_service_plan
+from core.errors import BadInput
+from core.messages import Json, verbatim
+from core.request_plan import ANY, RequestPlan
+from core.secret import HIDDEN, Secret, from_file, secrets_in
+from core.user_service import UserService
+
+TARGET_NAME = "target"
+SECRET_OPTIONS = tuple(
+    option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests")
+)
+_OF_REQUEST = tuple(option for option in REQUEST if option.flag)
+
+
+def plan_from_service_flags(flags: Flags) -> Plan | None:
+    """Return the plan for the service that *flags* describe; None if they describe no service.
+    Raises BadInput.
+    """
+    given = service_from(flags)
+    subject = next((subject for key, subject in STARTS.items() if key in given), Subject.SYSTEMS)
+    refuse(
+        subject,
+        [(option.flag, option) for option in given_flags((*CHOICE, RUNTIMES, *OPTIONS), flags)],
+    )
+    return (
+        None if subject is Subject.SYSTEMS else user_service_plan(given, Path.cwd(), flagged=True)
+    )
+
+
+def service_from(flags: Flags) -> Flags:
+    """Return the values of the service that *flags* describe, by YAML key (options.KEYS). Raises
+    BadInput.
+    """
+    options = given_flags(SERVICE, flags)
+    given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
+    if ENVIRONMENT in options:
+        given[ENVIRONMENT.key] = _pairs(ENVIRONMENT, flags)
+    if TARGET in options or ARM in options:
+        given[TARGET.key] = _targets(flags)
+    return {**given, **_requests(flags)}
+
+
+def _targets(flags: Flags) -> dict[str, str]:
+    arms = _pairs(ARM, flags)
+    if flags.get("target") is None:
+        return arms
+    name = str(flags.get("name") or TARGET_NAME)
+    if name in arms:
+        raise BadInput(
+            "--target and --arm have the same name, {name}. Give each service a different name.",
+            name=name,
+        )
+    return {name: flags["target"], **arms}
+
+
+def _requests(flags: Flags) -> Flags:
+    fields = {option.key: flags[option.name] for option in given_flags(_OF_REQUEST, flags)}
+    if flags.get("requests") is not None:
+        if fields:
+            raise BadInput(
+                "--requests names a file that describes the requests completely. "
+                "Leave out --request and the other flags for requests."
+            )
+        return {}
+    texts = fields.pop("request", ["GET"] if fields else [])
+    return {"requests": [{"request": text, **fields} for text in texts]} if texts else {}
+
+
+def _pairs(option: Option, flags: Flags) -> dict[str, str]:
+    """Parse every NAME=VALUE of a flag. Return {name: value}. Raises BadInput."""
+    texts = flags.get(option.name) or []
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name or (option is ARM and not value):
+            raise Given(value=text, name=option.flag, mask=option.mask).wrong(
+                verbatim(option.metavar)
+            )
+    pairs = dict(text.split("=", 1) for text in texts)
+    if option is ARM and len(pairs) != len(texts):
+        raise BadInput("Two --arm flags have the same name. Give each service a different name.")
+    return pairs
+
+
+# ---- a resumed run -------------------------------------------------------------------------------
+
+
+def restore_secrets(
+    own: Json, given: Sequence[Secret], remembered: Sequence[Secret]
+) -> Json | None:
+    """Return the user's service of a saved plan (SavedPlan.own) with its secrets filled in; None
+    without a service.
+
+    given: secrets from flags; each must belong to the plan
+    remembered: secrets that the command of the saved run reads again
+    Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is
+    missing.
+    """
+    again = {secret.key for secret in given}
+    wanted = {secret.key for secret in secrets_in(from_file(own))}
+    if other := sorted({name for name, _ in again - wanted}):
+        raise BadInput(
+            "The saved run has no {names} with the value that you gave, and --resume cannot change "
+            "the "
+            "plan. Leave out {names}, or start a new run.",
+            names=other,
+        )
+    known = [*given, *(secret for secret in remembered if secret.key not in again)]
+    found = {secret.key for secret in known}
+    if missing := sorted({name for name, _ in wanted - found}):
+        raise BadInput(
+            "The saved run does not contain the value of {names}, because it may be secret. "
+            "Give it again together with --resume.",
+            names=missing,
+        )
+    return from_file(own, known) if own else None
+
+
+def secrets_in_flags(flags: Flags) -> list[Secret]:
+    """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
+    values = parsed(SERVICE, service_from(flags), Path.cwd(), flagged=True)
+    return _secrets(values, request_plan(values))
+
+
+def secrets_in_service(service: UserService) -> list[Secret]:
+    """Return the secrets of a service, including those in its expected answers."""
+    return _secrets(service, service.requests)
+
+
+def flags_without_secrets(flags: Flags) -> list[str]:
+    """Return those flags that can give the service a secret, such as --header, but now contain
+    none.
+
+    --resume accepts only flags that contain a secret, because other flags would change the saved
+    plan. Raises BadInput if the value of a flag is wrong.
+    """
+    given = given_flags(SECRET_OPTIONS, flags)
+    return [
+        option.flag for option in given if not secrets_in_flags({option.name: flags[option.name]})
+    ]
+
+
+def drop_hidden_values(flags: Flags) -> Flags:
+    """Return the flags of a saved command, without the values that were hidden when it
+    was saved.
+    """
+    whole = dict(flags)
+    for option in given_flags(SECRET_OPTIONS, flags):
+        value = flags[option.name]
+        if option.repeated:
+            whole[option.name] = [text for text in value if HIDDEN not in text]
+        elif HIDDEN in value:
+            whole[option.name] = None
+    return whole
+
+
+def _secrets(described: Any, plan: RequestPlan) -> list[Secret]:
+    """Return the secrets in *described*, and the expected answers of *plan*, because answers may
+    repeat secrets.
+    """
+    answers = (
+        one
+        for one in plan.requests
+        if one.expect_json is not ANY and not isinstance(one.expect_json, Secret)
+    )
+    return [*secrets_in(described), *map(hidden_answer, answers)]

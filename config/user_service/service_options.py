@@ -1,0 +1,287 @@
+"""Declare the options of a user's service: each is a flag, a key of `service` in a
+plan, or both.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+
+from config.options import (
+    APP,
+    COMMAND,
+    STARTED,
+    TARGETS,
+    USER_SERVICE,
+    Given,
+    Option,
+    applying,
+    by_key,
+    matching,
+    parse_length,
+    whole,
+)
+from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
+from config.user_service.request_options import FILE, REQUEST
+from config.user_service.servers import ASGI, SERVERS, WSGI
+from config.user_service.service import LAST_PORT, THREADS, WORKERS
+from core.cell import PARAMETERS
+from core.errors import BadInput
+from core.runtime import NATIVE
+from core.secret import HIDDEN, Redactor, Text
+from core.user_service import HTTP, HTTP2, HTTPS
+from systems import built_in
+
+AUTO, AUTO_THREADS = "auto", (2, 8)
+RESERVED_NAMES = ("all", NATIVE)
+_name = matching(
+    r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter"
+)
+_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", "MODULE:NAME, such as shop.web:app")
+
+
+def _service_name(given: Given) -> str:
+    """Parse the name of a service in reports, which must not be the name of a system. Raises
+    BadInput.
+    """
+    name = _name(given)
+    if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
+        raise BadInput(
+            "{name} is a name that gilscope uses itself. Choose another name.", name=name
+        )
+    return name
+
+
+def _directory(given: Given) -> str:
+    path = (given.folder / given.text()).absolute()
+    if not os.path.isdir(path):
+        raise given.wrong("an existing folder, but {path} is not a folder", path=path)
+    return str(path)
+
+
+def _command(given: Given) -> Text:
+    if VARIABLE.search(given.text()):
+        raise given.wrong(
+            "a command without {variable}, because every user of this machine can see command "
+            "lines; pass secrets with --env",
+            variable="{env:NAME}",
+        )
+    return hidden(replace(given, name="--service-command"), mask_userinfo)
+
+
+def _environment(given: Given) -> Mapping[str, Text]:
+    if not isinstance(given.value, dict):
+        raise given.wrong("a mapping such as {example}", example="{LOG_LEVEL: warning}")
+    for name, value in given.value.items():
+        if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
+            raise replace(given, value={name: value}).wrong(
+                "a variable whose name does not contain = and whose value is a text"
+            )
+    return {
+        name: hidden(Given(value=value, name=f"--env {name}"), mask)
+        for name, value in given.value.items()
+    }
+
+
+def auto_topologies(cores: int, threads: Sequence[int] = AUTO_THREADS) -> list[tuple[int, int]]:
+    """Return pairs (processes, threads) with one process to two processes per core, and each number
+    of *threads*.
+    """
+    processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
+    return [(number, of_each) for number in processes for of_each in threads]
+
+
+def _topology(given: Given) -> list[tuple[int, int]] | str:
+    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) pairs, or AUTO."""
+    if given.text() == AUTO:
+        return AUTO
+    shapes = []
+    for part in given.text().split(","):
+        match = re.fullmatch(r"([0-9]{1,4}) *x *([0-9]{1,4})", part.strip())
+        if match is None:
+            raise given.wrong("processes x threads, such as 8x1,4x2,1x8")
+        shapes.append((int(match[1]), int(match[2])))
+        for parameter, number in zip((WORKERS, THREADS), shapes[-1], strict=True):
+            PARAMETERS[parameter].parse(number)
+    return list(dict.fromkeys(shapes))
+
+
+def _targets(given: Given) -> dict[str, Text]:
+    """Parse the services that already run, from {name: URL}, and fill in {env:NAME} in the URLs.
+    Raises BadInput.
+    """
+    if not isinstance(given.value, dict) or not given.value:
+        raise given.wrong("a mapping such as {example}", example="{old: 'http://127.0.0.1:8000/'}")
+    urls = {}
+    for name, url in given.value.items():
+        service = _service_name(Given(value=name, name="name"))
+        urls[service] = hidden(Given(value=str(url), name=f"--target or --arm {name}"), mask_url)
+    return urls
+
+
+TARGET = Option(
+    "--target URL",
+    "Measure a service that already runs at URL.",
+    _targets,
+    TARGETS,
+    "targets",
+    mask=mask_url,
+)
+ARM = Option(
+    "--arm NAME=URL",
+    "Compare services that already run. NAME is shown in reports.",
+    _targets,
+    TARGETS,
+    "targets",
+    repeated=True,
+    mask=mask_url,
+)
+ENVIRONMENT = Option(
+    "--env NAME=VALUE",
+    "An environment variable for the service.",
+    _environment,
+    STARTED,
+    "environment",
+    repeated=True,
+    mask=mask_pair,
+    example="{LOG_LEVEL: warning}",
+)
+SERVICE = (
+    Option(
+        "--name NAME",
+        "The name of the service in reports (default: the application and its requests).",
+        _service_name,
+        USER_SERVICE,
+    ),
+    Option(
+        "--service-command C",
+        "The command that starts the service. gilscope replaces {python} and {port}.",
+        _command,
+        COMMAND,
+        "command",
+        mask=mask_userinfo,
+    ),
+    *applying(
+        APP,
+        Option("--app MODULE:NAME", "A WSGI or ASGI application, which gilscope starts.", _app),
+        Option(
+            "--server NAME",
+            "The server for the application: gunicorn, granian, uvicorn, waitress or hypercorn.",
+            choices=tuple(SERVERS),
+        ),
+        Option(
+            "--interface KIND",
+            "The interface of the application, wsgi or asgi, if the server supports both.",
+            choices=(WSGI, ASGI),
+        ),
+    ),
+    TARGET,
+    ARM,
+    Option(
+        "--protocol P",
+        "The protocol of the service: http (HTTP/1.1, default) or http2 (HTTP/2).",
+        applies_to=USER_SERVICE,
+        choices=(HTTP, HTTP2),
+    ),
+    Option(
+        "--scheme S",
+        "The URL scheme of a service that gilscope starts: http (default) or https.",
+        applies_to=STARTED,
+        choices=(HTTP, HTTPS),
+    ),
+    Option(
+        "--ca FILE",
+        "A PEM file of certificates to trust for TLS (default: the certificates of this machine).",
+        Given.file,
+        USER_SERVICE,
+    ),
+    Option("--insecure", "Accept any TLS certificate.", Given.truth, USER_SERVICE),
+    *applying(
+        STARTED,
+        Option(
+            "--requirements FILE",
+            "A requirements file to install for each runtime.",
+            Given.file,
+            example="requirements.txt",
+        ),
+        Option(
+            "--directory DIR",
+            "The folder in which the service starts (default: the plan's folder, or the current "
+            "folder "
+            "without a plan).",
+            _directory,
+        ),
+        ENVIRONMENT,
+        Option(
+            "--service-port N",
+            "The port of the first service (default: a free port).",
+            whole(0, LAST_PORT),
+            key="port",
+            field="first_port",
+        ),
+        Option(
+            "--start-deadline T",
+            "The time limit for the service's first answer (default: 30s).",
+            parse_length("30s or 2min"),
+            field="start_deadline_s",
+        ),
+        Option(
+            "--topology T",
+            "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto "
+            "chooses numbers "
+            "for this machine.",
+            _topology,
+            example='"2x1,1x2"',
+        ),
+    ),
+    *FILE,
+)
+EXTRA, GROUP = applying(
+    STARTED,
+    Option(
+        "--extra NAME",
+        "Also install this extra from the project's pyproject.toml.",
+        key="",
+        repeated=True,
+    ),
+    Option(
+        "--group NAME", "Also install this dependency group of the project.", key="", repeated=True
+    ),
+)
+IGNORE_PYTHON = Option(
+    "--ignore-requires-python",
+    "Measure runtimes that the project's requires-python excludes, too.",
+    Given.truth,
+    STARTED,
+    key="",
+)
+OPTIONS = (EXTRA, GROUP, IGNORE_PYTHON, *SERVICE, *(option for option in REQUEST if option.flag))
+KEYS = by_key(SERVICE)
+
+
+def masked_arguments(arguments: Iterable[str], redactor: Redactor) -> list[str]:
+    """Return *arguments* with masked secrets, so that the command line can be saved.
+
+    redactor: hides secrets that other flags of the service repeat
+    """
+    masks = {flag: option.mask or redactor.text for option in OPTIONS for flag in option.flags}
+    kept = []
+    for before, word in pairwise(chain([""], arguments)):
+        flag, equals, value = word.partition("=")
+        if before in masks:
+            kept.append(masks[before](word))
+        else:
+            kept.append(f"{flag}={masks[flag](value)}" if equals and flag in masks else word)
+    return kept
+
+
+def secrets_in_arguments(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield every secret in a command line: words that are masked when it is saved, and the values
+    of {env:NAME}.
+    """
+    for word, shown in zip(arguments, masked_arguments(arguments, Redactor(())), strict=True):
+        yield from (os.environ.get(name[5:-1], "") for name in VARIABLE.findall(word))
+        if word != shown:
+            before, after = shown.partition(HIDDEN)[0], shown.rpartition(HIDDEN)[2]
+            yield from (word, word[len(before) : len(word) - len(after)])

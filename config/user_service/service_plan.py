@@ -1,0 +1,216 @@
+"""Make the plan for a user's service, from a command, an application, or the URLs of running
+services.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from config.options import Flags, Subject, expect_keys, fields_of, parsed, refuse
+from config.plan_options import DEFAULT_RUNTIMES
+from config.run_plan import Plan, PlanRow, Values
+from config.user_service.request_options import expect_sendable, hidden_answer, request_plan
+from config.user_service.servers import ASGI, SERVERS, app_on
+from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
+from config.user_service.service_options import AUTO_THREADS, KEYS, SERVICE, auto_topologies
+from core.cell import Value
+from core.errors import BadInput
+from core.messages import message
+from core.method import Method, Warmup, cores_usable
+from core.request_plan import ANY, RequestPlan
+from core.runtime import NATIVE, RuntimeName
+from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
+from core.user_service import DEFAULT_NAME, HTTP, HTTPS, App, Command, Target, UserService
+
+METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
+BLOCKS = (
+    8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
+)
+DEFAULTS: dict[str, int] = {
+    "NUM_API_SERVICES": 1,
+    "NUM_CLIENTS": 2,
+    "NUM_CONNECTIONS_PER_CLIENT": 8,
+    "NUM_REQUESTS_PER_CLIENT": 1000,
+    "RATE": 0,
+}
+DEFAULT_THREADS = 8
+MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
+_HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
+_TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
+_HTTP = re.compile(
+    rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII
+)
+PORTS = {"http": "80", "https": "443", "tcp": ""}
+STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
+
+
+def user_service_plan(
+    given: Flags, folder: Path, defaults: Values | None = None, *, flagged: bool = False
+) -> Plan:
+    """Return the plan for a user's service from the texts of its YAML keys or flags. Raises
+    BadInput.
+
+    given: texts by KEYS
+    folder: the folder that relative paths refer to
+    defaults: values of parameters, which override DEFAULTS
+    flagged: whether the texts come from flags
+    """
+    expect_keys(message("service"), given, KEYS)
+    subject = _subject(given)
+    refuse(subject, [(key, KEYS[key]) for key in given])
+    values = parsed(SERVICE, given, folder, flagged=flagged)
+    protocol, requests = values.get("protocol", HTTP), request_plan(values)
+    expect_sendable(requests, protocol)
+    start = _start(subject, values, folder)
+    service = UserService(
+        name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
+        start=start,
+        protocol=protocol,
+        requests=_with_hidden_answers(
+            requests, Redactor(one.reveal() for one in secrets_in((start, requests)))
+        ),
+    )
+    return Plan(
+        name=service.name,
+        rows=_rows(service, values.get("topology"), defaults or {}),
+        runtimes=(RuntimeName(NATIVE),) if service.targets else DEFAULT_RUNTIMES,
+        blocks=BLOCKS,
+        method=METHOD,
+        user_service=service,
+    )
+
+
+def _subject(given: Flags) -> Subject:
+    """Return what is given: a command, an application or running services. Raises BadInput unless
+    it is exactly one.
+    """
+    starts = [key for key in STARTS if key in given]
+    if len(starts) != 1:
+        raise BadInput(
+            "A service must have exactly one of command, app and targets. Given: {starts}.",
+            starts=starts or [message("none of them")],
+        )
+    return STARTS[starts[0]]
+
+
+def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Target, ...]:
+    tls = {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
+    if subject is Subject.TARGETS:
+        protocol = values.get("protocol", HTTP)
+        return tuple(target(name, url, protocol, tls) for name, url in values["targets"].items())
+    secured = {"tls": tls} if values.get("scheme") == HTTPS else {}
+    fields = fields_of(Command, {"directory": str(folder.absolute()), **values, **secured})
+    if subject is Subject.APP:
+        if "server" not in values:
+            raise BadInput(
+                "app is {app}, but server is missing. Choose one of {servers}.",
+                app=values["app"],
+                servers=SERVERS,
+            )
+        has_topology = "topology" in values
+        app = app_on(
+            values["server"], values["app"], values.get("interface", ""), has_topology=has_topology
+        )
+        return replace(app, **fields)
+    check_command(str(values["command"]), has_environment="requirements" in values)
+    return Command(**fields)
+
+
+def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:
+    """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises
+    BadInput.
+    """
+    scheme, _, rest = revealed(url).partition(":")
+    address, prefix = "", ""
+    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS else None
+    if (
+        scheme == "unix"
+        and rest.startswith("/")
+        and rest.isprintable()
+        and len(rest.encode()) <= MOST_PATH_BYTES
+    ):
+        address = rest
+    elif (
+        pattern
+        and (match := pattern.fullmatch(rest))
+        and 1 <= (port := int(match["port"] or PORTS[scheme])) <= LAST_PORT
+    ):
+        address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
+    if not address:
+        raise BadInput(
+            "The target URL of service {name} is {url} (protocol {protocol}). The URL must be "
+            "http://HOST:PORT/PATH "
+            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. "
+            "Ports are 1 to {last}.",
+            name=name,
+            url=str(url),
+            protocol=protocol,
+            most=MOST_PATH_BYTES,
+            last=LAST_PORT,
+        )
+    parts = {"address": _part(url, address), "prefix": _part(url, prefix)}
+    return Target(
+        name=name, url=url, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts
+    )
+
+
+def _part(url: Text, part: str) -> Text:
+    """Return a part of a target's URL, as a Secret if the whole URL is secret."""
+    return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
+
+
+def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
+    """Return *plan* with Secret objects in place of the expected answers that contain a secret."""
+    requests = []
+    for request in plan.requests:
+        answer = request.expect_json
+        is_secret = answer is not ANY and redactor.json(answer) != answer
+        requests.append(
+            replace(request, expect_json=hidden_answer(request)) if is_secret else request
+        )
+    return replace(plan, requests=tuple(requests))
+
+
+def _rows(
+    service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values
+) -> tuple[PlanRow, ...]:
+    values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
+    threaded = bool(service.command and service.command.threaded)
+    if threaded:
+        values[THREADS] = (DEFAULT_THREADS,)
+    values |= {name: value for name, value in defaults.items() if name in values}
+    if topology is None:
+        return tuple(PlanRow(system=system, values=values) for system in systems(service))
+    if not threaded:
+        raise BadInput(
+            "topology sets the number of threads, but the command does not contain "
+            "{threads}. Add {threads} to the command."
+        )
+    offered = _offered(service.command, topology)
+    shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in offered]
+    (system,) = systems(service)
+    return tuple(
+        PlanRow(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes
+    )
+
+
+def _offered(
+    command: Command | None, topology: list[tuple[int, int]] | str
+) -> list[tuple[int, int]]:
+    """Return the pairs (processes, threads) of a topology. Raises BadInput if the server does not
+    offer one of them.
+    """
+    app = command if isinstance(command, App) and command.interface == ASGI else None
+    if isinstance(topology, str):
+        return auto_topologies(cores_usable(), (1,) if app else AUTO_THREADS)
+    if app and any(threads > 1 for _, threads in topology):
+        raise BadInput(
+            "topology is {topology}, but {server} serves an ASGI application with one event loop "
+            "per worker process. "
+            "Give numbers of processes with one thread each, such as 4x1,1x1.",
+            topology=",".join(f"{processes}x{threads}" for processes, threads in topology),
+            server=app.server,
+        )
+    return topology

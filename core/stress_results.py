@@ -1,0 +1,73 @@
+"""Declare the results of `runner.py stress`, which calls a service at full load under each runtime,
+in rounds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.messages import NOTHING, Json, Message
+
+SCHEMA = 1
+
+Check = Literal[
+    "declared", "body", "common", "status"
+]  # what an answer is compared with; see lab.run.stress_rounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One round of a stress test: a start of the service and a few seconds of calls.
+
+    gil_enabled: as the runtime's name promises
+    wrong: answers with another status or content than expected
+    failures: requests without a usable answer, by code; "timeout" means no answer within the
+        deadline
+    ready: whether the service accepted calls
+    reason: why the round is incomplete
+    crashes: faulthandler's trace of each process that crashed
+    stacks: stacks of all threads, taken when answers were missing
+    notices: lines of the service's output about threads (lab.gil.switching)
+    """
+
+    runtime: str
+    system: str
+    params: Json
+    gil_enabled: bool
+    answered: int = 0
+    wrong: int = 0
+    failures: Mapping[str, int] = field(default_factory=dict)
+    first_wrong: Json = field(default_factory=dict)
+    ready: bool = True
+    valid: bool = True
+    reason: Message = NOTHING
+    crashes: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def to_json(self) -> Json:
+        """Return the round in the form in which stress.json stores it."""
+        return {**vars(self), "reason": self.reason.to_json() if self.reason else ""}
+
+
+@dataclass(kw_only=True)
+class Stress:
+    """A stress test, possibly unfinished.
+
+    checks: for each request, what its answers are compared with; empty for a built-in system
+    runtimes: version of each runtime
+    """
+
+    name: str
+    started_at: str
+    seconds: float
+    switch_interval_s: float
+    connections: int
+    runtimes: Mapping[str, str]
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    spent_s: float = 0.0
+
+    def to_json(self) -> Json:
+        """Return the stress test in the form in which stress.json stores it."""
+        return {"schema": SCHEMA, **vars(self), "rounds": [one.to_json() for one in self.rounds]}

@@ -1,0 +1,88 @@
+"""Functions that the worker of a host calls for the runner. They import only the standard library
+and gilscope.
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.runtime import RuntimeFacts, RuntimeName
+from lab.environments.environment import installed_packages
+from lab.hosts.boot import extract
+from lab.machine import host, quiet
+from lab.places import REPOSITORY
+from lab.python import interpreters, uv
+from lab.python.interpreters import Interpreter
+from lab.run.measured_runtimes import Runtime, present
+
+QUIET_WINDOW_S = 0.3
+
+
+# ---- the machine ---------------------------------------------------------------------------------
+
+
+def facts(boot_id: str) -> dict[str, Any]:
+    """Return facts about this host for result.json (record.saved_plan.HostFacts).
+
+    boot_id: the boot ID of the runner's machine, or "" if it is unknown
+    """
+    return {
+        **host.facts(),
+        "quiet": quiet.facts(QUIET_WINDOW_S),
+        "uv": uv.find() is not None,
+        "with_runner": host.boot_id() == boot_id != "",
+    }
+
+
+# ---- runtimes ------------------------------------------------------------------------------------
+
+
+def find_runtimes(names: Sequence[str], chosen: Sequence[str]) -> dict[str, RuntimeFacts]:
+    """Return the facts of the runtimes *names* that are installed here. *chosen* are paths of
+    interpreters.
+    """
+    wanted = [*map(RuntimeName, names)]
+    paths: dict[str, Path] = {}
+    for path in chosen:
+        given = interpreters.ask("given", Path(path))
+        if given:
+            paths |= {name.binary: given.executable for name in wanted if given.is_named(name)}
+    found = present(wanted, interpreters.find(wanted, paths))
+    return {name: runtime.facts() for name, runtime in found.items()}
+
+
+def interpreter_of(found: Mapping[str, Any]) -> Interpreter:
+    """Return the interpreter that find_runtimes() described."""
+    return Interpreter(executable=Path(found["executable"]), source=found["source"], facts=found)
+
+
+def environment_python(name: str, found: Mapping[str, Any], requirements: str) -> str:
+    """Return the interpreter of an environment with *requirements*, which is made if needed. Raises
+    EnvironmentFailed.
+
+    requirements: a file of the repository, a user's file by its absolute path, or ""
+    """
+    return str(
+        Runtime(name=RuntimeName(name), interpreter=interpreter_of(found)).python(requirements)
+    )
+
+
+def packages(python: str) -> dict[str, str]:
+    """Return the packages in the environment of an interpreter, with their versions."""
+    return installed_packages(Path(python))
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def unpack(name: str, archive: str) -> str:
+    """Unpack a user's files, and return their folder. It is removed with gilscope's files. Raises
+    OSError.
+
+    archive: in base64
+    """
+    folder = REPOSITORY / "files" / name
+    folder.mkdir(parents=True)
+    extract(b64decode(archive), str(folder))
+    return str(folder)

@@ -1,0 +1,387 @@
+"""`--profile locks`: find the Python lines that wait for contended locks or cause stop-the-world
+pauses.
+
+Probes report each call of the interpreter's functions that wait for a PyMutex or stop all threads,
+with the thread and the mutex's address (lab.profile.uprobes). SAMPLES_HZ times per second, the
+Python stacks of all threads and the owners of the mutexes that they wait for are read from the
+processes' memory (lab.profile.frames). lab.profile.lock_waits joins probes and stacks.
+
+CPU time samples within the functions that count references of shared objects give a lower bound of
+the cost of sharing objects. It is a lower bound because the compiler inlines most of this counting.
+"""
+
+import platform
+import subprocess
+import sys
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import monotonic_ns
+from typing import NamedTuple
+
+from core.errors import ChildFailed
+from core.messages import NOTHING, Message, message
+from core.processtree import tree
+from lab.gil.process_memory import KNOWN, NotReadable
+from lab.processes import guarded
+from lab.profile.frames import FrameReader, SourceLine, ThreadStack
+from lab.profile.lock_waits import (
+    LOCK,
+    LOCKED,
+    STARTED,
+    STOP,
+    STOPPED,
+    UNREAD,
+    OwnerReading,
+    WaitSpan,
+    WaitTimeline,
+    wait_samples,
+)
+from lab.profile.uprobes import CLOCK, MACHINES, Probes, Uprobe
+
+SELF_TEST = Path(__file__).with_name("self_test.py")
+EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
+SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
+SAMPLES_HZ = 200
+LONGEST_S = 60.0
+PARTS = 20
+ROUNDS_PER_SEARCH = 100  # new processes are searched for about twice per second
+# functions of the interpreter: the names of the hits of their entry and of their return, if probed
+PROBED = {
+    "_PyMutex_LockTimed": (LOCK, LOCKED),
+    "PyMutex_Lock": (LOCK, LOCKED),
+    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
+    "stop_the_world": (STOP, STOPPED),
+    "start_the_world": ("", STARTED),
+    "_PyEval_StopTheWorld": (STOP, STOPPED),
+    "_PyEval_StartTheWorld": ("", STARTED),
+}
+# A thread that waits here waits to be notified, or has been notified by a thread that still holds
+# the condition's lock.
+NOTIFICATIONS = (("Condition.wait", "threading.py"), ("Condition._acquire_restore", "threading.py"))
+
+
+Stack = tuple[SourceLine, ...]
+
+
+class Waiting(NamedTuple):
+    """Samples of threads that wait at one source line for mutexes of objects of one type, such as
+    dict, or of one file.
+
+    owner: the owner of the mutex, as lab.profile.lock_waits.wait_samples() yields it
+    stack: the line, followed by its callers
+    samples: the number of samples; by_time: their numbers in PARTS successive intervals of equal
+        length
+    """
+
+    owner: str
+    stack: Stack
+    samples: int
+    by_time: tuple[int, ...] = ()
+
+
+class LockFacts(NamedTuple):
+    """The contended locks and stop-the-world pauses of a service, observed for *watched_ns*
+    nanoseconds.
+
+    waiting_ns: time that all threads together waited for contended mutexes
+    stops: number of stop-the-world pauses, which only a free-threaded build has
+    stopping_ns: time that the threads that caused the pauses spent on them, all together
+    stood_ns: time that the other threads of a process were paused, for the process with the longest
+        such time
+    contended, stopping: the lines that wait and the lines that cause pauses, most samples first
+    count_share: share of the service's CPU time in functions that count references of shared
+        objects, 0..1
+    waiting_cpu_share: share of the service's CPU time in threads that wait for locks, 0..1
+    lost: probe hits that were lost because the ring buffer was full
+    """
+
+    watched_ns: int
+    waiting_ns: int
+    contended: tuple[Waiting, ...]
+    stops: int
+    stopping_ns: int
+    stood_ns: int
+    stopping: tuple[Waiting, ...]
+    cpu_samples: int
+    count_share: float
+    waiting_cpu_share: float
+    lost: int
+
+
+class LockRecording:
+    """A recorder of lock waits in Python processes. record_locks() makes and runs it.
+
+    facts: the result, set when the recording has ended
+    """
+
+    def __init__(self, pid: int, held: ExitStack) -> None:
+        """Find the Python processes among *pid* and its descendants, and set probes. Raises
+        ChildFailed.
+
+        held: closes the probes and the processes' memory
+        """
+        self._pid, self._held = pid, held
+        self.facts: LockFacts | None = None
+        self.ending = threading.Event()
+        self._round = threading.Condition()
+        self._rounds = 0
+        self._timeline = WaitTimeline()
+        self._stacks: list[ThreadStack] = []
+        self._owners: list[OwnerReading] = []
+        self._cpu = Counter[str]()
+        self._processes: dict[int, FrameReader] = {}
+        self._other_pids: set[int] = set()
+        self._find_processes()
+        if not self._processes:
+            raise ChildFailed(
+                "the service has no process with CPython {known} whose memory gilscope may read",
+                known=KNOWN,
+            )
+        programs = {process.file.stat().st_ino: process for process in self._processes.values()}
+        probes = [probe for process in programs.values() for probe in _probes_of(process)]
+        if not probes:
+            raise ChildFailed(
+                "the service's interpreter has no symbols, so its functions that take a lock "
+                "cannot be found; use an "
+                "interpreter that was not stripped"
+            )
+        try:
+            self._probes = held.enter_context(Probes(probes))
+        except OSError as error:
+            raise ChildFailed(_explain_refusal(error)) from error
+        self._started_ns = self._ended_ns = monotonic_ns()
+
+    def wait_for(self, rounds: int, timeout_s: float) -> None:
+        """Wait until *rounds* rounds of samples have been taken."""
+        with self._round:
+            self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
+
+    def run(self) -> None:
+        """Take samples until *ending* is set, for LONGEST_S at most."""
+        ends_ns = self._started_ns + LONGEST_S * 1e9
+        while (
+            not self.ending.wait(1 / SAMPLES_HZ)
+            and not self._timeline.is_full
+            and monotonic_ns() < ends_ns
+        ):
+            if self._rounds % ROUNDS_PER_SEARCH == 0:
+                self._find_processes()
+            self._sample()
+        self._ended_ns = monotonic_ns()
+
+    def _sample(self) -> None:
+        """Take one round of samples: all stacks, new probe hits, and the owners of mutexes for
+        which threads wait.
+        """
+        for process in self._processes.values():
+            self._stacks += process.stacks()
+        self._add_hits()
+        for pid, tid, mutex in self._timeline.waiting():
+            start_ns = monotonic_ns()
+            name = self._processes[pid].owner(mutex)
+            self._owners.append(OwnerReading(pid, tid, start_ns, monotonic_ns(), mutex, name))
+        with self._round:
+            self._rounds += 1
+            self._round.notify_all()
+
+    def _add_hits(self) -> None:
+        for hit in self._probes.hits():
+            process = self._processes.get(hit.pid)
+            if process and hit.name == CLOCK:
+                counts = any(hit.value in function for function in process.shared_counts)
+                self._cpu.update(
+                    all=1, waiting=self._timeline.is_waiting(hit.pid, hit.tid), counting=counts
+                )
+            elif process:
+                self._timeline.add(hit)
+
+    def _find_processes(self) -> None:
+        for pid in tree(self._pid):
+            if pid not in self._processes and pid not in self._other_pids:
+                try:
+                    self._processes[pid] = FrameReader(pid, PROBED)
+                    self._held.callback(self._processes[pid].close)
+                except NotReadable:
+                    self._other_pids.add(pid)
+
+    def collect_facts(self) -> LockFacts:
+        """Return what was recorded, after run() has ended."""
+        self._add_hits()
+        timeline, cpu = self._timeline, self._cpu
+        timeline.end(self._ended_ns)
+        contended = [
+            waiting
+            for waiting in self._group_by_line(timeline.waits)
+            if not is_notification(waiting.stack)
+        ]
+        watched_ns = self._ended_ns - self._started_ns
+        per_sample_ns = watched_ns / max(1, self._rounds)
+        return LockFacts(
+            watched_ns=watched_ns,
+            waiting_ns=round(sum(waiting.samples for waiting in contended) * per_sample_ns),
+            contended=tuple(contended),
+            stops=len(timeline.stops),
+            stopping_ns=sum(span.end_ns - span.start_ns for span in timeline.stops),
+            stood_ns=max(timeline.stood_ns.values(), default=0),
+            stopping=tuple(self._group_by_line(timeline.stops)),
+            cpu_samples=cpu["all"],
+            count_share=round(cpu["counting"] / max(1, cpu["all"]), 4),
+            waiting_cpu_share=round(cpu["waiting"] / max(1, cpu["all"]), 4),
+            lost=self._probes.lost(),
+        )
+
+    def _group_by_line(self, spans: Sequence[WaitSpan]) -> list[Waiting]:
+        """Group samples by mutex owner and innermost line, largest group first, each with its most
+        frequent stack.
+        """
+        groups: dict[tuple[str, Stack], list[tuple[Stack, int]]] = defaultdict(list)
+        length_ns = max(1, self._ended_ns - self._started_ns)
+        for owner, stack in wait_samples(spans, self._stacks, self._owners):
+            lines = tuple(filter(None, map(self._processes[stack.pid].place, stack.frames)))
+            part = min(PARTS - 1, max(0, stack.start_ns - self._started_ns) * PARTS // length_ns)
+            groups[owner, lines[:1]].append((lines, part))
+        waiting = []
+        for (owner, _), samples in groups.items():
+            stacks, parts = (
+                Counter(lines for lines, _ in samples),
+                Counter(part for _, part in samples),
+            )
+            by_time = tuple(parts[part] for part in range(PARTS))
+            usual = stacks.most_common(1)[0][0]
+            waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
+        return sorted(waiting, key=lambda line: -line.samples)
+
+
+def is_notification(stack: Stack) -> bool:
+    """Return whether a thread with this *stack*, such as an idle worker of a pool, waits for work
+    and for no lock.
+    """
+    return bool(stack) and (stack[0].function, Path(stack[0].file).name) in NOTIFICATIONS
+
+
+@contextmanager
+def record_locks(pid: int) -> Iterator[LockRecording]:
+    """Record lock waits in Python process *pid* and its descendants during the `with` block. Raises
+    ChildFailed.
+    """
+    with ExitStack() as held:
+        recording = LockRecording(pid, held)
+        thread = threading.Thread(target=recording.run, name="locks", daemon=True)
+        thread.start()
+        try:
+            yield recording
+        finally:
+            recording.ending.set()
+            thread.join()
+        recording.facts = recording.collect_facts()
+
+
+def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
+    """Yield the probes to set in a process's interpreter, except for functions that the compiler
+    has inlined.
+
+    Functions that stop all threads do nothing in a default build. If such a function calls another
+    one, the inner call counts (WaitTimeline).
+    """
+    for function, symbol in process.symbols.items():
+        for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
+            if name and (process.free_threaded or name in (LOCK, LOCKED)):
+                yield Uprobe(name=name, file=process.file, offset=symbol.offset, returns=returns)
+
+
+def run_self_test(executable: Path) -> None:
+    """Run the self-test: record a test program in which threads contend for the locks of a list and
+    a dict.
+
+    Raises ChildFailed if the recording shows anything else.
+    """
+    seen: set[tuple[str, str]] = set()
+    with guarded(
+        [executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)
+    ) as guard:
+        if not guard.process.stdout or not guard.process.stdout.readline():
+            raise ChildFailed(
+                "{executable} could not run the self-test {script}",
+                executable=executable,
+                script=SELF_TEST.name,
+            )
+        for _ in range(MOST_SELF_TESTS):
+            with record_locks(guard.process.pid) as recording:
+                recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
+            waits = recording.facts.contended if recording.facts else ()
+            seen |= {
+                (line.stack[0].function, line.owner)
+                for line in waits
+                if line.stack and line.owner != UNREAD
+            }
+            if len(seen) >= len(EXPECTED):
+                break
+    if seen != EXPECTED:
+        pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
+        raise ChildFailed(
+            "the self-test of --profile locks failed with {executable}: it must see lock waits for "
+            "a dict in "
+            "copy_dict and for a list in copy_list, but it saw {seen}",
+            executable=executable,
+            seen=pairs,
+        )
+
+
+def expect_profiler(executable: str) -> None:
+    """Raise ChildFailed if the self-test of the profiler fails.
+
+    executable: an interpreter on which the self-test runs, or "" for no self-test
+    """
+    if executable:
+        run_self_test(Path(executable))
+
+
+def watched(pid: int) -> Generator[None, None, LockFacts | None]:
+    """Return which locks the threads of process *pid* waited for between the generator's `yield`
+    and its end.
+
+    Raises ChildFailed.
+    """
+    with record_locks(pid) as recording:
+        yield
+    return recording.facts
+
+
+def obstacle() -> Message:
+    """Return why locks cannot be profiled on this machine and how to fix it; NOTHING
+    if they can.
+    """
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
+    try:
+        with Probes([Uprobe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
+            return NOTHING
+    except OSError as error:
+        return _explain_refusal(error)
+
+
+def _explain_refusal(error: OSError) -> Message:
+    return message(
+        "--profile locks is not permitted to probe functions here: {error}. Run it as root, or in "
+        "a container started "
+        "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
+        error=error.strerror or str(error),
+    )
+
+
+def _needs_linux() -> Message:
+    return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
+
+
+OBSTACLES: Mapping[str, Callable[[], Message]] = {
+    "python": _needs_linux,
+    "locks": obstacle,
+}  # by kind of profile
+
+
+def obstacle_to(kind: str) -> Message:
+    """Return why a profile of *kind* cannot be taken on this machine; NOTHING if it can."""
+    return OBSTACLES[kind]()

@@ -1,0 +1,362 @@
+"""Add up what clients report, over their time slices and over all clients, and judge the result of
+a cell.
+
+A cell is invalid if the Python, GIL or JIT of a child process differs from what its runtime
+promises.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from http import HTTPStatus
+from operator import itemgetter
+from statistics import mean
+from typing import Any
+
+from core.histogram import Histogram
+from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
+from core.runtime import JIT
+from core.slices import Slices
+from core.system import System
+from lab.gil.switching import switching_modules
+from lab.machine import machine_rules as doctor
+from lab.run.cell_places import HERE
+from lab.run.children import Child
+from lab.run.contract import HISTOGRAMS, SLICES, SLOW
+from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.measured_runtimes import AnyRuntime, UserServiceRuntime
+from record.saved_run import Status
+
+MOST_JIT_BYTES = 64
+LITTLE = 0.03
+OTHERS = "others"
+COUNTS = ("requests", "answered", "wrong", "calc_ns")
+CPU = ("cpu_user_ns", "cpu_system_ns")
+USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
+REUSE = ("reconnects", "resent")
+AT_EDGES = {
+    "own_ns": 1,
+    "held_ns": 1,
+    "beyond_ns": -1,
+}  # added to the latencies: the time of all connections
+SUMS = (
+    *(*COUNTS, *USED, *REUSE),
+    *("uncounted", "completion_ns", "overdue", *AT_EDGES, "sent_bytes", "received_bytes"),
+)
+FIRST = (
+    "started_ns",
+    "gil_enabled_ready",
+    "jit_enabled_ready",
+    "first_wrong",
+)  # taken from the first that has them
+PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
+
+WHEN = {
+    "ready": message("after the process had started"),
+    "end": message("at the end of the measurement"),
+}
+PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
+
+
+def add_up(results: Iterable[Json]) -> dict[str, Any]:
+    """Add up the results of one client in several time slices, or of several clients.
+
+    A key that cannot be added up, such as finished_ns, has the last value.
+    """
+    values: dict[str, list[Any]] = {}
+    for result in results:
+        for key, value in result.items():
+            values.setdefault(key, []).append(value)
+    return {key: ADDED.get(key, itemgetter(-1))(of_key) for key, of_key in values.items()}
+
+
+def merge(kind: type[Any], parts: Iterable[Any]) -> Any:
+    """Add up Histograms or Slices, given as JSON, and return the sum as JSON."""
+    total = kind()
+    for part in filter(None, parts):
+        total.merge(kind.from_json(part))
+    return total.to_json()
+
+
+def _merge_slow(parts: Sequence[Json]) -> Json:
+    requests = [request for part in parts for request in part["requests"]]
+    return {"above_ns": max(part["above_ns"] for part in parts), "requests": requests}
+
+
+ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
+    **dict.fromkeys(SUMS, sum),
+    **dict.fromkeys(FIRST, itemgetter(0)),
+    **dict.fromkeys(HISTOGRAMS, partial(merge, Histogram)),
+    SLICES: partial(merge, Slices),
+    SLOW: _merge_slow,
+    "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
+    "offered_rate": mean,
+}
+
+
+def add_slices(results: Iterable[Json]) -> dict[str, Any]:
+    """Add up the results that a client sent, one per time slice, and return the sum.
+
+    CPU time and context switches are multiplied by the share of answers that count.
+    """
+    total = add_up(results)
+    return total | counted_usage(total, counted_share([total]))
+
+
+def counted_share(clients: Sequence[Json]) -> Fraction:
+    """Return the share (0..1) of the clients' answers that count: they came after the lead-in of
+    their time slice.
+    """
+    answered = sum(client["answered"] for client in clients)
+    uncounted = sum(client.get("uncounted", 0) for client in clients)
+    return Fraction(answered, answered + uncounted) if answered else Fraction(1)
+
+
+def counted_usage(result: Json, share: Fraction, idle_cpu_ns: int = 0) -> dict[str, int]:
+    """Return a child process's CPU time and context switches for the counted part of its time
+    slices.
+
+    share: the share of its answers that were counted, because they came after the lead-ins of its
+        slices. The values are multiplied by it
+    idle_cpu_ns: the CPU time that it used between its time slices, which is left out
+    """
+    cpu_ns = sum(result.get(key, 0) for key in CPU)
+    busy = share * Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
+    shares = dict.fromkeys(USED, share) | dict.fromkeys(CPU, busy)
+    return {key: round(result[key] * shares[key]) for key in USED if key in result}
+
+
+def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[Message]:
+    """Return a fault if throughput and latency of a closed loop contradict each other.
+
+    By Little's law, throughput x mean cycle / connections is 1 within LITTLE, where a cycle is the
+    latency of a request and the client's own time per request. Of requests that reach over the ends
+    of the windows, their time in the windows counts. So the law holds if the clients count every
+    request once, and all the time between requests.
+    clients: the checked results of the clients
+    windows: the times in which requests counted
+    """
+    total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)
+    if (
+        not connections
+        or total["errors"]
+        or not total["answered"]
+        or not total.keys() >= AT_EDGES.keys()
+    ):
+        return []
+    latency, wall_ns = (
+        Histogram.from_json(total["latency"]),
+        sum(window.length_ns for window in windows),
+    )
+    spent_ns = latency.total_ns + sum(sign * total[key] for key, sign in AT_EDGES.items())
+    found = spent_ns / wall_ns
+    if abs(found / connections - 1) <= LITTLE:
+        return []
+    return [
+        message(
+            "throughput and latency contradict each other: {throughput:.1f} requests/s, at "
+            "{cycle:.2f} ms from one "
+            "request to the next on the same connection, would need {found:.2f} connections, but "
+            "there are "
+            "{connections}",
+            throughput=latency.count * 1e9 / wall_ns,
+            cycle=spent_ns / latency.count / 1e6,
+            found=found,
+            connections=connections,
+        )
+    ]
+
+
+def client_fields(
+    clients: Sequence[Json], faults: list[Message], windows: Sequence[TimeWindow]
+) -> dict[str, Any]:
+    """Return the fields of CellResult that come from the clients: counts, histograms, status and
+    reason.
+
+    clients: the checked results of the clients
+    windows: the times in which answers counted: from the release to the last answer, or the slices
+        of the arm
+    """
+    total = {**dict.fromkeys(COUNTS, 0), "errors": {}, **add_up(clients)}
+    fields = {name: total[name] for name in (*COUNTS, "errors")}
+    for name in HISTOGRAMS:
+        fields[name] = total[name] if total.get(name, {}).get("count") else {}
+    if SLICES in total and all(client.get(SLICES) for client in clients):
+        fields[SLICES] = total[SLICES] | {
+            "start_ns": total[SLICES]["start_ns"] - windows[0].start_ns
+        }
+    fields["status"], fields["reason"] = _judged(total, faults, idle=not clients)
+    fields["wall_ns"] = sum(window.length_ns for window in windows)
+    fields["clients"] = []
+    for number, client in enumerate(clients):
+        own = {name: value for name, value in client.items() if name not in PER_CELL}
+        fields["clients"].append({"client_id": number, **own})
+    return fields
+
+
+def machine_fields(
+    machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int
+) -> dict[str, Any]:
+    """Return the fields of CellResult that describe the machines' activity in the timed window, and
+    disturbances.
+
+    machines: by host name, the activity of the machine (quiet.between)
+    hosts: by host name, facts about its clock
+    own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
+    """
+    by_host = {name: dict(host) for name, host in hosts.items()}
+    disturbances: list[Message] = []
+    for name, window in machines.items():
+        found = doctor.disturbances(window, own_ns)
+        if name:
+            by_host[name]["disturbances"] = [one.to_json() for one in found]
+            found = [
+                message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one)
+                for one in found
+            ]
+        disturbances += found
+    return {
+        "machine": {
+            name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS
+        },
+        "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
+        "hosts": by_host,
+        "disturbances": disturbances,
+    }
+
+
+NOT_FOUND = f"status {HTTPStatus.NOT_FOUND}"
+LIKE_WEBSOCKET = message(
+    "check the path; a WebSocket route, too, gives this answer to a request without the headers of "
+    "an upgrade "
+    "(docs/own-service.md)"
+)
+
+
+def _judged(total: Json, invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
+    requests, unanswered = total["requests"], total["requests"] - total["answered"]
+    errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
+    possible = {
+        plural(
+            "{count} of {requests} requests was not answered",
+            "{count} of {requests} requests were not answered",
+            count=unanswered,
+            requests=requests,
+        ): unanswered,
+        message("no request was answered in the counted time"): not requests and not idle,
+        plural(
+            "{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]
+        ): total["wrong"],
+        message("errors: {errors}", errors=errors): errors,
+    }
+    faults = [fault for fault, is_there in possible.items() if is_there]
+    if first_wrong := total.get("first_wrong"):
+        faults.append(
+            message(
+                "the first wrong answer to {request} was {got}, expected {expected}", **first_wrong
+            )
+        )
+        faults += [LIKE_WEBSOCKET] * first_wrong["got"].startswith(NOT_FOUND)
+    if faults:
+        return "failed", chained(faults)
+    return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
+
+
+# ---- faults of children --------------------------------------------------------------------------
+
+
+def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
+    """Return a fault for each client whose GIL or JIT is on although it should be off, or the
+    reverse.
+
+    The runtime says which state it should have, but some benchmarked systems turn the GIL on.
+    """
+    gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
+    return _state_faults({**runtime.name.promises, **gil}, clients)
+
+
+def service_faults(runtime: AnyRuntime, services: Sequence[Child]) -> list[Message]:
+    """Return a fault for each service whose GIL, JIT or Python differs from what its runtime
+    promises.
+
+    Only a user's service can run another Python. A service that already runs has no promises.
+    """
+    faults: list[Message] = []
+    if isinstance(runtime, UserServiceRuntime):
+        if runtime.runtime is None:
+            return faults
+        expected = runtime.runtime.interpreter.label
+        for child in services:
+            pythons = child.result.get("pythons", ())
+            if pythons and expected not in pythons:
+                fault = message(
+                    "{child} runs under {pythons}, but {expected} was expected",
+                    child=child.label,
+                    pythons=listed(pythons, last=AND),
+                    expected=expected,
+                )
+                faults.append(fault)
+    return faults + _state_faults(runtime.name.promises, services)
+
+
+def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
+    """Return a fault for each child process with an unexpected GIL or JIT state, and its cause if
+    known.
+    """
+    faults = []
+    for child in children:
+        for state, promised in promises.items():
+            wrong = [
+                when
+                for key, when in WHEN.items()
+                if child.result.get(f"{state}_{key}", False) is (not promised)
+            ]
+            if not wrong:
+                continue
+            known: Json = {
+                "part": PARTS[state],
+                "child": child.label,
+                "when": listed(wrong, last=AND),
+            }
+            if promised:
+                fault = message("in {child}, Python's {part} was off {when}", **known)
+            else:
+                fault = message("in {child}, Python's {part} was on {when}", **known)
+                if state == "gil_enabled" and (modules := switching_modules(child.stderr_tail())):
+                    fault = message(
+                        "{fault}: CPython switched the GIL on in order to load the module {module}",
+                        fault=fault,
+                        module=repr(modules[0]),
+                    )
+            faults.append(fault)
+    return faults
+
+
+def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:
+    """Return the instrumentation that reports the JIT state of a user's service; {} if its Python
+    has no JIT.
+    """
+    own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
+    return {JIT: {}} if own and own.interpreter.has_jit else {}
+
+
+def note_jit_states(
+    key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
+) -> None:
+    """Note under *key* whether the JIT of each user's service is on; None if no process has
+    reported its state.
+
+    Processes of other interpreters do not count. A Python that was built without a JIT never has
+    one.
+    """
+    if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
+        return
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
+    for service, inside in zip(services, instruments, strict=True):
+        reported = inside.files(JIT, MOST_JIT_BYTES).values()
+        known: bool | None = None
+        for state in (promised, not promised):  # an unexpected state counts
+            if b"%s %d" % (version, state) in reported:
+                known = state
+        service.noted[key] = known if jit_parts(runtime) else False

@@ -1,0 +1,311 @@
+"""Declare type, bounds and meaning of each key in the result that a child process prints.
+
+The other modules of this package declare the other keys of result.json with the same kinds of
+values. The lists of docs/result.md are made from the lines `key: meaning` of these docstrings.
+Measured processes must not import this package, because it needs msgspec.
+"""
+
+from typing import Annotated, Required, TypedDict
+
+from msgspec import Meta
+
+from core.slices import WIDTH_NS
+
+LARGEST = 2**63 - 1
+MOST_CHARACTERS = 4096
+MOST_SLOW = 4096
+MOST_SLICES = 4096
+
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
+Time = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+Number = Annotated[int, Meta(ge=-(10**18), le=10**18)] | Annotated[float, Meta(ge=-1e100, le=1e100)]
+Share = Annotated[float, Meta(gt=0, lt=1)]
+Known = Number | None  # null if the number is not known
+Amount = Annotated[float, Meta(ge=0, le=1e100)]
+Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
+Code = Annotated[str, Meta(max_length=60, pattern="^[ -~]*$")]
+Parameters = dict[str, bool | int | str | None]
+Numbers = dict[str, Number]
+
+
+class ProcessUsage(TypedDict, total=False):
+    """The resources that a process used, and the state of its GIL and JIT; null if not known.
+
+    cpu_user_ns, cpu_system_ns: CPU time of a client from its release to its last answer, and of a
+        service from the end of the warm-up, or its ready line, to its end
+    voluntary_switches, involuntary_switches: context switches in this time
+    run_queue_ns: how long threads were ready to run without a core in this time, summed over all
+        threads (a client's requesting threads); 0 if not reported ([decision
+        014](decisions/014-run-queue.md))
+    max_rss_bytes: peak memory, with start and warm-up
+    pss_bytes: proportional set size (a page that n processes share counts as 1/n) at a client's
+        last answer, and at a service's end while all clients are connected; 0 if not reported
+    processes: number of processes of a user's service
+    gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether GIL and JIT were
+        on when a service was ready or a client was released, and at the end
+    """
+
+    cpu_user_ns: Count
+    cpu_system_ns: Count
+    voluntary_switches: Count
+    involuntary_switches: Count
+    run_queue_ns: Count
+    max_rss_bytes: Count
+    pss_bytes: Count
+    processes: Count
+    gil_enabled_ready: bool | None
+    gil_enabled_end: bool | None
+    jit_enabled_ready: bool | None
+    jit_enabled_end: bool | None
+
+
+class NativeProgram(TypedDict, total=False):
+    """The name, version and libraries of a native program that runs a service or client."""
+
+    program: Text
+    version: Text
+    compiler: Text
+    java: Text
+    packages: dict[Text, Text]
+
+
+class ChildRuntime(NativeProgram, total=False):
+    """The runtime that a process of a service or client reports when it is ready."""
+
+    implementation: Text
+
+
+class FirstWrong(TypedDict):
+    """The first wrong answer that a client received, in words."""
+
+    request: Text
+    got: Text
+    expected: Text
+
+
+class Turns(TypedDict, total=False):
+    """The slices of time in which one runtime or service was measured, while the others in the
+    comparison were idle.
+
+    slices: number of slices
+    length_ns, lead_ns: length of the part of each slice whose requests count, and of the part
+        before it, in which clients send requests without counting
+    answered: number of answered requests in each slice
+    tail_ns: length of the longest requests that matter: longer ones have 1 % of the time of all
+        requests at most
+    idle_ns: how long the arm was idle between its slices, in total
+    idle_cpu_ns: CPU time that its services and clients used while idle
+    """
+
+    slices: Count
+    length_ns: Count
+    lead_ns: Count
+    answered: Annotated[list[Count], Meta(max_length=MOST_SLICES)]
+    tail_ns: Count
+    idle_ns: Count
+    idle_cpu_ns: Count
+
+
+class ClientResult(ProcessUsage, total=False):
+    """The result of one client process in one measurement.
+
+    client_id: 0, 1, ...
+    host: across hosts: name of the client's host
+    program: of a native client: `program` (its name), `version`, `compiler`, `java` and `packages`
+        (versions by name); of another load generator: the version that it reports
+    started_ns, finished_ns: release and last answer on the host's monotonic clock; only differences
+        are meaningful
+    completion_ns, requests, answered, wrong, errors: as in [the result of a
+        client](child-contract.md#the-result-of-a-client)
+    calc_ns: as in [a cell](#a-cell)
+    bench_ns, workers_ns: for HTTP clients: time from before the first worker starts to the end of
+        the last, and time of each worker's loop
+    worker: for HTTP clients: `thread` or `task`
+    timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests,
+        in ns from `started_ns`
+    connections, uncounted: in slices: how many requests were under way, and answers to requests
+        that began before the counted parts
+    own_ns: in slices, in a closed loop: counted time in which connections had no request under way,
+        added up
+    held_ns: likewise, counted time of requests that had begun before it
+    beyond_ns: likewise, time that counted requests took after it
+    reconnects: for native clients and a user's service: how often an answer came on another
+        connection than the answer before it
+    resent: for a user's service: requests sent again because the service closed a kept connection
+        before any byte of the answer; their latency contains both attempts
+    starved: for a user's service: connections without any answer before a time-out
+    overdue: at a RATE: requests that were due in the timed window and never sent
+    rate, offered_rate: for native clients at a RATE: requested and sent requests/s
+    sent_bytes, received_bytes: for native clients
+    said: for another load generator: the `seconds` that it printed
+    first_wrong: the first unexpected answer: `request`, `got` and `expected`, in words; from Python
+        clients, and from all clients of a user's service
+    """
+
+    client_id: Count
+    host: str
+    program: NativeProgram
+    requests: Count
+    answered: Count
+    wrong: Count
+    errors: dict[Code, Count]
+    started_ns: Count
+    finished_ns: Count
+    completion_ns: Required[Positive]
+    bench_ns: Count
+    calc_ns: Count
+    uncounted: Count
+    connections: Count
+    own_ns: Count
+    held_ns: Count
+    beyond_ns: Count
+    reconnects: Count
+    resent: Count
+    starved: Count
+    overdue: Count
+    sent_bytes: Count
+    received_bytes: Count
+    rate: Number
+    offered_rate: Number
+    worker: Text
+    workers_ns: list[Count]
+    timeline: list[list[tuple[Count, Count]]]
+    said: dict[Text, Amount]
+    first_wrong: FirstWrong
+
+
+class Buckets(TypedDict):
+    """The buckets of a histogram, as core.histogram writes them."""
+
+    sub_bits: Count
+    total_ns: Count
+    counts: dict[str, Count]
+
+
+class Summary(TypedDict, total=False):
+    """A histogram as Histogram.to_json() writes it; an empty object if there is no histogram.
+
+    count: number of values
+    min_ns, mean_ns, max_ns: exact
+    p50_ns, p90_ns, p99_ns, p999_ns: by nearest rank, within 0.4 %; `p90_ns` needs 10 values,
+        `p99_ns` 100 and `p999_ns` 10,000
+    histogram: `sub_bits` (7), `total_ns` (sum of all values) and `counts` by
+        [bucket](child-contract.md#a-histogram)
+    """
+
+    count: Count
+    min_ns: Count
+    mean_ns: Count
+    max_ns: Count
+    p50_ns: Count
+    p90_ns: Count
+    p99_ns: Count
+    p999_ns: Count
+    histogram: Buckets
+
+
+class SlowRequests(TypedDict):
+    """A client's slowest requests, each as [start, latency, service_id].
+
+    above_ns: the list contains every request that took longer than this
+    """
+
+    above_ns: Count
+    requests: Annotated[list[tuple[Count, Count, Count]], Meta(max_length=MOST_SLOW)]
+
+
+class Sliced(TypedDict):
+    """The number of answers in each of successive slices of time.
+
+    start_ns: when the first slice began
+    """
+
+    width_ns: Annotated[int, Meta(ge=WIDTH_NS, le=10**12)]
+    start_ns: Count
+    counts: Annotated[list[Count], Meta(min_length=1, max_length=MOST_SLICES)]
+
+
+class ClientLine(ClientResult, total=False):
+    """The last line that a client prints: its result."""
+
+    latency: Summary
+    connect: Summary
+    waiting: Summary
+    lag: Summary
+    slow: SlowRequests
+    slices: Sliced
+
+
+class ServingProcess(TypedDict, total=False):
+    """A process of a user's service that served clients, as lab.user_service.worker_sampler
+    observed it from outside.
+    """
+
+    connections: Required[Count]
+    threads: Required[Count]
+    cpu_ns: list[Count]
+
+
+class PauseCounts(TypedDict, total=False):
+    """Garbage collections while clients were timed."""
+
+    processes: Count
+    longest_ns: Count
+    unkept: Count
+    collections: list[Count]
+    total_ns: list[Count]
+
+
+class ServiceLine(ProcessUsage, total=False):
+    """The last line that a service prints: its result.
+
+    requests: requests answered after the warm-up
+    counted: false for a user's service, whose requests only the clients count
+    raised: for a user's service: the last exception in its output, with file and line
+    pythons: for a user's service: the Python versions of its processes, such as `3.14.7t`
+    workers: for a user's service, by process with connections to clients: most `connections` at one
+        time, `threads` (serving threads or event loops) and `cpu_ns` of its busy threads ([how it
+        is counted](own-service.md#what-ran))
+    requests_by_worker, requests_by_socket: requests that each worker (systems 1, 2 and 4) and each
+        listening socket (systems 2 and 4) received
+    connections_by_requests: for systems 2 and 4: number of connections by number of requests
+    strangers: for systems 2 and 4 across hosts: closed connections from hosts that have no client
+        of the cell
+    echoed_bytes: for echo servers
+    """
+
+    requests: Count
+    counted: bool
+    raised: Text
+    pythons: list[Text]
+    workers: list[ServingProcess]
+    requests_by_worker: list[Count]
+    requests_by_socket: list[Count]
+    connections_by_requests: dict[Text, Count]
+    strangers: Count
+    echoed_bytes: Count
+
+
+class ServiceResult(ServiceLine, total=False):
+    """The result of one service process in one measurement.
+
+    service_id, host, program: as for a client
+    pauses: garbage collections of its Python processes while requests count: `processes`,
+        `collections` and `total_ns` by generation (the free-threaded build has one), `longest_ns`,
+        and `unkept` (collections whose times newer ones overwrote)
+    notices: at most 20 lines of its output that report a race between threads, or that the GIL was
+        switched on
+    """
+
+    service_id: Count
+    host: str
+    program: NativeProgram
+    pauses: PauseCounts
+    notices: list[str]
+
+
+Address = Annotated[
+    str, Meta(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^(/[^\0]+|[^\0/]+:[0-9]{1,5})$")
+]
+Addresses = Annotated[list[Address], Meta(min_length=1)]

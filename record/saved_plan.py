@@ -1,0 +1,217 @@
+"""Declare the keys of a run's plan and machine in result.json. Only the orchestrator imports this
+module.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from core.cell import Value
+from core.layout import Layout
+from core.messages import NOTHING, Json, Message
+from core.method import Method
+from core.objective import Objective
+from core.runtime import RuntimeFacts, RuntimeName
+from core.sidecars import Beside
+from core.user_service import UserService
+from record.cell_parts import Link, Quiet
+from record.child_lines import Count, Number, Share
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedRow:
+    """A setting of a plan: a system and one combination of parameter values.
+
+    runtimes: the runtimes under which the row has cells; None if the plan does not record them
+    framed: whether the system's clients use gilscope's frame protocol (System.framed)
+    fixed: the names of parameters that a topology has set together, so that none of them is a sweep
+    """
+
+    system: str
+    params: Mapping[str, Value]
+    title: str = ""
+    framed: bool = False
+    fixed: tuple[str, ...] = ()
+    runtimes: tuple[RuntimeName, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absent:
+    """A system that could not be measured under a runtime, with the reason."""
+
+    system: str
+    runtime: RuntimeName
+    reason: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutsideSystem:
+    """A system that does not come with gilscope.
+
+    file: the path that declares it; "" for a user's service
+    """
+
+    title: str
+    file: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Until:
+    """The condition at which a run stops adding blocks. The first limit that is reached counts.
+
+    width: every interval is at most this wide, as a share of its ratio (0.03 for 3 %); 0 without
+        this limit
+    verdict: whether to stop when every comparison has a verdict
+    seconds: the run has lasted this long; 0 without this limit
+    """
+
+    width: Number = 0.0
+    seconds: Number = 0.0
+    verdict: bool = False
+
+    @property
+    def looks(self) -> bool:
+        """Return whether the measured results influence when the run stops."""
+        return bool(self.width or self.verdict)
+
+    def __bool__(self) -> bool:
+        return bool(self.looks or self.seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanFields:
+    """The fields that a plan and a saved plan have in common. SavedPlan says what they mean."""
+
+    name: str
+    description: str = ""
+    scale: Number = 1.0
+    runtimes: tuple[RuntimeName, ...]
+    aa: bool = False
+    until: Until = Until()
+    margin: Share = 0.03
+    judged_steps: tuple[str, ...] = ()
+    fail_if_slower: Number = 0.0
+    extended: bool = False
+    first_look: Count = 0
+    method: Method = Method()  # noqa: RUF009 - frozen
+    arm_order: str = ""
+    arm_order_reason: Message = NOTHING
+    objectives: tuple[Objective, ...] = ()
+    picks: bool = False
+    view: str = ""
+    layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedPlan(PlanFields):
+    """The plan of a saved run.
+
+    name: file name without `.yaml`
+    description, runtimes, aa, margin, judged_steps, fail_if_slower, view, prepare: as in [a
+        plan](plans.md); 0 or empty if not set
+    blocks: the most blocks
+    scale: factor by which NUM_REQUESTS_PER_CLIENT was multiplied, also in `rows`
+    until: `width` (of the widest interval, as a share of its ratio) and `seconds`, 0 if not set,
+        and `verdict`
+    extended: whether blocks were added after results had been seen
+    first_look: the last block of the first report, if blocks were added later and results did not
+        decide the number of the first blocks; else 0
+    method: [the method](#the-method)
+    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why arms were not
+        measured in slices
+    objectives: in a search for the capacity: `text`, `share` (of requests that may miss it) and
+        `latency_ns` (0 if only failures count)
+    picks: whether the best topology was chosen for each arm, and then judged by other probes
+    absent: systems that could not be measured: `system`, `runtime` and `reason`
+    rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its
+        cells, `framed` (its clients use gilscope's frame protocol, so such services can replace
+        each other) and `fixed` (parameters that a topology set together)
+    own: a user's service: command, requests and how answers are checked; in place of a secret, the
+        text shown for it (`hidden`) and the flag that gave it (`name`)
+    layout: `hosts` by name, the services' host (`services_on`) and the clients' hosts
+        (`clients_on`)
+    beside: programs started beside the services, with placeholders such as {port}
+    outside: systems that are no file of this repository: `title` and `file`, which is empty for a
+        user's service
+    """
+
+    blocks: Count
+    absent: tuple[Absent, ...] = ()
+    rows: tuple[SavedRow, ...]
+    own: Json | None = None
+    outside: Mapping[str, OutsideSystem] = field(default_factory=dict)
+
+    @property
+    def framed(self) -> set[str]:
+        """Return the systems whose clients use gilscope's frame protocol."""
+        return {row.system for row in self.rows if row.framed}
+
+    @cached_property
+    def user_service(self) -> UserService | None:
+        """Return the user's service that the plan measures, or None. Raises KeyError or TypeError
+        for invalid data.
+        """
+        return UserService.from_json(self.own) if self.own else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineFacts:
+    """Facts about a machine. A value is None if the machine does not report it.
+
+    cpu, architecture, os, kernel: names and versions
+    cores, cores_usable: logical processors, and those that the run may use
+    cores_quota: CPU quota of its control groups, in cores
+    governor, memory_bytes: frequency governor; size of the memory
+    load: averages over 1, 5 and 15 minutes when the run began
+    limits: soft limits on open files and processes; a number or `unlimited`
+    python: the orchestrator's Python
+    commit: of gilscope's working tree, with `+changes` if tracked files differ
+    quiet: [how quiet](#how-quiet-it-was) it was when the run began
+    """
+
+    cpu: str | None = None
+    architecture: str | None = None
+    cores: Count | None = None
+    cores_usable: Count | None = None
+    cores_quota: Number | None = None
+    governor: str | None = None
+    memory_bytes: Count | None = None
+    os: str | None = None
+    kernel: str | None = None
+    load: tuple[Number, ...] | None = None
+    limits: Mapping[str, int | str] = field(default_factory=dict)
+    python: str | None = None
+    commit: str | None = None
+    quiet: Json | None = None
+
+    @property
+    def available_cores(self) -> int:
+        """Return the number of processors that the run could use; 0 if it is not known."""
+        return self.cores_usable or self.cores or 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostFacts(MachineFacts):
+    """Facts about a host of a run: its machine, runtimes, network link and clock error."""
+
+    runtimes: Mapping[str, str] = field(default_factory=dict)
+    builds: Mapping[str, RuntimeFacts] = field(default_factory=dict)
+    link: Link | None = None
+    with_runner: bool = False
+    uv: bool = False
+    clock_error_ns: Count = 0
+    quiet: Quiet | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine(MachineFacts):
+    """Facts about the machine that ran the orchestrator.
+
+    hosts: these facts by host, with its `runtimes` (versions), their `builds`
+        ([runtimes](#a-runtime)), its `link` to the services' host, the error of its clock
+        (`clock_error_ns`), and whether it has `uv` or is the runner's machine (`with_runner`)
+    """
+
+    hosts: Mapping[str, HostFacts] = field(default_factory=dict)

@@ -1,0 +1,401 @@
+"""Compare the measurements of saved runs with those of the first, A: which run is faster, with a
+forest plot.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from statistics import median
+from typing import Literal, NamedTuple
+
+from analysis.cell_index import Row, grouped, groups, request_ns
+from analysis.comparing import Comparison, robust
+from analysis.decisions import regressions
+from analysis.gates import LEAST_TIMED_NS, blocks_to_time
+from analysis.judging import MARGIN, judge_runs
+from analysis.others import others
+from analysis.pairs import free_times_ns
+from analysis.stats import FEWEST_FOR_INTERVAL
+from core.errors import BadInput
+from core.messages import (
+    AND,
+    NOTHING,
+    SEMICOLON,
+    Json,
+    Message,
+    chained,
+    listed,
+    message,
+    plural,
+    verbatim,
+)
+from record.run_file import plain
+from record.saved_run import CellResult
+from reports.compare.members import (
+    DIFFERENT,
+    LEAST,
+    NONE,
+    Member,
+    differences,
+    obstacles,
+    runs_section,
+)
+from reports.document.model import ABSENT, Document, Section, Table
+from reports.document.shapes import Col, col
+from reports.parts.comparison_table import forest
+
+TITLE = message("Comparison")
+OTHER = message("the other run")
+PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
+MEDIANS = message("Each time is the median of the run's blocks.")
+SHOWN_CELLS = 8
+UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
+Outcome = Literal["passed", "slower", "open"]
+
+
+class RowPair(NamedTuple):
+    """A measured setting and runtime in run A, and in another run.
+
+    rows: the rows of the two runs; their parameters differ only if --anyway allowed it
+    runs: the two runs
+    """
+
+    rows: tuple[Row, Row]
+    runs: tuple[Member, Member]
+
+    @property
+    def good(self) -> list[CellResult]:
+        """Return the measurements of both runs that are ok."""
+        return [*self.rows[0].good, *self.rows[1].good]
+
+    @property
+    def letter(self) -> str:
+        """Return the letter of the run that is compared with A."""
+        return self.runs[1].letter
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedCell:
+    """The comparison of a measurement (cell) of two runs. If the ratio of times is above 1, the run
+    is faster than A.
+
+    pair:     the cell in A and in the other run
+    outcome:  passed, slower or open by the threshold; every cell passes if there is no threshold
+    open_why: why the cell can neither pass nor fail; empty if it can
+    """
+
+    pair: RowPair
+    name: Message
+    comparison: Comparison
+    outcome: Outcome
+    open_why: Message
+
+    @property
+    def medians_ns(self) -> list[float | None]:
+        """The median time per request in ns, of each of the two runs; None for a run without a
+        valid block.
+        """
+        times = _of_both(self.pair, _times_ns)
+        return [*map(_median, times)]
+
+    def to_json(self) -> Json:
+        """Return the comparison in the form of result.json, with the name of the measured runtime.
+
+        The key `arm` has the name under which the runtime or service is compared.
+        """
+        row = self.pair.rows[0]
+        arm = {"runtime": row.cells[0].runtime, "arm": row.runtime}
+        return {**plain(self.comparison), **arm}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The comparison of saved runs with the first, A: every measurement that a run shares with A,
+    in A's order.
+
+    troubles: cells that were not used, and differences that --anyway overruled
+    notes:    how to read the comparison
+    """
+
+    runs: Sequence[Member]
+    cells: Sequence[ComparedCell]
+    troubles: Sequence[Message]
+    notes: Sequence[Message]
+
+
+def compare_runs(
+    runs: Sequence[Member], *, anyway: bool = False, share: float | None = None
+) -> Compared:
+    """Compare every measurement (cell) that a run shares with the first run, A, which is the
+    baseline.
+
+    anyway: compare runs of different machines and methods, too
+    share:  the threshold, 0.05 for 5 %. A cell fails if a run takes more additional time than this.
+            It also limits which differences are equivalent
+    Raises BadInput if the runs must not be compared, or if a run has no cell in common with A.
+    """
+    base, *others = runs
+    against = obstacles(runs)
+    if against and not anyway:
+        raise BadInput(
+            "{runs} were measured under different conditions: {obstacles}. Use --anyway to compare "
+            "them.",
+            runs=listed((f"{run.title} ({run.letter})" for run in runs), last=AND),
+            obstacles=listed(against, SEMICOLON),
+        )
+    pairs = []
+    for other in others:
+        shared = _pairs(base, other)
+        if not shared:
+            raise BadInput(_nothing_in_common(base, other))
+        pairs += shared
+    cells = _judged(pairs, share)
+    overruled = [
+        message("The runs are compared only because of --anyway: {obstacle}.", obstacle=obstacle)
+        for obstacle in against
+    ]
+    used = {id(row) for pair in pairs for row in pair.rows}
+    unused = [line for run in runs for line in _unused(run, used)]
+    differing = [
+        message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)
+    ]
+    return Compared(
+        runs=runs,
+        cells=cells,
+        troubles=[*overruled, *unused],
+        notes=[*differing, *_readings(runs, cells)],
+    )
+
+
+def _pairs(a: Member, b: Member) -> list[RowPair]:
+    """Return pairs of table rows of two runs with the same system, parameters and runtime, in the
+    order of run *a*.
+    """
+    of_b = {(row.key, row.runtime): row for row in b.timed}
+    shared = [row for row in a.timed if (row.key, row.runtime) in of_b]
+    return [RowPair((row, of_b[row.key, row.runtime]), (a, b)) for row in shared]
+
+
+def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]:
+    """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold
+    *share*.
+    """
+    times = {place: _of_both(pair, _times_ns) for place, pair in enumerate(pairs)}
+    gates = {
+        place: gate
+        for place, pair in enumerate(pairs)
+        if (gate := _in_runs(pair, map(_obstacle, pair.rows)))
+    }
+    margin = MARGIN if share is None else min(MARGIN, share)
+    verdicts = judge_runs(times, margin=margin, gates=gates)
+    lasting = verdicts
+    if any(seen.marked for pair in pairs if (seen := others(pair.good))):
+        free = {place: _of_both(pair, _free_times) for place, pair in enumerate(pairs)}
+        lasting = judge_runs(free, margin=margin, gates=gates)
+    cells = []
+    for place, pair in enumerate(pairs):
+        (a, b), (base, other), seen = *pair[:2], others(pair.good)
+        verdict = robust(verdicts[place], lasting[place], pair.good)
+        comparison = Comparison(
+            **vars(verdict),
+            system=a.system,
+            params=dict(a.params),
+            denominator=base.title,
+            numerator=other.title,
+            step="other",
+            blocks=min(map(len, times[place])),
+            others=seen.share if seen else None,
+            between_services=True,
+            trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
+        )
+        slower, unclear = regressions([comparison], share or 0.0)
+        open_why = (
+            gates.get(place)
+            or _in_runs(pair, [NOTHING, b.trouble])
+            or (verdict.why if unclear else NOTHING)
+        )
+        outcome: Outcome = "passed"
+        if share is not None:
+            outcome = "slower" if slower else "open" if open_why else "passed"
+        name = _cell_names([a], base.settings.where)
+        cells.append(
+            ComparedCell(
+                pair=pair, name=name, comparison=comparison, outcome=outcome, open_why=open_why
+            )
+        )
+    return cells
+
+
+def _median(times_ns: Sequence[float]) -> float | None:
+    return median(times_ns) if times_ns else None
+
+
+def _of_both(
+    pair: RowPair, times: Callable[[Row], Mapping[int, float]]
+) -> tuple[list[float], list[float]]:
+    """Return the times of all blocks of the two runs."""
+    a, b = (list(times(row).values()) for row in pair.rows)
+    return a, b
+
+
+def _times_ns(row: Row) -> Mapping[int, float]:
+    return request_ns(row.good)
+
+
+def _free_times(row: Row) -> Mapping[int, float]:
+    return free_times_ns({cell.block: cell for cell in row.good})
+
+
+def _in_runs(pair: RowPair, said: Iterable[Message]) -> Message:
+    """Join what is *said* about each of the two runs: 'in run A, it failed; in run B,
+    it failed'.
+    """
+    runs = [run.letter for run in pair.runs]
+    return chained(
+        message("in run {run}, {what}", run=run, what=what)
+        for run, what in zip(runs, said, strict=True)
+        if what
+    )
+
+
+def _obstacle(row: Row) -> Message:
+    """Return the reason why *row* allows no verdict; NOTHING if it allows a verdict."""
+    if not row.good:
+        return row.trouble
+    if not (blocks := blocks_to_time(row.good)):
+        return NOTHING
+    return message(
+        "the measured time is less than {least_s:g} s in total (use --blocks {blocks}, or a longer "
+        "--duration)",
+        least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
+    )  # fmt: skip
+
+
+def _cell_names(rows: Iterable[Row], name: Callable[[Row], Message]) -> Message:
+    """Return the settings of table rows with their runtimes, such as 'System 4, NUM_MULTI_SOCKET 5
+    (3.11, 3.14t)'.
+    """
+    cells = []
+    for alike in groups(rows):
+        cell, arms = name(alike[0]), ", ".join(row.runtime for row in alike)
+        cells.append(message("{name} ({arms})", name=cell, arms=arms))
+    return listed(cells, SEMICOLON)
+
+
+def _nothing_in_common(a: Member, b: Member) -> Message:
+    """Return the error for two runs that have no measurement in common: some of what they have, and
+    what to do.
+    """
+    in_a, in_b = (
+        _cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE for run in (a, b)
+    )
+    return message(
+        "{a} and {b} have no measurement in common. In {first}: {in_a}. In {second}: {in_b}. "
+        "Measure the same settings "
+        "in both runs.",
+        a=f"{a.title} ({a.letter})", b=f"{b.title} ({b.letter})",
+        first=a.letter, second=b.letter, in_a=in_a, in_b=in_b,
+    )  # fmt: skip
+
+
+def _unused(run: Member, used: Container[int]) -> Iterator[Message]:
+    """Yield sentences on the measurements that only *run* has, and on those that failed or are
+    damaged.
+
+    used: the ids of the rows that were compared
+    """
+    name = run.settings.where
+    if alone := _cell_names([row for row in run.timed if id(row) not in used], name):
+        yield message(
+            "Only run {run} has these measurements, so they are not compared: {cells}.",
+            run=run.letter,
+            cells=alone,
+        )
+    failed = [row for row in run.timed if row.trouble]
+    troubles = [
+        message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble)
+        for row in failed
+    ]
+    for what in (*troubles, *run.view.run.damaged):
+        yield message("This result of run {run} is not used: {what}.", run=run.letter, what=what)
+
+
+def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
+    """Return sentences that explain the comparison: the times, and the direction of the ratio."""
+    other = verbatim(runs[1].letter) if len(runs) == LEAST else OTHER
+    ratio = message(
+        "Ratio: time of A / time of {other}, with its 95 % interval if both runs have at least "
+        "{fewest} blocks. Above "
+        "1, {other} is faster. Below 1, {other} is slower.",
+        fewest=FEWEST_FOR_INTERVAL, other=other,
+    )  # fmt: skip
+    judged = sum(one.comparison.verdict != "invalid" for one in cells)
+    adjusted = [
+        plural(
+            "p is adjusted for {count} comparison.",
+            "p is adjusted for {count} comparisons.",
+            count=judged,
+        )
+    ]
+    return [PER_REQUEST, MEDIANS, ratio, *(adjusted if judged > 1 else [])]
+
+
+# ---- what it looks like --------------------------------------------------------------------------
+
+
+def time_text(time_ns: float | None) -> str:
+    """Return a time with four digits and a unit, such as '1.600 s' or '84.21 us'; '-' for None."""
+    if time_ns is None:
+        return ABSENT
+    unit, size = next((unit for unit in UNITS if time_ns >= unit[1]), UNITS[-1])
+    return f"{f'{time_ns / size:#.4g}'.rstrip('.')} {unit}"
+
+
+def document(compared: Compared) -> Document:
+    """Return the report of a comparison: the two runs, and every measurement that both have."""
+    about = [
+        message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs
+    ]
+    seen = [one.comparison for one in compared.cells]
+    whys = dict.fromkeys(one.why for one in seen if one.verdict in ("inconclusive", "invalid"))
+    table, notes = _table(compared), (*compared.troubles, *compared.notes)
+    brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
+    without = (message("No verdict: {why}.", why=why) for why in whys)
+    section = Section(
+        "comparison",
+        TITLE,
+        sentences=notes,
+        tables=(table,),
+        terminal=(*about, brief, *without, *notes),
+    )
+    sections = (section, runs_section(compared.runs))
+    return Document(name=str(TITLE), title=TITLE, about=about, sections=sections, has_cells=False)
+
+
+def _table(compared: Compared) -> Table:
+    """Return a table with one line per compared measurement, by setting. The last column explains
+    the verdict.
+    """
+    base, *others = compared.runs
+
+    def times_col(side: int, head: Message) -> Col[ComparedCell]:
+        def cells(one: ComparedCell) -> str:
+            return one.pair.runs[side].cells(one.pair.rows[side].trace)
+
+        return col(head, lambda one: one.medians_ns[side], time_text, trace=cells)
+
+    before: list[Col[ComparedCell]] = [col("Runtime", lambda one: one.pair.rows[0].runtime)]
+    head = verbatim(others[0].letter)
+    if len(others) > 1:
+        before.insert(0, col("Run", "pair.letter"))
+        head = OTHER
+    return forest(
+        TITLE,
+        grouped(compared.cells, lambda one: base.settings.name(one.comparison)).items(),
+        attrgetter("comparison"),
+        [*before, times_col(0, verbatim(base.letter)), times_col(1, head)],
+        [
+            col("p", "comparison.p", "{:.2g}".format, rank=1),
+            col("Why", "comparison.why"),
+        ],
+    )

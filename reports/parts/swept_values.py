@@ -1,0 +1,137 @@
+"""What the values of a swept parameter do to throughput under each runtime, as sentences and a
+table.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from analysis.cell_index import grouped, together
+from analysis.comparing import Comparison
+from analysis.settings import about, parameter_values, value_text, varying
+from core.messages import SEMICOLON, Arg, Message, listed, message, plural
+from reports.document.model import Table, traced, words
+from reports.document.shapes import Col, col, table
+from reports.parts.headline import ratio_text, tails_text
+from reports.view import View
+
+TITLE = message("Comparison of parameter values")
+MOST_SWEEPS = 4  # sentences on a terminal
+DEPENDS = {  # by the verdict on the ratio of the two ratios
+    "faster": message(
+        "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At "
+        "{after}, it is {ratio} "
+        "the ratio at {before}."
+    ),
+    "equivalent": message(
+        "{numerator} compared with {denominator}: the throughput ratio does not depend on {name}. "
+        "At {after}, it is "
+        "{ratio} the ratio at {before}."
+    ),
+    "inconclusive": message(
+        "{numerator} compared with {denominator}: it is not decided whether the throughput ratio "
+        "depends on {name}. At "
+        "{after}, it is {ratio} the ratio at {before}."
+    ),
+}
+DEPENDS["slower"] = DEPENDS["faster"]
+
+
+def headlines(view: View) -> list[Message]:
+    """Return for each sweep what its last value does to each runtime."""
+    return [_headline(label, compared) for label, compared in sweeps(view)]
+
+
+def answer(view: View) -> list[Message | Table]:
+    """Return what a terminal shows of the first sweeps: the last value compared with the first,
+    under each runtime.
+
+    Sentences say whether the step between the runtimes depends on the value.
+    """
+    found = sweeps(view)
+    shown = found[:MOST_SWEEPS]
+    left = plural(
+        "The report page compares the values of {count} more parameter.",
+        "The report page compares the values of {count} more parameters.",
+        count=len(found) - MOST_SWEEPS,
+    )  # fmt: skip
+    groups = [
+        (about(last[-1].step_name, label), last)
+        for label, compared in shown
+        if (last := _last(compared))
+    ]
+    sentences = [sentence for _, compared in shown for sentence in _dependences(compared)]
+    return [
+        *[table(TITLE, COLS, groups)] * bool(groups),
+        *sentences,
+        *[left] * (len(found) > MOST_SWEEPS),
+    ]
+
+
+def sweeps(view: View) -> list[tuple[Message, list[Comparison]]]:
+    """Return (label, comparisons) of each swept parameter. The label has the system, and other
+    parameters that vary.
+    """
+    by_sweep = grouped(view.of_values, lambda one: (one.key, one.change[0]))
+    telling = varying([compared[0] for compared in by_sweep.values()])
+    return [
+        (
+            listed(
+                filter(
+                    None,
+                    [view.settings.number(system), parameter_values(compared[0].params, telling)],
+                )
+            ),
+            compared,
+        )
+        for ((system, _), _), compared in by_sweep.items()
+    ]
+
+
+def _last(compared: Iterable[Comparison]) -> list[Comparison]:
+    """Return the comparison of the last value with the first under each runtime."""
+    return [*{one.numerator: one for one in compared if one.step == "value"}.values()]
+
+
+def sweep_sentences(label: Message, compared: Sequence[Comparison]) -> list[Message]:
+    return [_headline(label, compared), *_dependences(compared)]
+
+
+def _headline(label: Message, compared: Sequence[Comparison]) -> Message:
+    """Return what the last value does to each runtime: 'NUM_MULTI_SOCKET 1 → 10: 3.11 0.93x [0.91,
+    0.95] slower'.
+    """
+    last = _last(compared)
+    found = [
+        message("{runtime} {ratio} {word}", runtime=one.numerator, ratio=_ratio(one), word=one.word)
+        for one in last
+    ]
+    said = message("{step}: {found}.", step=last[0].step_name, found=listed(found, SEMICOLON))
+    return traced(about(said, label), together(one.trace for one in last))
+
+
+def _ratio(one: Comparison) -> Message | str:
+    """Return the ratio of throughput; at a fixed rate, the change of latency."""
+    return tails_text(one) if one.is_at_rate else ratio_text(one)
+
+
+COLS: list[Col[Comparison]] = [
+    col("runtime", "numerator", leads=True),
+    col("throughput", _ratio),
+    col("verdict", lambda one: words(one.word, state=one.verdict)),
+]
+
+
+def _dependences(compared: Iterable[Comparison]) -> Iterator[Message]:
+    """Yield a sentence on whether the step between two runtimes depends on the value."""
+    for one in compared:
+        if one.step == "interaction" and one.verdict in DEPENDS:
+            name, before, after = one.change
+            args: dict[str, Arg] = {
+                "numerator": one.numerator,
+                "denominator": one.denominator,
+                "name": name,
+                "before": value_text(before),
+                "after": value_text(after),
+                "ratio": ratio_text(one),
+            }
+            yield traced(replace(DEPENDS[one.verdict], args=args), one.trace)

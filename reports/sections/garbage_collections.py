@@ -1,0 +1,203 @@
+"""The section "Pauses" of a report: garbage collections of the services, and the causes of slow
+requests.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.formats import milliseconds, percent, scaled, tenths, whole_percent
+from analysis.pause_shares import CAUSES, COLLECTION, ArmPauses, change_of_share, pauses
+from analysis.stats import Estimate
+from core.messages import Message, message
+from record.comparison import setting_key
+from reports.document.model import Section, Table, bounds, estimate, traced
+from reports.document.shapes import Col, arm_col, col, table
+from reports.view import View
+
+PLACE = 22
+MOST_OVERWRITTEN = 0.01
+points = scaled("{:+.0%}")  # a difference of shares, in percentage points
+
+
+def section(view: View) -> Section:
+    """Return the report's section on garbage collections and on the causes of slow requests."""
+    named = [(head, pauses(rows)) for head, rows in view.named_groups]
+    every = [each for _, of_setting in named for each in of_setting]
+    return Section(
+        key="pauses",
+        title=message("Pauses"),
+        sentences=(
+            *(_causes_sentence(each, view) for each in every if each.findings),
+            *_change_sentences(every, view),
+        ),
+        tables=(_table(named, view),),
+        notes=tuple(_notes(every)),
+    )
+
+
+def _causes_sentence(each: ArmPauses, view: View) -> Message:
+    usual = dict.fromkeys(CAUSES, "-")
+    usual |= {
+        name: whole_percent(float(np.median(share.usual))) for name, share in each.shares.items()
+    }
+    shares: dict[str, Any] = dict.fromkeys(CAUSES, message("unknown"))
+    shares |= {name: estimate(share.estimate, whole_percent) for name, share in each.shares.items()}
+    return traced(
+        message(
+            "{runtime}, {setting}: causes of delay for requests slower than {percentile}, as "
+            "shares of their time. "
+            "Garbage collections: {collection}. No core for runnable threads of the service: "
+            "{service}. No core for "
+            "runnable threads of the client: {client}. Cores taken by the host (steal): {steal}. "
+            "In the whole timed "
+            "window, these four shares are {usual}.",
+            runtime=each.row.runtime,
+            setting=view.settings.name(each.row),
+            percentile=each.percentile,
+            usual=", ".join(usual.values()),
+            **shares,
+        ),
+        each.row.trace,
+    )
+
+
+def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Message]:
+    """Yield a sentence for each cause of slow requests whose share changes significantly between
+    two runtimes.
+    """
+    arms = {(each.row.key, each.row.runtime): each for each in every}
+    for comparison in view.compared:
+        setting = setting_key(comparison.system, comparison.params)
+        before, after = (
+            arms.get((setting, arm)) for arm in (comparison.denominator, comparison.numerator)
+        )
+        if not before or not after or comparison.step == "aa":
+            continue
+        for name, what in CAUSES.items():
+            by = (
+                change_of_share(before, after, name)
+                if name in before.findings | after.findings
+                else None
+            )
+            if by and (by.low > 0 or by.high < 0):
+                sentence = message(
+                    "{denominator} → {numerator}, {setting}: the share of {what} changes by "
+                    "{change} {interval}, in "
+                    "percentage points.",
+                    denominator=comparison.denominator,
+                    numerator=comparison.numerator,
+                    setting=view.settings.name(comparison),
+                    what=what,
+                    change=points(by.value),
+                    interval=bounds(by.low, by.high, points),
+                )
+                yield traced(sentence, comparison.trace)
+
+
+def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
+    return table(
+        message("Garbage collections, and causes of slow requests"),
+        [
+            arm_col(lambda each: each.row.runtime, view.looks, _cells),
+            col("latency above percentile", "percentile"),
+            col("garbage collections/s", "per_s", tenths, "collections per s", trace=_cells),
+            col(
+                "time in garbage collections",
+                "share",
+                percent,
+                "share of time in collections",
+                trace=_cells,
+            ),
+            col(
+                "longest collection [ms]",
+                "longest_ns",
+                milliseconds,
+                "longest collection",
+                trace=_cells,
+            ),
+            _col(
+                message("share of the slow requests' time in garbage collections"),
+                COLLECTION,
+                "estimate",
+                "slow requests in collections",
+            ),
+            _col(
+                message("service waits for a core"),
+                "service",
+                "estimate",
+                "time without a core, service",
+            ),
+            _col(
+                message("service waits for a core, timed window"),
+                "service",
+                "usual",
+                "time without a core, any",
+            ),
+            _col(
+                message("client waits for a core"),
+                "client",
+                "estimate",
+                "time without a core, client",
+            ),
+            _col(message("CPU steal"), "steal", "estimate", "time stolen"),
+        ],
+        [(head, of_setting) for head, of_setting in named if of_setting],
+        folded=True,
+        caption=message(
+            "Figures cover all services while clients were timed. They are medians over the blocks "
+            "(measured "
+            "rounds), except that the longest collection is the longest of all blocks. Time in "
+            "garbage collections "
+            "is a share of a process's time. The last five columns are shares of the time of slow "
+            "requests: "
+            "those slower than the percentile in the second column. The figure for the timed "
+            "window covers the whole "
+            "window. Waits for a core are the share of time in which a runnable thread had no core."
+        ),
+    )
+
+
+def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
+    """Return the table column with the slow requests' share of time that one cause took.
+
+    what: "estimate", or the field of SlowShare whose median over the blocks is shown
+    """
+
+    def value(each: ArmPauses) -> float | Estimate | None:
+        share = each.shares.get(name)
+        if share is None:
+            return None
+        return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
+
+    return col(head, value, whole_percent, figure, trace=_cells)
+
+
+def _cells(each: ArmPauses) -> str:
+    return each.row.trace
+
+
+def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
+    """Yield the notes that explain the table of garbage collections; no notes if no service
+    recorded collections.
+    """
+    if every:
+        yield message(
+            "The time of a garbage collection is measured between its two calls of gc.callbacks. "
+            "Without a GIL, this "
+            "time includes the wait until every thread has stopped. Waits for a core are read from "
+            "the kernel's "
+            "scheduler while clients send requests (docs/why.md). Figures are missing for services "
+            "without Python, and "
+            "for clients that do not record the time of each request."
+        )
+    unkept = max((each.unkept for each in every), default=0.0)
+    if unkept > MOST_OVERWRITTEN:
+        yield message(
+            "For up to {share} of a runtime's garbage collections, the recorded times were "
+            "overwritten by the times of "
+            "newer collections. Garbage collections may therefore take more time of slow requests "
+            "than shown.",
+            share=whole_percent(unkept),
+        )

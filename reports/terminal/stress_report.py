@@ -1,0 +1,314 @@
+"""The result of `runner.py stress` as a document: what was found, how often, and under which
+runtime.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from analysis.cell_index import grouped
+from analysis.formats import whole
+from core.messages import NOTHING, Message, listed, message, plural, verbatim
+from core.stress_results import Round, Stress
+from reports.document.model import Document, Section, Table
+from reports.document.shapes import col, table
+
+CHECKS: Mapping[str, Message] = {
+    "declared": message("the answer declared for the request"),
+    "body": message("an answer with the same bytes as the answer to a single client"),
+    "common": message("the values that are the same in every answer to a single client"),
+    "status": message(
+        "an answer with the right status; its content was not checked, because even a single "
+        "client gets varying "
+        "answers"
+    ),
+}
+# n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
+RULE_OF_THREE = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class StressFinding:
+    """All findings of one kind in a stress test.
+
+    found: the kind as text; kind: a key of KINDS
+    counts: number of occurrences by runtime
+    rounds: the rounds with occurrences, rounds without the GIL first
+    only_without_gil: whether the arm with the GIL has no occurrence
+    lines:  failures by code, or printed warnings
+    """
+
+    found: Message
+    kind: str
+    counts: Mapping[str, int]
+    rounds: Sequence[Round]
+    only_without_gil: bool
+    lines: tuple[str, ...]
+
+
+def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
+    """Return the sum of *count* over all rounds of a stress test, by runtime."""
+    of_runtimes = grouped(stress.rounds, attrgetter("runtime"))
+    return {runtime: sum(map(count, rounds)) for runtime, rounds in of_runtimes.items()}
+
+
+def answered(stress: Stress) -> dict[str, int]:
+    """Return the number of answers that a stress test checked, by runtime."""
+    return by_runtime(stress, attrgetter("answered"))
+
+
+def _crashes(one: Round) -> int:
+    """Return 1 if any process crashed in a round, else 0.
+
+    Crashes of a round are not counted, because a server may restart its workers. A service that
+    ended or broke the contract during requests counts as crashed, too, because it may leave no
+    traceback.
+    """
+    has_ended = (
+        one.ready and one.valid and one.reason and not (one.answered or one.wrong or one.failures)
+    )
+    return int(bool(one.crashes or has_ended))
+
+
+def _hangs(one: Round) -> int:
+    return one.failures.get("timeout", 0) or int(bool(one.stacks))
+
+
+def _failures(one: Round) -> int:
+    """Return the number of broken connections; 0 if a crash or hang of the service
+    explains them.
+    """
+    return 0 if _crashes(one) or _hangs(one) else sum(one.failures.values())
+
+
+KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
+    "crash": (message("crashes"), lambda one: 0 if _hangs(one) else _crashes(one)),
+    "hang": (message("no answer"), _hangs),
+    "wrong": (message("wrong answers"), attrgetter("wrong")),
+    "failure": (message("broken connections"), _failures),
+    "notice": (message("warnings"), lambda one: len(one.notices)),
+    "invalid": (message("GIL state not as requested"), lambda one: int(not one.valid)),
+    "silent": (message("not started"), lambda one: int(not one.ready)),
+}
+
+
+def findings(stress: Stress) -> list[StressFinding]:
+    """Return the findings by kind, the most severe kind first."""
+    is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
+    found = []
+    for kind, (name, count) in KINDS.items():
+        rounds = sorted(filter(count, stress.rounds), key=attrgetter("gil_enabled"))
+        notices = dict.fromkeys(line for one in rounds for line in one.notices)
+        codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
+        failures = (f"{number} x {code}" for code, number in sorted(codes.items()))
+        lines = tuple(notices if kind == "notice" else failures)
+        only_without_gil = is_compared and not any(one.gil_enabled for one in rounds)
+        if rounds:
+            seen = StressFinding(
+                found=name,
+                kind=kind,
+                counts=by_runtime(stress, count),
+                rounds=rounds,
+                only_without_gil=only_without_gil,
+                lines=lines,
+            )
+            found.append(seen)
+    return found
+
+
+def stress_document(stress: Stress) -> Document:
+    """Return a document: findings, rounds, tracebacks, how answers were checked, and what the test
+    does not prove.
+    """
+    seen = findings(stress)
+    title = message("Stress test: {name} without and with the GIL", name=stress.name)
+    found = Section(
+        key="stress",
+        title=message("What was found"),
+        answer=(verdict(stress),),
+        sentences=tuple(sentence for one in seen for sentence in _sentences(one, stress)),
+        tables=(_rounds(stress, seen),),
+        notes=tuple(_notes(stress, seen)),
+    )
+    checked = message("How answers were checked")
+    checks = table(
+        checked,
+        [
+            col("request", lambda pair: pair[0]),
+            col("expected answer", lambda pair: CHECKS[pair[1]]),
+        ],
+        [(NOTHING, stress.checks.items())],
+    )
+    how = Section(key="checks", title=checked, tables=(checks,))
+    return Document(
+        name=str(title), title=title, about=(_about(stress),),
+        sections=tuple(filter(None, (found, *_traces(seen), how))),
+        has_cells=False,
+    )  # fmt: skip
+
+
+def verdict(stress: Stress) -> Message:
+    """Return the result of the stress test in one sentence."""
+    seen = findings(stress)
+    only = [one.found for one in seen if one.only_without_gil]
+    if only:
+        return message("Found only without the GIL: {kinds}.", kinds=listed(only))
+    if seen:
+        kinds = listed(one.found for one in seen)
+        return message(
+            "The stress test found problems, but the missing GIL may not be the cause: {kinds}.",
+            kinds=kinds,
+        )
+    counts = answered(stress).items()
+    each = listed(
+        message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts
+    )
+    return message(
+        "Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.", counts=each
+    )
+
+
+def _about(stress: Stress) -> Message:
+    connections = plural("{count} connection", "{count} connections", count=stress.connections)
+    if stress.checks:  # gilscope's own clients send no bursts
+        connections = plural(
+            "{count} client connection that sent bursts of requests",
+            "{count} client connections that sent bursts of requests",
+            count=stress.connections,
+        )  # fmt: skip
+    return message(
+        "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every "
+        "{interval_us:g} us.",
+        rounds=plural("{count} round", "{count} rounds", count=len(stress.rounds)),
+        spent_s=stress.spent_s,
+        connections=connections,
+        interval_us=stress.switch_interval_s * 1e6,
+    )
+
+
+def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
+    """Yield sentences about a finding: where it occurred, then its first example."""
+    where, lines = listed(_where(seen, stress)), listed(seen.lines)
+    reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
+    yield {
+        "crash": message("The service crashed: {where}. {reason}", where=where, reason=reason),
+        "hang": message(
+            "Requests were not answered in time: {where}. Stacks of all threads are below.",
+            where=where,
+        ),
+        "wrong": message("Answers were wrong: {where}.", where=where),
+        "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
+        "notice": message(
+            "The service printed warnings: {where}: {lines}", where=where, lines=lines
+        ),
+        "invalid": message(
+            "The service could not be tested under one runtime: {reason}.", reason=reason
+        ),
+        "silent": message("The service did not start under one runtime: {reason}", reason=reason),
+    }[seen.kind]
+    example = next((one.first_wrong for one in seen.rounds if one.first_wrong), None)
+    if seen.kind == "wrong" and example:
+        yield message(
+            "First example: {request} was answered with {got}, but {expected} was expected.",
+            **example,
+        )
+
+
+def _where(seen: StressFinding, stress: Stress) -> Iterator[Message]:
+    """Yield how often a finding occurred under each runtime; for wrong answers and crashes, also
+    out of how many.
+    """
+    rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
+    for name, count in seen.counts.items():
+        yield {
+            "crash": message(
+                "in {count} of {total} rounds under {runtime}",
+                count=count,
+                total=rounds[name],
+                runtime=name,
+            ),
+            "wrong": message(
+                "{count:,} of {total:,} answers under {runtime}",
+                count=count,
+                total=totals[name],
+                runtime=name,
+            ),
+        }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
+
+
+def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
+    """Yield notes on the findings: what may help, and what the stress test does not prove."""
+    if seen:
+        yield message("What may help: {page}.", page="docs/audit.md#what-may-help")
+    wrong = [one for one in seen if one.kind == "wrong"]
+    if any(not one.only_without_gil for one in wrong):
+        yield message(
+            "Some answers are wrong with the GIL, too, so free threading is not the only cause. If "
+            "an answer depends "
+            "on other requests, declare the expected answer. Otherwise, the service is not "
+            "thread-safe even with the "
+            "GIL."
+        )
+    if wrong:
+        yield message(
+            "This test does not prove that other requests or other states of the service are "
+            "unaffected."
+        )
+        return
+    without_gil = {one.runtime for one in stress.rounds if not one.gil_enabled}
+    for name, count in answered(stress).items():
+        if count and name in without_gil:
+            yield message(
+                "None of {total:,} answers under {runtime} was wrong. A race condition can still "
+                "exist if it affects "
+                "less than {rate:.1g} of the answers to these requests (rule of three, 95 % "
+                "confidence). Other "
+                "requests were not tested.",
+                total=count,
+                runtime=name,
+                rate=min(1.0, RULE_OF_THREE / count),
+            )
+
+
+def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
+    """Return the table of rounds, with a line for each runtime."""
+    started, answers = by_runtime(stress, lambda one: int(one.ready)), answered(stress)
+    return table(
+        message("Rounds"),
+        [
+            col("runtime", str),
+            col("rounds", started.get, whole),
+            col("answers", answers.get, whole),
+            *(col(one.found, one.counts.get, whole) for one in seen),
+        ],
+        [(NOTHING, answers)],
+    )
+
+
+def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
+    """Yield a section with the traceback of the first crash, and a section with the thread stacks
+    of the first hang.
+    """
+    titles = {
+        "crash": message("Traceback of the crash"),
+        "hang": message("Stacks of the threads when a request timed out"),
+    }
+    for one in seen:
+        of_round = attrgetter("crashes" if one.kind == "crash" else "stacks")
+        texts = next(filter(None, map(of_round, one.rounds)), ())
+        if texts and one.kind in titles:
+            yield Section(
+                key=f"{one.kind}-trace",
+                title=titles[one.kind],
+                sentences=(
+                    message(
+                        "Python's faulthandler printed this in a stress test round that crashed or "
+                        "hung. If "
+                        "several rounds crashed or hung, this is the first of them; rounds without "
+                        "the GIL take "
+                        "precedence."
+                    ),
+                ),
+                texts=tuple(map(verbatim, texts)),
+            )

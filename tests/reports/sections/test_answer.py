@@ -1,0 +1,62 @@
+"""The answer of runs with several systems, of which the golden outputs keep the last screen."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.request_plan import Request
+from core.secret import Secret
+from record.saved_run import CellResult, Run
+from reports.document.model import Table
+from reports.parts.answer import answer
+from reports.sections.verdict import section
+from reports.view import View
+from tests.analysis.timed_cells import in_blocks
+from tests.reports.sample import RUNTIMES, cell_of, faulty, run_of, set_plan, with_service
+
+ONE, WIDE = (0.97, 1.0, 1.03), (0.7, 1.0, 1.4)  # what the blocks of the last arm differ by, in turn
+# ms under 3.11, 3.14, 3.14t+gil, 3.14t
+SYSTEMS = {"1": (600, 600, 700, 500), "2": (600, 580, 640, 300), "3": (600, 590, 650, 660)}
+
+
+def cells_of(
+    system: str, times: Mapping[str, float], spread: Sequence[float] = ONE, services: int = 1
+) -> list[CellResult]:
+    """Cells of each arm; all blocks of an arm but the last are alike."""
+    cells, last = [], [*times][-1]
+    for arm, ms in times.items():
+        times_ms = [ms * (spread[block % 3] if arm == last else 1.0) for block in range(1, 10)]
+        cells += in_blocks(arm, times_ms, {"NUM_API_SERVICES": services}, system=system)
+    return cells
+
+
+def several(runtimes: Sequence[str] = RUNTIMES) -> Run:
+    cells = []
+    for system, times in SYSTEMS.items():
+        of_runtimes = {arm: ms for arm, ms in zip(RUNTIMES, times, strict=True) if arm in runtimes}
+        cells += cells_of(system, of_runtimes, WIDE if system == "3" else ONE)
+    if "3.14t+gil" in runtimes:
+        cells += cells_of("2", {"3.14t+gil": 500, "3.14t": 500}, (0.995, 1.0, 1.005), services=2)
+    run = run_of(cells, runtimes=runtimes, blocks=9)
+    set_plan(run, judged_steps=["lock", "whole"])
+    run.machine = replace(run.machine, cores_usable=2)
+    return run
+
+
+def test_page_and_terminal_have_the_same_headline_if_no_step_leads_from_the_first_runtime_to_the_last() -> None:
+    arms = {"3.14": 600, "3.14+jit": 560, "3.14t": 300}
+    shown = section(View(run_of(cells_of("2", arms), blocks=9)))
+    assert str(shown.answer[0]) == str(shown.terminal[0])
+
+
+def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
+    cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
+    run = run_of(cells, blocks=2)
+    headers = {"X-Token": Secret("...", name="--header X-Token", value="s3cret")}
+    asked = Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201)
+    with_service(run, asked)
+    (*_, notes) = answer(View(run))
+    assert isinstance(notes, Table)
+    words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]
+    command = shlex.join([*words, "--data-binary", '{"name": "cup"}', "http://127.0.0.1:8000/items"])
+    assert f"the status 201: {command}" in str(notes.lines[-1][-1].words)

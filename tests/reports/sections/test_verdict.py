@@ -1,0 +1,143 @@
+"""What the headline and the next step of a run say, and how they call a user's service."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.capacity_search import CapacityRatio
+from analysis.comparing import Comparison
+from core.languages import ENGLISH
+from core.messages import NOTHING, message
+from core.program import ROOT
+from core.request_plan import Request, RequestPlan
+from core.user_service import App, Command, UserService
+from record.comparison import JudgedRatio
+from record.run_file import RunFile, load
+from reports.command_lines import command_line, resume_command
+from reports.document.model import Document, Section, arm, plain_table
+from reports.parts.headline import gains, headline, main_headline
+from reports.render.html import page
+from reports.sections.capacity import verdict_text
+from reports.view import View
+from tests.analysis.timed_cells import in_blocks, steady
+from tests.reports.sample import run_of, set_plan, with_load
+from tests.reports.sections.test_answer import several
+
+BELOW = message(
+    "p is {p} after correction for {count} comparisons, which is above {alpha}", p=0.054, count=6, alpha=0.05
+)
+BUSY: dict[str, Any] = {"": {"share": 0.5, "cores": 2, "window_ns": 10**9, "busiest": {"make": 0.5}, "neighbours": {}}}
+SLOWER_P99 = {"p99": JudgedRatio(ratio=0.71, verdict="slower")}
+
+ITEMS = UserService(
+    name="own",
+    start=App(command="{python} -m gunicorn web:app", app="web:app", server="gunicorn", interface="wsgi"),
+    requests=RequestPlan(requests=(Request(path="/items"),)),
+)
+
+
+def one(**more: Any) -> Comparison:
+    known: dict[str, Any] = {
+        "system": "4", "params": {}, "numerator": "3.14t", "denominator": "3.14", "step": "other", "blocks": 8,
+        "ratio": 0.85, "low": 0.77, "high": 0.95, "verdict": "inconclusive", "why": BELOW, "obstacle": BELOW,
+    }  # fmt: skip
+    return Comparison(**known | more)
+
+
+SAID = (
+    "System 4, 3.14t instead of 3.14 (build and GIL): inconclusive: 3.14t serves 0.85x [0.77, 0.95] the requests of "
+    "3.14 (p is 0.054 after correction for 6 comparisons, which is above 0.05), and p99 is 41% higher."
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"tails": SLOWER_P99}, SAID),
+        ({"ratio": 1.2, "tails": SLOWER_P99}, ", but p99"),  # the two point in opposite directions
+        ({"high": 1.2}, "(the difference may be chance)"),
+        ({"verdict": "faster", "others": 0.47}, "on a busy machine"),
+    ],
+)
+def test_a_headline_names_the_causes_the_doubt_and_what_p99_does(changed: dict[str, Any], said: str) -> None:
+    assert said in str(headline(one(**changed), {}))
+
+
+def test_a_command_to_copy_prints_its_result() -> None:
+    run = replace(run_of([]), command=["runner.py", "--quiet", "--system", "4", "--json"])
+    assert command_line(run) == "python runner.py --system 4"
+
+
+def test_a_quiet_machine_and_an_interval_without_1_are_no_doubts() -> None:
+    quiet = one(verdict="faster", others=0.01)
+    assert re.search("busy|chance", f"{headline(quiet, {})} {quiet.word} {headline(one(), {})}") is None
+    assert str(one(verdict="slower", others=0.47).word) == "slower on a busy machine"
+
+
+def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
+    run = several()
+    run.cells = [with_load(cell, 0.5) for cell in run.cells]
+    assert str(gains(View(run))[0]).startswith("On a busy machine: With one process, removing the GIL ")
+
+
+@pytest.mark.parametrize(
+    ("command", "label"),
+    [
+        ("{python} app.py --port {port}", "app.py GET /items"),
+        ("{python} -m uvicorn web:app --port {port}", "uvicorn web:app GET /items"),
+        ("{python} {port}", "own GET /items"),
+    ],
+)
+def test_a_service_is_called_by_its_program_and_requests(command: str, label: str) -> None:
+    assert replace(ITEMS, start=Command(command=command)).label == label
+    assert replace(ITEMS, name="shop").label == "shop"
+
+
+def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
+    cells = []
+    for processes, threads, times in ((2, 1, {"3.14": 600, "3.14t": 700}), (1, 8, {"3.14": 600, "3.14t": 300})):
+        values = {"NUM_API_SERVICES": processes, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 8}
+        for runtime, ms in times.items():
+            cells += in_blocks(runtime, range(ms, ms + 6), values)
+    run = run_of([replace(cell, system="own") for cell in cells], blocks=6)
+    set_plan(run, name="own", own=ITEMS.to_json())
+    view = View(run)
+    assert [*dict.fromkeys(str(view.settings.where(row)) for row in view.rows)] == [
+        "web:app GET /items, 2x1", "web:app GET /items, 1x8",
+    ]  # fmt: skip
+    said = str(main_headline(view.compared, view.names))
+    assert said.startswith("web:app GET /items: 3.14t serves 0.86x")
+    assert "(2x1, inconclusive) to 1.99x" in said
+    assert "mean" not in said
+
+
+def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path) -> None:
+    RunFile(tmp_path / "first").save(run_of([]))
+    (tmp_path / "first").rename(tmp_path / "a b")
+    assert resume_command(load(tmp_path / "a b")) == f"python runner.py --resume '{tmp_path / 'a b'}'"
+
+
+def test_commands_to_copy_work_outside_the_checkout(tmp_path: Path) -> None:
+    shown = "import sys; sys.path.insert(0, sys.argv[1]); from core.program import *; print(PROGRAM, RUNS_FOLDER)"
+    done = subprocess.run(
+        [sys.executable, "-c", shown, str(ROOT)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"python {ROOT / 'runner.py'} {ROOT / 'reports/out'}\n"
+
+
+def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
+    shown = plain_table(message("Runs"), [message("Run")], [[arm("A: tmp/cmp_a", 0)]])
+    document = Document(name="", title=NOTHING, about=(), sections=[Section("runs", NOTHING, tables=[shown])])
+    assert "cmp_<wbr>a" in page(document, ENGLISH)
+
+
+def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:
+    found = CapacityRatio(below=Any, above=Any, ratio=2.1, low=2.0, high=2.2, verdict="faster")  # type: ignore[arg-type]
+    for share, said in ((0.5, "faster on a busy machine"), (0.0, "faster")):
+        view = View(run_of([with_load(cell, share) for cell in steady("3.14", 600)]))
+        assert str(verdict_text(found, view)) == said

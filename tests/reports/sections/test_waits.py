@@ -1,0 +1,66 @@
+"""Lines that wait: what is said of them, and when nothing is."""
+
+from typing import Any
+
+from core.messages import message
+from record.saved_run import Run
+from reports.document.model import Section
+from reports.sections.waits import section
+from reports.view import View
+from tests.analysis.timed_cells import steady
+from tests.reports.sample import run_of
+
+BATCHES = [100] * 20
+STATES = {"run": 0.5, "ready": 0.1, "gil": 0.0, "lock": 0.3, "io": 0.1}
+
+
+def line_of(function: str, file: str, number: int, waits: list[int], **more: Any) -> dict[str, Any]:
+    return {"function": function, "file": file, "line": number, "states": STATES, "waits": {"lock": waits}, **more}
+
+
+def profile(runtime: str, *lines: dict[str, Any]) -> dict[str, Any]:
+    tree = {"name": "", "value": 1000, "children": [{"name": "f (</script>.py:1)", "value": 500}]}
+    return {
+        "kind": "python",
+        "cell_id": f"2-{runtime}-0",
+        "system": "2",
+        "runtime": runtime,
+        "params": {},
+        "sentence": message("seen").to_json(),
+        "rate_hz": 100,
+        "processes": 1,
+        "samples": 2000,
+        "idle_share": 0.2,
+        "missed_share": 0.0,
+        "sampler_cores": 0.05,
+        "states": STATES,
+        "batches": BATCHES,
+        "lines": list(lines),
+        "tree": tree,
+    }
+
+
+def made(*profiles: dict[str, Any], before: str = "3.14") -> Section:
+    cells = steady(before, 2000) + steady("3.14t", 1000)
+    run: Run = run_of(cells, runtimes=[before, "3.14t"], blocks=8)
+    run.profiles = list(profiles)
+    return section(View(run))
+
+
+def said(section: Section) -> list[str]:
+    return [str(sentence) for sentence in section.sentences]
+
+
+def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
+    waiting = line_of("ask", "lib.py", 5, [50, 52] * 10, is_library=True, caller="main (app.py:3)")
+    (sentence,) = said(made(profile("3.14", waiting), profile("3.14t", waiting)))
+    assert sentence.endswith(
+        "(app.py:3). Share of the threads' time at work: 51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t."
+    )
+
+
+def test_between_versions_a_librarys_function_is_compared_whatever_its_line() -> None:
+    before, after = (line_of("acquire", "logging.py", number, [30] * 20, is_library=True) for number in (9, 12))
+    for version, is_told in (("3.14", True), ("3.13", False)):
+        sentences = said(made(profile(version, before), profile("3.14t", after), before=version))
+        assert any("Difference" in sentence for sentence in sentences) == is_told
