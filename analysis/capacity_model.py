@@ -35,9 +35,8 @@ REACH, POINTS, DRAWS = (
     4000,
 )  # half the width of the grid of log(capacity), its points, random draws
 LIMIT = 5.0  # log(excess) is never below -LIMIT
-CONTRADICTS = (
-    7.0  # log-likelihood that a probe lacks at every rate on the other side of the interval
-)
+# log-likelihood that a probe lacks at every rate on the other side of the interval
+CONTRADICTS = 7.0
 BESIDE = 0.03  # distance of long probes from the capacity, as a share of it
 FIRST, STEP = (
     0.8,

@@ -46,9 +46,8 @@ MOST_PROBES = 16
 MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
 PROBES_OF_ROUND = 3  # of a candidate topology, in each round of the choice
 MOST_ERROR = 0.1  # of the throughput of the closed loop
-LAG_SHARE = (
-    0.25  # a load generator that is later than this share of the limit may itself cause the misses
-)
+# a load generator that is later than this share of the limit may itself cause the misses
+LAG_SHARE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)

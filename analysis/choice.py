@@ -1,7 +1,7 @@
 """The best of several settings under each runtime: some measurements choose it, and others judge
 it.
 
-The candidates are halved until one is left. A setting may be chosen only because it was lucky, so
+The candidates are halved until one is left. A setting can be chosen by luck alone, so
 the measurements that choose a setting never judge it. In a run of blocks, even-numbered blocks
 choose and odd-numbered blocks judge. A search for the capacity chooses with probes of their own
 (analysis/capacity_search.py).

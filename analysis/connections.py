@@ -24,9 +24,8 @@ DELAYED_ACK_NS = range(
 )  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
 MOST_IDLE_CORES = 0.5
 MOST_BLOCKS = 0.75
-CONNECT_AGAIN_NS = (
-    1_000_000_000  # after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
-)
+# after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
+CONNECT_AGAIN_NS = 1_000_000_000
 
 
 def connection_notes(cells: Sequence[CellResult], run: Run) -> list[Message]:

@@ -17,9 +17,8 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from record.saved_run import DISTURBANCES, CellResult, Run
 
-LEAST_TIMED_NS = (
-    2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
-)
+# minimum timed window of an arm over all blocks; simulated in docs/statistics.md
+LEAST_TIMED_NS = 2_000_000_000
 MOST_SATURATION = 0.8
 MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25

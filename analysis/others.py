@@ -21,9 +21,8 @@ MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is mar
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
 MOST_BUSY = 0.25  # of the cores; a verdict must hold without the blocks in which others used more
 MOST_NAMED = 3
-STEAL = (
-    "steal"  # the name in top and /proc/stat for CPU time that the host of a virtual machine took
-)
+# the name in top and /proc/stat for CPU time that the host of a virtual machine took
+STEAL = "steal"
 
 
 @dataclass(frozen=True, kw_only=True)

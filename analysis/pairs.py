@@ -31,9 +31,8 @@ NONE_PASSED = message("no setting passed its validity checks")
 Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
 ByBlock = dict[int, float]
-LEAST_TAILS = (
-    2  # a block counts if its slices are so many times as long as the longest requests that matter
-)
+# a block counts if its slices are so many times as long as the longest requests that matter
+LEAST_TAILS = 2
 
 
 @dataclass(frozen=True, kw_only=True)

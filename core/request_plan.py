@@ -57,9 +57,8 @@ def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Pla
 
 
 SHOWN_BYTES = 200
-MOST_UNREADABLE = (
-    10  # one in so many characters of a body that is shown may be no text, and two more
-)
+# one in so many characters of a body that is shown may be no text, and two more
+MOST_UNREADABLE = 10
 _CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
 _MASK = (1 << 64) - 1
 CODINGS = ("gzip", "x-gzip", "deflate")

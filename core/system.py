@@ -143,13 +143,11 @@ class Program:
 
     name: str
     arguments: tuple[str, ...] = ()
-    builder: Literal["cargo", "cmake", "maven", ""] = (
-        "cargo"  # what builds it; "" if it is found on PATH
-    )
+    # what builds it; "" if it is found on PATH
+    builder: Literal["cargo", "cmake", "maven", ""] = "cargo"
     folder: str = ""  # for maven: its folder in native/
-    host: str = (
-        ""  # the Python module that follows the child contract for it; "" if it does so itself
-    )
+    # the Python module that follows the child contract for it; "" if it does so itself
+    host: str = ""
 
 
 def _load_generator(*protocol: str) -> Program:

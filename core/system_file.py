@@ -12,9 +12,8 @@ from core.messages import AND, OR, listed, message, verbatim
 from core.system import CLIENT, SERVICE, System
 
 SUFFIX = ".py"
-PATH_KEY = (
-    "system_file"  # key of System.child_config with the path, from which children load the file
-)
+# key of System.child_config with the path, from which children load the file
+PATH_KEY = "system_file"
 SIDES = {
     SERVICE: (["service"], ["command"]),
     CLIENT: (["encode", "decode", "check"], ["caller", "message"], ["client"]),

@@ -12,9 +12,8 @@ from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file
 
 START_DEADLINE_S = 30.0
-DEFAULT_NAME = (
-    "own"  # of a service without --name, in result.json and in the name of a run's folder
-)
+# of a service without --name, in result.json and in the name of a run's folder
+DEFAULT_NAME = "own"
 MOST_TITLES = 2
 HTTP, HTTP2 = "http", "http2"
 HTTPS = "https"

@@ -1,4 +1,7 @@
-"""Declare the keys of cells, runtimes and fingerprints in result.json (see record.child_lines)."""
+"""Declare keys of parts of result.json: of cells, the plan, hosts and fingerprints.
+
+record/child_lines.py declares Count, Known and the other kinds of values.
+"""
 
 from typing import Required, TypedDict
 
@@ -24,9 +27,10 @@ class Slow(TypedDict, total=False):
     """Requests slower than a percentile, and what took their time.
 
     threshold_ns, requests: the percentile, and the number of slower requests
-    causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal`
-        (the hypervisor took the cores), as far as known: `share` of the time of these requests, and
-        `window`, the share of all time at the same services or clients
+    causes: by cause, as far as known: `collection` (garbage collection), `service` and `client`
+        (one of their threads was ready but had no core), and `steal` (the hypervisor took the
+        cores). Each has `share`, its share of the time of these requests, and `window`, its share
+        of all time at the same services or clients
     """
 
     threshold_ns: Required[Count]

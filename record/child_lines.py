@@ -124,12 +124,12 @@ class ClientResult(ProcessUsage, total=False):
     worker: for HTTP clients: `thread` or `task`
     timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests,
         in ns from `started_ns`
-    connections, uncounted: in slices: how many requests were under way, and answers to requests
-        that began before the counted parts
-    own_ns: in slices, in a closed loop: counted time in which connections had no request under way,
-        added up
-    held_ns: likewise, counted time of requests that had begun before it
-    beyond_ns: likewise, time that counted requests took after it
+    connections, uncounted: in slices: the number of connections, each with one request under way at
+        a time; and answers to requests that began before the counted parts
+    own_ns: in slices, in a closed loop: the sum over the connections of the counted time without a
+        request under way
+    held_ns: likewise, of the counted time that requests took up that began before it
+    beyond_ns: likewise, of the time after its end that counted requests still took
     reconnects: for native clients and a user's service: how often an answer came on another
         connection than the answer before it
     resent: for a user's service: requests sent again because the service closed a kept connection

@@ -26,9 +26,8 @@ from services.watch import SocketWatch, make_watch
 BLOCKED_AFTER_S = 0.005
 # between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
 CHECK_EVERY_S = 0.01
-LONG_NS = (
-    2_000_000  # CPU time between two checks from which a handler is long; waiting does not count
-)
+# CPU time between two checks from which a handler is long; waiting does not count
+LONG_NS = 2_000_000
 LONG_CHECKS = 20  # number of checks for which the balancer remembers a long handler
 IDLE_CHECKS = 20  # number of checks without a request after which the balancer sleeps
 NOTHING = -1

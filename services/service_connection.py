@@ -10,9 +10,8 @@ from core.work import error_answer
 from services.listeners import Listener
 
 READ_BYTES = 64 * 1024
-SHORT_READ_BYTES = (
-    448  # small enough for pymalloc, which is faster than malloc and realloc of 64 KiB
-)
+# small enough for pymalloc, which is faster than malloc and realloc of 64 KiB
+SHORT_READ_BYTES = 448
 
 
 def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:

@@ -19,9 +19,8 @@ from services.parked import ParkedConnections
 from services.service_connection import Connection
 
 READ_DEADLINE_S = 5.0
-PATIENCE_MS = (
-    50  # how long a worker waits for a request to begin before it sets the connection aside
-)
+# how long a worker waits for a request to begin before it sets the connection aside
+PATIENCE_MS = 50
 
 
 class ThreadedService:

@@ -68,16 +68,16 @@ REPORTS = {
     "render": "document",
     "parts": "command_lines document view",
     "sections": "command_lines document parts view",
-    "report": "document sections view",
+    "run_document": "document sections view",
     "compare": "document parts view",
     "exports": "document view render compare",
     "terminal": "document render",
-    "write": "document view render report exports",
+    "write": "document view render run_document exports",
     "frame": "exports",
 }
 
 LAB = (
-    *("places", "guard", "output", "processes", "digests", "locks", "reaper", "folders"),
+    *("places", "guard", "process_output", "processes", "digests", "locks", "reaper", "folders"),
     *("python", "environments", "project", "native", "machine", "gil", "profile", "user_service", "run", "hosts"),
 )
 

@@ -36,9 +36,8 @@ from core.secret import revealed
 
 TLS_FAILED = "tls"
 HTTP1, H2 = "http/1.1", "h2"  # names of ALPN
-CHUNK_BYTES = (
-    8192  # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
-)
+# of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
+CHUNK_BYTES = 8192
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 
 

@@ -25,9 +25,8 @@ from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
 from core.user_service import DEFAULT_NAME, HTTP, HTTPS, App, Command, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
-BLOCKS = (
-    8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
-)
+# the minimum for a verdict on the four comparisons of four runtimes (analysis/significance.py)
+BLOCKS = 8
 DEFAULTS: dict[str, int] = {
     "NUM_API_SERVICES": 1,
     "NUM_CLIENTS": 2,

@@ -20,9 +20,8 @@ RECORDS = 4096
 COUNTERS = 2
 HEADER_BYTES = 8 * (1 + GENERATIONS * COUNTERS)
 SIZE_BYTES = HEADER_BYTES + GENERATIONS * RECORDS * 16
-MOST_FILES = (
-    100  # for one process id: one file for each program that it executes and each subinterpreter
-)
+# for one process id: one file for each program that it executes and each subinterpreter
+MOST_FILES = 100
 
 
 class Pauses:

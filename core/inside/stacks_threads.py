@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-FEWEST_YIELDS = (
-    5  # beside other load, threads were preempted up to 4 times after a few us each (docs/why.md)
-)
+# beside other load, threads were preempted up to 4 times after a few us each (docs/why.md)
+FEWEST_YIELDS = 5
 # a spinning thread runs for 2 to 8 us, one that each thread that it wakes preempts for 14 us
 LONGEST_TURN_NS = 8000
 

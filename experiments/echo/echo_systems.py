@@ -52,7 +52,7 @@ SYSTEMS = (
         service="experiments.echo.pool:echo_service",
     ),
     _hosted("echo-asio", message("Boost.Asio (C++)")),
-    _hosted("echo-coroutine", message("asio + Boost.Context coroutines, in place of libco")),
+    _hosted("echo-coroutine", message("Boost.Asio with coroutines (C++)")),
     _hosted("echo-libuv", message("libuv (C)")),
     _hosted("echo-netty", message("Netty (Java)"), builder="maven", folder="echo/netty"),
     _program(

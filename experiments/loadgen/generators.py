@@ -14,12 +14,10 @@ from dataclasses import dataclass
 LAST_BYTES = 1000
 VERSION_TIMEOUT_S = 10
 UNKNOWN = "unknown"
-MOST_PER_S = (
-    200_000  # more than ab can send; ab stops at a number of requests even if a time is given
-)
-HEY_KEEPS = (
-    1_000_000  # hey prints the status of at most this many answers and does not count others
-)
+# more than ab can send; ab stops at a number of requests even if a time is given
+MOST_PER_S = 200_000
+# hey prints the status of at most this many answers and does not count others
+HEY_KEEPS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)

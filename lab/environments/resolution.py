@@ -30,9 +30,8 @@ from lab.python.interpreters import Interpreter
 LOCK = "pylock.toml"
 RESOLVE_TIMEOUT_S = 60.0
 INSTALL_TIMEOUT_S = 600.0
-MOST_PURE_RELEASES = (
-    8  # releases without an extension to skip in search of the first release that has one
-)
+# releases without an extension to skip in search of the first release that has one
+MOST_PURE_RELEASES = 8
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
 # uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")

@@ -86,9 +86,8 @@ class Agent:
         ):  # answered also while clients are timed, because the answer shows a live connection
             _write(encoded(clock=order["number"], at_ns=time.perf_counter_ns()))
             return
-        self._held_until_ns = (
-            0  # otherwise the runner is silent during a timed window, unless the cell has failed
-        )
+        # otherwise the runner is silent during a timed window, unless the cell has failed
+        self._held_until_ns = 0
         child = order.get("child", 0)
         with suppress(KeyError, OSError, ValueError):  # the child has ended
             match order["do"]:

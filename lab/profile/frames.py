@@ -28,9 +28,8 @@ SHARED_COUNTS = (
 )
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
-_WINDOW_BYTES = (
-    3072  # read together with a frame, because its callers' frames mostly lie just before it
-)
+# read together with a frame, because its callers' frames mostly lie just before it
+_WINDOW_BYTES = 3072
 _MUTEX_BEFORE_TYPE = 14
 _LONGEST_TEXT = 4096
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}

@@ -12,9 +12,8 @@ from lab.profile.stack_samples import LIBRARY
 
 LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # fewer samples of pauses or of reference counting are not reported
-STUDENT_95 = (
-    2.093  # quantile of the t distribution with PARTS - 1 degrees of freedom, for a 95 % interval
-)
+# quantile of the t distribution with PARTS - 1 degrees of freedom, for a 95 % interval
+STUDENT_95 = 2.093
 MOST_LINES = 20
 
 

@@ -16,9 +16,8 @@ from lab.profile.frames import ThreadStack
 from lab.profile.uprobes import Hit
 
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
-SHORTEST_WAIT_NS = (
-    5000  # an uncontended call takes less than this; most of its time is spent in the two probes
-)
+# an uncontended call takes less than this; most of its time is spent in the two probes
+SHORTEST_WAIT_NS = 5000
 LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost
 MOST_SPANS = 400_000
 

@@ -1,5 +1,6 @@
-"""A test program with known contended locks. `--profile locks` profiles it first, to check that
-profiling works.
+"""A test program with known contended locks. `--profile locks` profiles it
+first, to check that profiling works. It runs as a script under the profiled interpreter, so it
+imports only the standard library.
 
 Some threads copy one list, others copy one dict, until the process is killed. Each copy holds the
 object's own mutex, so the threads wait for these two mutexes.

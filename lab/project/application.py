@@ -36,6 +36,8 @@ _MARK = "gilscope-application:"
 # A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes
 # (scope, receive, send). A function without required arguments is a factory that returns an
 # application.
+# This program runs under the project's Python, so it uses only the standard library. Application
+# has the fields of the JSON that it prints.
 _LOOK = f"""
 import importlib, inspect, json, os, sys, traceback
 

@@ -20,9 +20,8 @@ from lab.processes import run_in_parallel
 from lab.python import uv
 from lab.python.trust import may_execute, trusted_output
 
-QUERY_TIMEOUT_S = (
-    20.0  # long, because all interpreters are started at once and the machine may be busy
-)
+# long, because all interpreters are started at once and the machine may be busy
+QUERY_TIMEOUT_S = 20.0
 INSTALL_TIMEOUT_S = 600.0
 SOURCES = ("uv", "PATH", "pyenv")
 

@@ -26,9 +26,8 @@ from lab.user_service import holders
 from record.cell_parts import Window
 
 HERE = ""  # the name of this machine in a run without other hosts
-SLICE_AHEAD_NS = (
-    3_000_000  # time until a slice starts, in which every client must start its threads
-)
+# time until a slice starts, in which every client must start its threads
+SLICE_AHEAD_NS = 3_000_000
 TELLING_NS = 100_000  # time to write the release line to one client
 Answer = TypeVar("Answer")
 

@@ -10,9 +10,8 @@ from core.cell import MACHINE_PARAMETERS
 from core.messages import NOTHING, Message, message
 from core.method import Method
 
-MOST_PROCESSES = (
-    400  # of services and clients that exist at the same time; more take too long to start
-)
+# of services and clients that exist at the same time; more take too long to start
+MOST_PROCESSES = 400
 
 
 def together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:

@@ -25,9 +25,8 @@ from record.saved_run import CellResult
 
 TRIAL_NS = 150_000_000
 SHORTEST_NS, LONGEST_NS = 100_000_000, 5_000_000_000
-MOST_NS = (
-    30_000_000_000  # up to this time, a cell takes longer than its duration because its requests do
-)
+# up to this time, a cell takes longer than its duration because its requests do
+MOST_NS = 30_000_000_000
 CYCLES = 40  # a slice has at least so many requests of each connection,
 TAILS = 4  # and is so many times as long as its longest requests
 LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL and caches are warm

@@ -25,9 +25,8 @@ from lab.run.running_sidecars import RunningBeside
 from lab.run.slow import DEFAULT
 
 START_DEADLINE_S = FLOOR_S = 60.0
-SLOWEST_REQUEST_S = (
-    0.01  # upper bound of a request's latency under our own services, without its calculation
-)
+# upper bound of a request's latency under our own services, without its calculation
+SLOWEST_REQUEST_S = 0.01
 SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 
 

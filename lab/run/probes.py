@@ -15,9 +15,8 @@ from core.objective import (
     relaxation_s,
 )
 
-LEAD_S = (
-    0.5  # a probe starts with at least this time, in which queues build up as under a steady load
-)
+# a probe starts with at least this time, in which queues build up as under a steady load
+LEAD_S = 0.5
 OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
 # By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer
 # misses say little.

@@ -188,9 +188,8 @@ class StartedService(RunningService):
             self._check_place()
             self.command.expect_own_port()
         except CommandFailed:
-            self._is_stopping = (
-                True  # the command will be ended for this failure, so its end is no second failure
-            )
+            # the command will be ended for this failure, so its end is no second failure
+            self._is_stopping = True
             raise
         result = super().result()
         if OF_SYSTEM in self._own:  # its number of threads is known

@@ -47,9 +47,8 @@ from reports.parts.headline import (
 )
 from reports.view import View
 
-MOST_LINES = (
-    12  # lines in the table of several settings, including the lines that name the settings
-)
+# lines in the table of several settings, including the lines that name the settings
+MOST_LINES = 12
 MOST_CONFOUNDS = 2
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message(

@@ -37,7 +37,7 @@ SIGNS = {
 DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
-P, FLOOR = message("p"), message("Noise floor")
+P, FLOOR = message("p value"), message("Noise floor")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each
 # verdict with limits.
 STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)

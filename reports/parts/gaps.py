@@ -72,9 +72,7 @@ def _installation(runtime: str, again: str) -> str:
 
 
 def missing_runtimes(view: View) -> tuple[Message, ...]:
-    """Return a sentence for each runtime of the plan that is not on this machine, with
-    the reason.
-    """
+    """Return a sentence with the reason for each runtime that this machine lacks."""
     return tuple(
         message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
         for runtime, reason in view.run.missing.items()

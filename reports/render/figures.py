@@ -137,9 +137,7 @@ def files(figure: Figure, drawn: Sequence[str], language: Language) -> dict[str,
 
 
 def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
-    """Return an SVG file with all panels of a figure, in rows below the figure's title
-    and caption.
-    """
+    """Return an SVG file with all panels of a figure, in rows below its title and caption."""
     sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
     across = (
         min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))

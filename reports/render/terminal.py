@@ -251,9 +251,7 @@ def _cells(line: Line, layout: _Layout, console: Console, language: Language) ->
 
 
 def _strip(line: Line) -> Strip | None:
-    """Return the first drawing (strip) in a table line that contains a bar; None if
-    there is none.
-    """
+    """Return the first drawing (strip) with a bar in a table line, or None."""
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 

@@ -106,9 +106,8 @@ class QuietDisplay(ExitStack):
         self._clock = clock
         self._failures = 0
         self._has_news, self._is_over = threading.Event(), False
-        self._began: tuple[int, float] | None = (
-            None  # number of completed cells, and the time, at the start
-        )
+        # number of completed cells, and the time, at the start
+        self._began: tuple[int, float] | None = None
         self._done, self._total = 0, 0
         self._due_s: float | None = None  # when the run is expected to end
         self._telling = {
