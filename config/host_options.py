@@ -99,8 +99,7 @@ HOST_KEYS = (
     Option(
         "via",
         "How gilscope connects to the host: ssh (default), kubectl, docker, podman, srun, here if "
-        "the host is this "
-        "machine, or a list with the words of a command.",
+        "the host is this machine, or a list with the words of a command.",
         _via,
     ),
     Option("pod", "The pod, for kubectl.", _name_of_carrier),
@@ -166,15 +165,23 @@ def parse_hosts(given: Given) -> dict[str, Host]:
     """Return the hosts by name, from a mapping in a plan or from the file that *given* names.
     Raises BadInput.
     """
-    content, folder = given.value, given.folder
-    if isinstance(content, str):
-        path = folder / content
-        content, folder = read_yaml(path, given.name), path.parent
+    if isinstance(given.value, str):
+        path = given.folder / given.value
+        content = read_yaml(path, given.name)
         if isinstance(content, dict) and content.keys() == {"hosts"}:
             content = content["hosts"]
+        try:
+            return _hosts(replace(given, value=content, folder=path.parent))
+        except BadInput as error:
+            raise BadInput("{path}: {error}", path=path, error=error.message) from error
+    return _hosts(given)
+
+
+def _hosts(given: Given) -> dict[str, Host]:
+    content = given.value
     if not isinstance(content, dict) or not 0 < len(content) <= MOST_HOSTS:
         raise given.wrong("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS)
-    return {str(name): _host(str(name), host, folder) for name, host in content.items()}
+    return {str(name): _host(str(name), host, given.folder) for name, host in content.items()}
 
 
 def _names(given: Given) -> tuple[str, ...]:
@@ -300,8 +307,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         ): method.is_limited,
         message(
             "Only the native client has sessions, placeholders and HTTP/2, but it cannot send a "
-            "body_file from another "
-            "host. Write the text into body."
+            "body_file from another host. Write the text into body."
         ): bool(
             service
             and service.requests.has_files

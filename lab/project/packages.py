@@ -166,8 +166,8 @@ def _named(folder: Path, file: str) -> Message:
         if (folder / lock).is_file():
             return message(
                 "{file}, but without the versions of {lock}, which uv cannot read (to use these "
-                "versions, export them "
-                "to a requirements file, and name this file with --requirements)",
+                "versions, export them to a requirements file, and name this file with "
+                "--requirements)",
                 file=file,
                 lock=lock,
             )
@@ -293,7 +293,11 @@ def _tables(value: Any) -> list[Json]:
 
 def _toml(path: Path) -> Json:
     """Return the parsed content of a TOML file; {} if the file does not exist. Raises BadInput."""
-    return _parsed(_text(path), path)
+    content = _parsed(_text(path), path)
+    for key in ("project", "tool"):
+        if not isinstance(content.get(key, {}), dict):
+            raise _unreadable(path, message("{key} is not a table", key=key))
+    return content
 
 
 def _parsed(text: str, path: Path) -> Json:

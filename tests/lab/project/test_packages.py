@@ -206,6 +206,9 @@ def test_a_project_of_setuptools_or_poetry_is_read_by_its_own_backend_and_what_u
     assert needed
     assert needed.entries == (str(tmp_path),)
     assert "without the versions of poetry.lock, which uv cannot read" in str(needed.source)
+    (tmp_path / "pyproject.toml").write_text('project = "shop"')
+    with pytest.raises(BadInput, match=r"pyproject\.toml cannot be read: project is not a table"):
+        read_dependencies(tmp_path)
 
 
 BOUNDS = """\
