@@ -68,7 +68,9 @@ def test_arms_take_turns_across_hosts(measured: Measured, spread: HostCluster) -
     assert cell.wall_ns == cell.turns["slices"] * cell.turns["length_ns"]
     assert [client["host"] for client in cell.clients] == ["b", "c"]
     assert sum(client["uncounted"] for client in cell.clients) > 0
-    assert 0 <= cell.turns["idle_cpu_ns"] < cell.turns["idle_ns"]
+    # On a busy machine an arm has one long slice, and then no time between slices.
+    assert (cell.turns["idle_ns"] > 0) == (cell.turns["slices"] > 1)
+    assert 0 <= cell.turns["idle_cpu_ns"] <= cell.turns["idle_ns"]
     assert max(spread.connected["b"].ran_ns(1).values()) > 0
 
 
