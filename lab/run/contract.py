@@ -192,8 +192,7 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
             accepted = message(
                 "at most {count} answers in total, all in time slices that begin between {low} ns "
-                "and {high} ns on the "
-                "client's monotonic clock",
+                "and {high} ns on the client's monotonic clock",
                 count=count,
                 low=least_ns,
                 high=latest_ns,
@@ -245,7 +244,7 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
     """Raise ChildFailed if a service got no request although all requests were answered.
 
     Then another process answered in its place, such as a second service that shares its port by
-    SO_REUSEPORT.
+    SO_REUSEPORT, or none of its clients' threads ran in time.
     Not checked: fewer connections than services, too few requests to reach all
     services, services that do not count.
     """
@@ -256,8 +255,7 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
         if service.result.get("counted", True) and not service.result["requests"]:
             fault = message(
                 "received no request, but the clients received {requests} answers. Another process "
-                "answers at the "
-                "service's address.",
+                "may answer at the service's address, or the cores had no time for this service.",
                 requests=answered,
             )
             raise failed(service, fault)
@@ -279,8 +277,7 @@ def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
     ):
         raise ChildFailed(
             "The services counted {requests} answered requests, but the clients counted {answered} "
-            "answers. One of "
-            "the two counts is wrong.",
+            "answers. One of the two counts is wrong.",
             requests=requests,
             answered=answered,
         )
