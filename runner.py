@@ -205,8 +205,7 @@ def _command(arguments: Sequence[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
             "{word!r} is not a command. {near}Use one of: {names}. Without a command, gilscope "
-            "starts a run with the "
-            "given flags.",
+            "starts a run with the given flags.",
             word=arguments[0],
             near=did_you_mean(arguments[0], commands.NAMES),
             names=commands.NAMES,

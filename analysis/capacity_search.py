@@ -115,8 +115,7 @@ class Capacity:
             return NOTHING
         return message(
             "a probe of {arm} at {rate} requests/s had {excess:.1f} times the number of misses "
-            "that the objectives "
-            "allow, which contradicts the other probes",
+            "that the objectives allow, which contradicts the other probes",
             arm=self.arm, rate=whole(probe.rate), excess=probe.excess,
         )  # fmt: skip
 

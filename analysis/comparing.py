@@ -307,8 +307,8 @@ def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) 
         return verdict
     why = message(
         "{used}; without the blocks in which other processes used more than {most:.0%}, and "
-        "adjusted for the cores "
-        "left to each arm, the verdict would be: {word}. Measure again when the machine is quiet",
+        "adjusted for the cores left to each arm, the verdict would be: {word}. Measure again when "
+        "the machine is quiet",
         code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
     )  # fmt: skip
     return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=None)
@@ -339,8 +339,7 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
         return replace(verdict, why=delay, obstacle=delay, blocks_needed=None) if delay else verdict
     why = message(
         "one of the two compared measurements was timed for less than {least_s:g} s in total: use "
-        "--blocks "
-        "{blocks} or a longer --duration",
+        "--blocks {blocks} or a longer --duration",
         code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
     )  # fmt: skip
     most = max(needed, verdict.blocks_needed or 0)
@@ -418,11 +417,11 @@ def _uncounted(pair: Pair) -> Iterator[Message]:
     blocks = len({cell.block for cell in worst.cells})
     note = plural(
         "{count} of {all} blocks does not count, because requests took up to {longest:.2g} s, "
-        "which is too long for "
-        "its time slices. A longer --duration measures such requests in every block",
+        "which is too long for its time slices. A longer --duration measures such requests in "
+        "every block",
         "{count} of {all} blocks do not count, because requests took up to {longest:.2g} s, which "
-        "is too long for "
-        "their time slices. A longer --duration measures such requests in every block",
+        "is too long for their time slices. A longer --duration measures such requests in every "
+        "block",
         count=worst.short_blocks, all=blocks, longest=worst.tail_ns / 1e9,
     )  # fmt: skip
     yield replace(note, code=UNCOUNTED)

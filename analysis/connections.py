@@ -108,8 +108,7 @@ def _resent(cells: Sequence[CellResult]) -> Message:
         return NOTHING
     return message(
         "the service closed keep-alive connections instead of answering, so {count} of {all} "
-        "requests were sent "
-        "twice. Their latency includes both attempts",
+        "requests were sent twice. Their latency includes both attempts",
         count=whole(resent), all=whole(sum(cell.answered for cell in cells)),
     )  # fmt: skip
 
@@ -120,11 +119,9 @@ def _queued(cells: Sequence[CellResult]) -> Message:
         return NOTHING
     return message(
         "some connections took 1 s or longer to open. This usually means that the service's listen "
-        "queue (backlog) "
-        "was full: the kernel then drops the first packet, and the client's kernel sends it again "
-        "after 1 s. "
-        "Throughput includes this time. Give the server a larger backlog, or let it keep "
-        "connections open"
+        "queue (backlog) was full: the kernel then drops the first packet, and the client's kernel "
+        "sends it again after 1 s. Throughput includes this time. Give the server a larger "
+        "backlog, or let it keep connections open"
     )
 
 
@@ -143,15 +140,11 @@ def _delay(cells: Sequence[CellResult]) -> Message:
     p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), delayed) or 0
     return message(
         "half of the answers took {p50} ms or longer, although the service used less than half a "
-        "core. A median of "
-        "40 to 50 ms usually means that TCP causes the delay, not the service: the service sends "
-        "an answer in two "
-        "parts, such as head and body. The service's kernel holds the second part back until the "
-        "first is "
-        "acknowledged (Nagle's algorithm), and the client's kernel acknowledges the first part "
-        "only after 40 ms or "
-        "more (delayed ACK). Send each answer in one part, or set TCP_NODELAY. Measuring more "
-        "blocks does not help",
+        "core. A median of 40 to 50 ms usually means that TCP causes the delay, not the service: "
+        "the service sends an answer in two parts, such as head and body. The service's kernel "
+        "holds the second part back until the first is acknowledged (Nagle's algorithm), and the "
+        "client's kernel acknowledges the first part only after 40 ms or more (delayed ACK). Send "
+        "each answer in one part, or set TCP_NODELAY. Measuring more blocks does not help",
         p50=whole(p50_ns / 1e6),
     )  # fmt: skip
 

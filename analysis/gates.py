@@ -82,8 +82,7 @@ def state_gate(cells: Sequence[CellResult]) -> Message:
         if names := [name for name in unread(cell) if name != "GIL" or cell.runtime.free_threaded]:
             return message(
                 "the state of the {part} of {arm} could not be read in block {block}, so the "
-                "difference may have a "
-                "cause other than the one that the runtimes' names suggest",
+                "difference may have a cause other than the one that the runtimes' names suggest",
                 part=listed(names, last=AND), arm=cell.arm, block=cell.block,
             )  # fmt: skip
     return NOTHING
@@ -112,8 +111,7 @@ def mixed(cells: Sequence[CellResult]) -> Message:
     if len(codes) > 1:
         return message(
             "the compared cells were measured with {count} different versions of gilscope's code, "
-            "because the run was "
-            "continued with --resume",
+            "because the run was continued with --resume",
             count=len(codes),
         )
     if len({bool(cell.turns) for cell in cells}) > 1:
@@ -199,8 +197,7 @@ def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) 
     )
     whole = message(
         "services and clients together used at least {most:.0%} of the cores, so the ratio also "
-        "depends on the clients "
-        "(to measure only the services: {remedy})",
+        "depends on the clients (to measure only the services: {remedy})",
         most=MOST_IN_USE, remedy=remedy,
     )  # fmt: skip
     return [*[busy] * ((used or 0) > MOST_SATURATION), *[whole] * ((in_use or 0) >= MOST_IN_USE)]
@@ -256,8 +253,7 @@ def background(cells: Sequence[CellResult]) -> list[Message]:
     return [
         message(
             "{arm} used {share:.0%} of a core while it had no requests, so it does background "
-            "work: measure it with "
-            "--order sequential",
+            "work: measure it with --order sequential",
             arm=arm,
             share=cores,
         )

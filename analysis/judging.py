@@ -151,14 +151,12 @@ def _lack(evidence: Evidence, *, includes_1: bool) -> Message:
     if evidence.total and not evidence.holds(evidence.total):
         return message(
             "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total "
-            "times, {total}, "
-            "may differ by more",
+            "times, {total}, may differ by more",
             margin=margin, total=_interval_text(evidence.total),
         )  # fmt: skip
     return message(
         "the interval {interval} lies within {margin}, but a larger difference is not excluded: "
-        "{p}, which is "
-        "above {alpha}",
+        "{p}, which is above {alpha}",
         interval=interval, margin=margin, p=_p_text(evidence, evidence.p_outside), alpha=ALPHA,
     )  # fmt: skip
 

@@ -275,8 +275,7 @@ _ALL = (
     Metric(
         key="completion_median_ns",
         meaning="time from release to last answer, the median over the clients; with --duration "
-        "its length, not a "
-        "result",
+        "its length, not a result",
         read=completion_ns,
         better=LESS,
         label=message("Completion"),
@@ -299,8 +298,7 @@ _ALL = (
     Metric(
         key="computed_completion_ns",
         meaning="with --duration: time that a client would need for NUM_REQUESTS_PER_CLIENT "
-        "requests to each "
-        "service, computed",
+        "requests to each service, computed",
         read=computed_completion_ns,
         better=LESS,
         label=message("Completion, computed"),

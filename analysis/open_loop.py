@@ -11,18 +11,16 @@ WORDS = {  # by whether the loop is open: the sentence for the page, and that fo
     False: (
         message(
             "Closed loop: a client sends its next request only after the previous answer, so a "
-            "stalled service "
-            "receives fewer requests. Latency percentiles leave out the requests that would have "
-            "arrived during a "
-            "stall."
+            "stalled service receives fewer requests. Latency percentiles leave out the requests "
+            "that would have arrived during a stall."
         ),
         message("Latency was measured in a closed loop."),
     ),
     True: (
         message(
             "Open loop (RATE): latency is measured from the time when a request was due. It "
-            "therefore includes delays "
-            "caused by stalls of the service, and the wake-up latency of the client."
+            "therefore includes delays caused by stalls of the service, and the wake-up latency of "
+            "the client."
         ),
         message("Latency is measured from the time when a request was due (open loop, RATE)."),
     ),
@@ -54,8 +52,7 @@ def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:
     if overdue > NOTABLE * due:
         never = message(
             "{share:.1%} of the due requests were never sent, because clients or services could "
-            "not keep up with RATE. "
-            "The latency percentiles are therefore lower bounds.",
+            "not keep up with RATE. The latency percentiles are therefore lower bounds.",
             share=overdue / due,
         )
         words.append(never)

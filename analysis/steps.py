@@ -190,8 +190,7 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
     return [
         message(
             "{denominator} and {numerator} differ in several ways: {causes}. To measure the effect "
-            "of each difference, "
-            "add --runtime {runtimes}.",
+            "of each difference, add --runtime {runtimes}.",
             denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
             causes=listed(map(NAMES.__getitem__, step.causes), COMMA, AND),
         )

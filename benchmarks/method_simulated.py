@@ -325,8 +325,7 @@ def main(words: Sequence[str] | None = None) -> None:
     rows = [*((name, blocks) for name in CASES for blocks in BLOCKS), *known]
     print_table(
         "noise | blocks | covered | alike: faster or slower | alike: equivalent | 5 % faster: "
-        "faster"
-        " | 5 % faster: equivalent | check warns | wrong: check does not pass",
+        "faster | 5 % faster: equivalent | check warns | wrong: check does not pass",
         (case_row(name, blocks, runs, seed) for name, blocks in rows),
     )
     print_table(

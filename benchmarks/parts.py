@@ -62,8 +62,7 @@ def main() -> None:
         return
     print_table(
         "runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: "
-        "user"
-        " | client: kernel | record | slow?",
+        "user | client: kernel | record | slow?",
         (_line(name, given.repeats) for name in names),
     )
 

@@ -23,8 +23,7 @@ PACKAGES = (
     Option(
         "-r/--requirement FILE",
         "The packages to check, from a requirements file, pyproject.toml, uv.lock, pylock.toml or "
-        "project "
-        "folder (default: the current folder).",
+        "project folder (default: the current folder).",
     ),
     Option("--package NAME", "A package to check, such as numpy.", repeated=True),
 )
@@ -138,11 +137,9 @@ def summary(findings: Sequence[PackageFinding]) -> Message:
     """Return a sentence on how many packages are not ready for the free-threaded build."""
     return plural(
         "{count} of {total} packages is not ready for the free-threaded build. A ready package "
-        "installs from a wheel "
-        "and imports without the GIL and without a warning.",
+        "installs from a wheel and imports without the GIL and without a warning.",
         "{count} of {total} packages are not ready for the free-threaded build. A ready package "
-        "installs from a wheel "
-        "and imports without the GIL and without a warning.",
+        "installs from a wheel and imports without the GIL and without a warning.",
         count=sum(not finding.passes for finding in findings),
         total=len(findings),
     )

@@ -122,8 +122,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
     if needed_for and client != NATIVE:
         raise BadInput(
             "{what} needs the native client, but the clients' runtime is {client}. Set "
-            "--client-runtime native, "
-            "which is the default.",
+            "--client-runtime native, which is the default.",
             what=needed_for,
             client=client,
         )
@@ -132,8 +131,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
     if needed_for and reasons:
         raise BadInput(
             "{what} needs the native client, which is {reason}. Install cargo (the package of your "
-            "distribution is "
-            "enough), and run: {program} native loadgen",
+            "distribution is enough), and run: {program} native loadgen",
             what=needed_for,
             reason=reasons[0],
             program=PROGRAM,
@@ -235,10 +233,8 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
             if first != name:
                 raise BadInput(
                     "Runtimes {first} and {name} are both CPython {label}. Leave out one of them. "
-                    "To measure one "
-                    "runtime twice, use --aa. To compare two builds of one release, measure each "
-                    "in a run of its own "
-                    "and use `compare`.",
+                    "To measure one runtime twice, use --aa. To compare two builds of one release, "
+                    "measure each in a run of its own and use `compare`.",
                     first=first,
                     name=name,
                     label=runtime.interpreter.label,
@@ -267,7 +263,6 @@ def _on_hosts(
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
             "--interpreter names a path on this machine, but the run uses other hosts. Set the key "
-            "`python` of "
-            "each host instead."
+            "`python` of each host instead."
         )
     return spread.runtimes(names)

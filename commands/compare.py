@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 SLOWER = Option(
     "--fail-if-slower SHARE",
     "Exit with status 3 if any run is slower than run A in a measured setting, or with 1 if this "
-    "is unclear. SHARE is "
-    "the tolerated increase in time, such as 5%.",
+    "is unclear. SHARE is the tolerated increase in time, such as 5%.",
     parse_slower,
 )
 ANYWAY = Option("--anyway", "Compare the runs even if their machines or methods differ.")

@@ -66,6 +66,5 @@ def _summary(findings: Sequence[Finding]) -> Message:
         return message("No check found anything that disturbs a measurement.")
     return message(
         "Conditions on this machine can distort measurements. To see by how much, measure more "
-        "blocks, and measure one "
-        "runtime twice (--aa)."
+        "blocks, and measure one runtime twice (--aa)."
     )

@@ -69,8 +69,7 @@ def search_time(plan: Plan) -> Message:
     fast, slow = (duration(search_s(plan, rate)) for rate in (1000, 100))
     return message(
         "The search for the capacity with {objectives} takes about {fast} if the services reach "
-        "1,000 "
-        "requests/s, and {slow} if they reach 100 requests/s.",
+        "1,000 requests/s, and {slow} if they reach 100 requests/s.",
         objectives=", ".join(one.text for one in plan.objectives),
         fast=fast,
         slow=slow,
@@ -92,8 +91,7 @@ def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
         remedy = message("Give --until verdict,{minutes}min", minutes=minutes)
     return message(
         "This plan cannot give a verdict: its comparisons need at least {fewest} blocks, but there "
-        "will be only "
-        "{possible}. {remedy}, or compare fewer runtimes or settings.",
+        "will be only {possible}. {remedy}, or compare fewer runtimes or settings.",
         fewest=fewest,
         possible=possible,
         remedy=remedy,

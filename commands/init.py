@@ -123,8 +123,7 @@ def _find_application(folder: Path) -> str:
     if not found:
         raise BadInput(
             "No application was found in the usual files of {folder}, such as app.py. Give --app "
-            "MODULE:NAME, "
-            "--service-command, or --target.",
+            "MODULE:NAME, --service-command, or --target.",
             folder=folder.absolute(),
         )
     return found

@@ -138,8 +138,7 @@ def _expect_accepted(names: Sequence[RuntimeName], bound: packages.PythonBound) 
     if excluded := [name for name in names if not bound.accepts(name)]:
         raise BadInput(
             "{file} accepts only Python {bound}, so the project cannot be measured under {names}. "
-            "Choose other "
-            "runtimes with --runtime, or measure it anyway with {flag}.",
+            "Choose other runtimes with --runtime, or measure it anyway with {flag}.",
             file=str(bound.file),
             bound=bound.text,
             names=listed(excluded, AND),

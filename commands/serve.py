@@ -33,8 +33,8 @@ def main(arguments: Sequence[str]) -> int:
     if len(entries) != 1:
         raise BadInput(
             "serve starts the services of one setting under one runtime, but the flags describe "
-            "{count} combinations. "
-            "Give each flag one value, such as: --system 4 --runtime 3.14t --num-multi-socket 1",
+            "{count} combinations. Give each flag one value, such as: --system 4 --runtime 3.14t "
+            "--num-multi-socket 1",
             count=len(entries),
         )
     with (

@@ -115,8 +115,7 @@ def with_two_arms(plan: Plan) -> Plan:
     if service and (what := only_native(service.protocol, service.requests)):
         raise BadInput(
             "stress calls the service from Python clients, which have no sessions, placeholders or "
-            "HTTP/2. Remove "
-            "{what}.",
+            "HTTP/2. Remove {what}.",
             what=what,
         )
     method = replace(plan.method, client_runtime=ORCHESTRATOR) if service else plan.method

@@ -201,8 +201,7 @@ def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
         if name in given:
             raise BadInput(
                 "An entry in the plan's list `rows` has the key topology, which already sets "
-                "{name}. "
-                "Remove {name} from this entry.",
+                "{name}. Remove {name} from this entry.",
                 name=name,
             )
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}

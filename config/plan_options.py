@@ -65,8 +65,7 @@ def parse_until(given: Given) -> Until:
         if kind in limits or amount <= 0:
             raise given.wrong(
                 "the word verdict, a target width of the confidence intervals such as 3%, a time "
-                "limit such as "
-                "10min, or several of these separated by commas"
+                "limit such as 10min, or several of these separated by commas"
             )
         limits[kind] = {"verdict": True, "width": amount / 100, "seconds": amount}[kind]
     return Until(**limits)
@@ -189,10 +188,8 @@ CHOICE = (
         Option("--plan FILE", "Your own plan, a YAML file.", beside_resume=True),
         Option(
             "--system N",
-            "Systems to measure: 1 to 4, a name, FILE.py or all. Separate several "
-            "systems with "
-            "commas. With a plan, gilscope measures only these systems of the "
-            "plan.",
+            "Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
+            "commas. With a plan, gilscope measures only these systems of the plan.",
         ),
     ),
 )
@@ -224,25 +221,22 @@ BLOCKS = Option(
 UNTIL = Option(
     "--until W",
     "When to stop: verdict, 3%, 10min, or several separated by commas. verdict: every comparison "
-    "has a verdict. "
-    "3%: no confidence interval is wider than 3%. 10min: after 10 minutes at most. The default is "
-    "verdict,5min, "
-    "or verdict,3min for your own service; a plan file has no default.",
+    "has a verdict. 3%: no confidence interval is wider than 3%. 10min: after 10 minutes at most. "
+    "The default is verdict,5min, or verdict,3min for your own service; a plan file has no "
+    "default.",
     parse_until,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
     "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, "
-    "such as 5%. The "
-    "exit status is then 3, or 1 if the result is unclear.",
+    "such as 5%. The exit status is then 3, or 1 if the result is unclear.",
     parse_slower,
     PYTHON,
 )
 WARMUP = Option(
     "--warmup W",
     "Warm-up per measurement, such as 10% (of requests), 0.5s or 0 (default: 0.2s; your own "
-    "service: 10%; plan "
-    "file: 0).",
+    "service: 10%; plan file: 0).",
     _named(Warmup.parse),
 )
 DURATION = Option(
@@ -261,8 +255,7 @@ AA = Option(
 CLIENTS = Option(
     "--client-runtime NAME",
     "The runtime of all clients, such as native (default: the service's runtime; for your own "
-    "service, native "
-    "if it is built, otherwise gilscope's Python).",
+    "service, native if it is built, otherwise gilscope's Python).",
     _client_runtime,
 )
 SEED = Option(
@@ -309,10 +302,8 @@ METHOD = (
     Option(
         "--judged-steps NAMES",
         "Give a verdict only on these comparisons of two runtimes (default: all). Example: "
-        "lock,whole (lock: "
-        "effect of the GIL; whole: last runtime compared with the first). Other comparisons are "
-        "shown without a "
-        "verdict.",
+        "lock,whole (lock: effect of the GIL; whole: last runtime compared with the first). Other "
+        "comparisons are shown without a verdict.",
         parse_steps,
         PYTHON,
     ),
@@ -345,8 +336,7 @@ METHOD = (
     Option(
         "--neighbour NAME",
         "A process that the service uses, such as postgres. Its CPU time is shown separately and "
-        "does not count as "
-        "noise.",
+        "does not count as noise.",
         parse_names,
         field="neighbours",
         repeated=True,
@@ -383,8 +373,7 @@ OF_A_RUN = (
     Option(
         "--accept-changes",
         "Resume although code, packages or interpreters changed. No verdict combines cells from "
-        "before and "
-        "after the change.",
+        "before and after the change.",
         beside_resume=True,
     ),
     PROFILE,
@@ -426,8 +415,7 @@ ROW = (
     Option(
         "topology",
         "cores: compare one process per core, one process with one thread per core, and "
-        "combinations between these "
-        "two.",
+        "combinations between these two.",
         choices=("cores",),
     ),
 )

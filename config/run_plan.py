@@ -42,8 +42,7 @@ def find_system(name: str, folder: Path = Path()) -> System:
         for taken in sorted({other.key, other.name} & {system.key, system.name}):
             raise BadInput(
                 "{path} declares the system {name!r}, but gilscope has a system of that name: "
-                "{title!r}. Change "
-                "the number or the name of SYSTEM in that file.",
+                "{title!r}. Change the number or the name of SYSTEM in that file.",
                 path=path,
                 name=taken,
                 title=other.title,
@@ -237,8 +236,7 @@ class Plan(PlanFields):
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
                     "{flag} sets {name}, but system {systems} does not use {name}. Systems that "
-                    "use it: {readers}. "
-                    "Leave out {flag}, or choose another system.",
+                    "use it: {readers}. Leave out {flag}, or choose another system.",
                     flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
@@ -356,8 +354,7 @@ def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
     if count > MOST_CELLS:
         raise BadInput(
             "The plan has {count} measurements per block; it must have at most {most}. Give fewer "
-            "values of a "
-            "parameter.",
+            "values of a parameter.",
             count=count,
             most=MOST_CELLS,
         )
@@ -371,8 +368,8 @@ def _check_rate(row: PlanRow) -> None:
     if threads < services:
         raise BadInput(
             "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a "
-            "rate, each "
-            "client needs one thread per service. Set {threads_name} to at least {services}.",
+            "rate, each client needs one thread per service. Set {threads_name} to at least "
+            "{services}.",
             rate=max(_numbers(row, "RATE")),
             threads_name=THREADS,
             threads=threads,

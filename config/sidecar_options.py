@@ -74,8 +74,7 @@ def _text(given: Given) -> str:
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
         raise replace(given, value="...").wrong(
             "a text without secrets such as passwords, because it is saved in result.json. For a "
-            "password that each "
-            "run generates, write {place}",
+            "password that each run generates, write {place}",
             place="{password}",
         )
     return text
@@ -104,8 +103,7 @@ def _environment(given: Given) -> Mapping[str, str]:
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
             "environment variables whose values contain the started program's address, such as "
-            "{example}. Set "
-            "other variables with --env",
+            "{example}. Set other variables with --env",
             example=example,
         )
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
@@ -123,8 +121,7 @@ ENTRY = (
     Option(
         "ready",
         "How to check that the program is ready: port (default) or socket (it must accept "
-        "connections), or a "
-        "command (it must exit with 0).",
+        "connections), or a command (it must exit with 0).",
         _words,
     ),
     Option(

@@ -170,8 +170,7 @@ class Cell:
     dispatch: str = _choice(
         "any",
         "how workers wait: all on one selector (any), one worker at a time (leader), each on its "
-        "own connections "
-        "(owned), or auto: leader if the GIL is on, any if it is off",
+        "own connections (owned), or auto: leader if the GIL is on, any if it is off",
         "any",
         "leader",
         "owned",

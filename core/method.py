@@ -195,8 +195,7 @@ def placement(cores: int) -> Message:
     if cores < FEWEST_TO_PIN:
         return message(
             "let the kernel place processes if the machine has fewer than {fewest} cores, because "
-            "a service that is "
-            "pinned to one core cannot run threads in parallel",
+            "a service that is pinned to one core cannot run threads in parallel",
             fewest=FEWEST_TO_PIN,
         )
     first = cores - cores // CLIENTS_SHARE

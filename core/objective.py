@@ -51,8 +51,7 @@ class Objective:
         lacks_unit = _LATENCY.fullmatch(f"{short}s") or _ERRORS.fullmatch(f"{short}%")
         raise BadInput(
             "{name} is {value!r}{unit}; it must be a latency percentile such as p99<50ms, or a "
-            "share of errors such "
-            "as errors<0.1%. Separate several objectives with commas.",
+            "share of errors such as errors<0.1%. Separate several objectives with commas.",
             name=name,
             value=text,
             unit=message(" without a unit ({units})", units=units) if lacks_unit else NOTHING,

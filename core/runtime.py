@@ -21,8 +21,7 @@ NATIVE = "native"
 GIL, JIT = "gil", "jit"
 ACCEPTED_NAMES = message(
     "3.N, 3.Nt, 3.Nt+gil or 3.N+jit, such as 3.11, 3.14, 3.14t, 3.14t+gil or 3.14+jit; a patch "
-    "release, such as "
-    "3.14.6 or 3.14.6t; and native"
+    "release, such as 3.14.6 or 3.14.6t; and native"
 )
 
 

@@ -45,9 +45,8 @@ def load_system(path: Path) -> System:
     if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
         raise BadInput(
             "{path} declares the system {key!r} with the name {name!r}. Use only letters, digits "
-            "and the "
-            "characters . _ - in the number and the name of a system, and begin both with a letter "
-            "or a digit.",
+            "and the characters . _ - in the number and the name of a system, and begin both with "
+            "a letter or a digit.",
             path=path,
             key=system.key,
             name=system.name,

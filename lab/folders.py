@@ -152,8 +152,7 @@ class Sandbox(PrivateFolder):
         if len(str(parent)) + _FOLDER_NAME + LONGEST_SOCKET_NAME > SOCKET_PATH_LIMIT:
             raise BadInput(
                 "The path of the temporary folder {folder} is too long for Unix sockets, whose "
-                "limit is {limit} bytes. "
-                "Set TMPDIR to a shorter path, such as /tmp.",
+                "limit is {limit} bytes. Set TMPDIR to a shorter path, such as /tmp.",
                 folder=parent,
                 limit=SOCKET_PATH_LIMIT,
             )

@@ -364,8 +364,7 @@ def _damage_message(number: int, text: bytes, misfit: Misfit) -> Message:
     )
     return message(
         "Cell {number} of the file ({id}, block {block}) is damaged and was left out: {key} is "
-        "{value}, but must be "
-        "{wanted}. Measure the cell again with --resume.",
+        "{value}, but must be {wanted}. Measure the cell again with --resume.",
         number=number + 1,
         id=name,
         block=block,

@@ -30,8 +30,7 @@ def report(view: View) -> Document:
         sections=sections(view),
         foot=message(
             "Every figure on this page comes from {file}. Click a runtime's name in a table to see "
-            "the measurements "
-            "of the runtime.",
+            "the measurements of the runtime.",
             file="result.json",
         ),
     )

@@ -101,8 +101,7 @@ def hidden(given: Given, mask_of: Mask) -> Text:
     if shown == template and mask_of is not plain and _STANDS_FOR_A_SECRET.search(template):
         raise BadInput(
             '{name} contains "..." in place of a secret value, which was not saved. Give the '
-            "value, or use "
-            "{example} to read it from an environment variable.",
+            "value, or use {example} to read it from an environment variable.",
             name=given.name,
             example="{env:NAME}",
         )

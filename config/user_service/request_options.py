@@ -132,8 +132,8 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
         if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
             raise replace(given, name=f"save: {name}", value=source).wrong(
                 "a name that you choose, followed by the place in the answer from which the value "
-                "is saved: "
-                "{examples}. A regular expression must not use look-around or back-references",
+                "is saved: {examples}. A regular expression must not use look-around or "
+                "back-references",
                 examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
             )
     return sources
@@ -159,8 +159,7 @@ def _public(given: Given) -> frozenset[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(
             "true if the whole request is public, or a list of its public parts: query, body, "
-            "headers or "
-            "names of headers"
+            "headers or names of headers"
         )
     return frozenset(map(str.lower, names))
 
@@ -210,15 +209,13 @@ REQUEST = applying(
     Option(
         "first",
         "true: each virtual user sends the request once, before the measured requests, and keeps "
-        "cookies "
-        "that answers set.",
+        "cookies that answers set.",
         Given.truth,
     ),
     Option(
         "save",
         "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, "
-        "{header: "
-        "X-Name} or {regex: ...}.",
+        "{header: X-Name} or {regex: ...}.",
         _save,
     ),
     Option(
@@ -321,8 +318,8 @@ def _expect_values(plan: RequestPlan) -> None:
             if wrong:
                 raise BadInput(
                     "{request} has the placeholder {name}, but nothing fills it. Use the name of a "
-                    "value that an "
-                    "earlier request saves, random.int 1 1000, random.uuid, counter or user.",
+                    "value that an earlier request saves, random.int 1 1000, random.uuid, counter "
+                    "or user.",
                     request=str(request),
                     name=wrong[0],
                 )
@@ -331,8 +328,7 @@ def _expect_values(plan: RequestPlan) -> None:
         if len(places(expected.encode(errors="replace"), frozenset(known | saved))) > 1:
             raise BadInput(
                 "The expect_json of {request} has a placeholder, but placeholders are filled in "
-                "requests only. Leave "
-                "out the keys whose values differ from request to request.",
+                "requests only. Leave out the keys whose values differ from request to request.",
                 request=str(request),
             )
     if all(request.first for request in plan.requests):
@@ -389,10 +385,8 @@ def _expect_framing(request: Request) -> None:
         return
     raise BadInput(
         "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave "
-        "the header out: the "
-        "client sends the right Content-Length. A body without placeholders may have "
-        "`Transfer-Encoding: chunked` "
-        "instead, and is then sent in chunks.",
+        "the header out: the client sends the right Content-Length. A body without placeholders "
+        "may have `Transfer-Encoding: chunked` instead, and is then sent in chunks.",
         request=str(request),
         header=", ".join(sorted({"content-length", "transfer-encoding"} & headers.keys())),
         bytes=len(body),

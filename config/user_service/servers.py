@@ -37,16 +37,14 @@ SERVERS = {
         interfaces=(WSGI,),
         package="gunicorn==27.0.1",
         command="{python} -m gunicorn --bind {host}:{port} --worker-class gthread --workers "
-        "{workers} "
-        "--threads {threads} --keep-alive 75 --log-level warning --no-control-socket APP",
+        "{workers} --threads {threads} --keep-alive 75 --log-level warning --no-control-socket APP",
         source="https://docs.gunicorn.org/en/stable/design.html#how-many-threads",
     ),
     "granian": Server(
         interfaces=(ASGI, WSGI),
         package="granian[uvloop]==2.8.7",
         command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers "
-        "{workers} "
-        "THREADS --no-ws --log-level warning APP",
+        "{workers} THREADS --no-ws --log-level warning APP",
         source="https://github.com/emmett-framework/granian#workers-and-threads",
         factory="--factory",
     ),
@@ -54,8 +52,7 @@ SERVERS = {
         interfaces=(ASGI,),
         package="uvicorn[standard]==0.54.0",
         command="{python} -m uvicorn --host {host} --port {port} --workers {workers} "
-        "--no-access-log "
-        "--log-level warning APP",
+        "--no-access-log --log-level warning APP",
         source="https://www.uvicorn.org/deployment/",
         factory="--factory",
     ),
@@ -90,8 +87,7 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
     if interface and interface not in server.interfaces:
         raise BadInput(
             "gilscope starts {server} only for {interfaces}, but the interface of {app} is "
-            "{interface}. Use --server "
-            "{servers}, or start it yourself with --service-command.",
+            "{interface}. Use --server {servers}, or start it yourself with --service-command.",
             server=name,
             app=app,
             interface=interface,

@@ -97,8 +97,8 @@ def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) ->
     if not command.forks and 0 < connections < services:  # each connection goes to one service
         raise BadInput(
             "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES is "
-            "{services}, so "
-            "{idle} services would get no requests. Use at least {services} connections.",
+            "{services}, so {idle} services would get no requests. Use at least {services} "
+            "connections.",
             connections=connections,
             services=services,
             idle=services - connections,

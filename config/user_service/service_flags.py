@@ -113,8 +113,7 @@ def restore_secrets(
     if other := sorted({name for name, _ in again - wanted}):
         raise BadInput(
             "The saved run has no {names} with the value that you gave, and --resume cannot change "
-            "the "
-            "plan. Leave out {names}, or start a new run.",
+            "the plan. Leave out {names}, or start a new run.",
             names=other,
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]

@@ -208,8 +208,7 @@ SERVICE = (
         Option(
             "--directory DIR",
             "The folder in which the service starts (default: the plan's folder, or the current "
-            "folder "
-            "without a plan).",
+            "folder without a plan).",
             _directory,
         ),
         ENVIRONMENT,
@@ -229,8 +228,7 @@ SERVICE = (
         Option(
             "--topology T",
             "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto "
-            "chooses numbers "
-            "for this machine.",
+            "chooses numbers for this machine.",
             _topology,
             example='"2x1,1x2"',
         ),

@@ -140,9 +140,8 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
     if not address:
         raise BadInput(
             "The target URL of service {name} is {url} (protocol {protocol}). The URL must be "
-            "http://HOST:PORT/PATH "
-            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. "
-            "Ports are 1 to {last}.",
+            "http://HOST:PORT/PATH (or https) without a query, unix:/PATH of at most {most} bytes, "
+            "or tcp:HOST:PORT. Ports are 1 to {last}.",
             name=name,
             url=str(url),
             protocol=protocol,
@@ -207,8 +206,7 @@ def _offered(
     if app and any(threads > 1 for _, threads in topology):
         raise BadInput(
             "topology is {topology}, but {server} serves an ASGI application with one event loop "
-            "per worker process. "
-            "Give numbers of processes with one thread each, such as 4x1,1x1.",
+            "per worker process. Give numbers of processes with one thread each, such as 4x1,1x1.",
             topology=",".join(f"{processes}x{threads}" for processes, threads in topology),
             server=app.server,
         )

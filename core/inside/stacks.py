@@ -17,8 +17,8 @@ from typing import Any
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SAMPLER = (
-    "import sys; sys.path.append(sys.argv[1]); "
-    "from core.inside.stacks_sampler import main; main(sys.argv[2])"
+    "import sys; sys.path.append(sys.argv[1]); from core.inside.stacks_sampler import main; "
+    "main(sys.argv[2])"
 )
 MACHINES = ("x86_64", "aarch64", "riscv64")
 READY_DEADLINE_MS = 10_000

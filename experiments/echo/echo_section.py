@@ -25,12 +25,10 @@ Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
     "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. The published "
-    "requests/s x mean "
-    "latency gives the number of connections: one for uvloop, and three for the other servers. "
-    "Some servers have only "
-    "about 75 requests/s, because each of their requests waited 40 ms for an acknowledgement "
-    "(Nagle's algorithm). "
-    "gilscope measures with TCP_NODELAY on by default, and shows this setting with every result."
+    "requests/s x mean latency gives the number of connections: one for uvloop, and three for the "
+    "other servers. Some servers have only about 75 requests/s, because each of their requests "
+    "waited 40 ms for an acknowledgement (Nagle's algorithm). gilscope measures with TCP_NODELAY "
+    "on by default, and shows this setting with every result."
 )
 RANKING = shared.Ranking(
     title=message("Echo servers"),

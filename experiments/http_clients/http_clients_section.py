@@ -34,18 +34,14 @@ VIEW = "http-clients"
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
     "p50 and p99 are latencies of single requests. The worker time is the mean time in which one "
-    "worker sends all its "
-    "requests (LMean in the published tables). The total time is the time until all workers have "
-    "ended (Bench in the "
-    "published tables). All are medians over the blocks. If all workers run in parallel, total "
-    "time / worker time is "
-    "1. This ratio is also near 1 if workers take turns: the GIL changes hands after 5 ms, so "
-    "workers that need much "
+    "worker sends all its requests (LMean in the published tables). The total time is the time "
+    "until all workers have ended (Bench in the published tables). All are medians over the "
+    "blocks. If all workers run in parallel, total time / worker time is 1. This ratio is also "
+    "near 1 if workers take turns: the GIL changes hands after 5 ms, so workers that need much "
     "longer all end at about the same time. The number of requests in flight (median latency x "
-    "requests / total time) "
-    "tells these cases apart. If workers take turns, this number is at most about 1, because the "
-    "median latency "
-    "excludes the few requests that wait for the GIL. All figures exclude connects and the warm-up."
+    "requests / total time) tells these cases apart. If workers take turns, this number is at most "
+    "about 1, because the median latency excludes the few requests that wait for the GIL. All "
+    "figures exclude connects and the warm-up."
 )
 # Figures that the seed published. Python's beast holds the GIL in the first table and releases it
 # in the second.
@@ -69,10 +65,9 @@ Python    reqwest   0.38      0.90     1.87      2.13     38.35      40.42      
 """
 SEED_FAULTS = message(
     "These figures are from an Apple M2, with one run each of 10 workers x 100 requests in a fixed "
-    "order. There was no "
-    "warm-up. The first request of each worker includes its connect: 10 of 1,000 samples, so P999 "
-    "and Max mostly "
-    "measure connects. Some clients read the response's body and others did not."
+    "order. There was no warm-up. The first request of each worker includes its connect: 10 of "
+    "1,000 samples, so P999 and Max mostly measure connects. Some clients read the response's body "
+    "and others did not."
 )
 
 
@@ -142,8 +137,7 @@ def answers(ranked: Sequence[Contest]) -> list[Message]:
     ]
     sentence = message(
         "Time until all workers ended, divided by the mean time of one worker (1 if workers run in "
-        "parallel): "
-        "{clauses}.",
+        "parallel): {clauses}.",
         clauses=listed(clauses, SEMICOLON),
     )
     return [about(sentence, ranked[0].label)] * bool(clauses)

@@ -44,14 +44,12 @@ GRANIAN = (
 )
 GUNICORN = (
     "env -u GUNICORN_CMD_ARGS {python} -m gunicorn --bind {host}:{port} --backlog 4096 "
-    "--worker-class gthread "
-    "--workers 1 --threads {threads} --keep-alive 75 --log-level error --no-control-socket "
-    "--worker-tmp-dir /dev/shm"
+    "--worker-class gthread --workers 1 --threads {threads} --keep-alive 75 --log-level error "
+    "--no-control-socket --worker-tmp-dir /dev/shm"
 )
 UVICORN = (
     "{python} -m uvicorn --host {host} --port {port} --workers 1 --lifespan off --log-level "
-    "warning --no-access-log "
-    "--backlog 4096 --timeout-keep-alive 75"
+    "warning --no-access-log --backlog 4096 --timeout-keep-alive 75"
 )
 WAITRESS = "{python} -m waitress --listen={host}:{port} --backlog=4096 --threads={threads}"
 

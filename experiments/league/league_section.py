@@ -20,14 +20,11 @@ VIEW = "league"
 OURS = ("2", "4")
 HOW = message(
     "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. A "
-    "server outside of "
-    "gilscope counts as faster if the interval of its ratio is above 1 and its p-value is at most "
-    "{alpha}. The "
-    "p-values are adjusted because many servers and runtimes are compared (docs/statistics.md). "
-    "CPU time and memory "
-    "include every process of a service. A server with another protocol needs another client, so "
-    "the table also has "
-    "the CPU time of the clients.",
+    "server outside of gilscope counts as faster if the interval of its ratio is above 1 and its "
+    "p-value is at most {alpha}. The p-values are adjusted because many servers and runtimes are "
+    "compared (docs/statistics.md). CPU time and memory include every process of a service. A "
+    "server with another protocol needs another client, so the table also has the CPU time of the "
+    "clients.",
     alpha=ALPHA,
 )
 
@@ -124,11 +121,9 @@ def _too_few(rivals: Sequence[Standing], looks: Looks) -> Iterator[Message]:
     if rivals and blocks < enough:
         yield plural(
             "{count} block of measurements is too few to show that any of {rivals} other servers "
-            "is faster than "
-            "gilscope's. Use --blocks {enough}.",
+            "is faster than gilscope's. Use --blocks {enough}.",
             "{count} blocks of measurements are too few to show that any of {rivals} other servers "
-            "is faster than "
-            "gilscope's. Use --blocks {enough}.",
+            "is faster than gilscope's. Use --blocks {enough}.",
             count=blocks,
             rivals=len(rivals),
             enough=enough,

@@ -15,19 +15,16 @@ VIEW = "loadgen"
 OWN = "load-own"
 SEED = message(
     "The published experiment that gilscope repeats compared gurl with kept connections to ab "
-    "without `-k`, which "
-    "opens a connection for every request. It measured 129,741 requests/s for gurl and 30,030 for "
-    "ab: 4.3x. In "
-    "gilscope's results, KEEP_ALIVE says whether connections are kept."
+    "without `-k`, which opens a connection for every request. It measured 129,741 requests/s for "
+    "gurl and 30,030 for ab: 4.3x. In gilscope's results, KEEP_ALIVE says whether connections are "
+    "kept."
 )
 HOW = message(
     "Requests/s and CPU time are medians over the blocks. Ratios compare a generator with "
-    "gilscope's, paired by block, "
-    "with 95 % intervals, so they may differ from the ratio of the medians. Each generator reports "
-    "its own requests/s. "
-    "CPU time is from the operating system, for the whole process. wrk accepts a duration, but no "
-    "number of requests. "
-    "gilscope computes the duration from wrk's rate in the warm-up."
+    "gilscope's, paired by block, with 95 % intervals, so they may differ from the ratio of the "
+    "medians. Each generator reports its own requests/s. CPU time is from the operating system, "
+    "for the whole process. wrk accepts a duration, but no number of requests. gilscope computes "
+    "the duration from wrk's rate in the warm-up."
 )
 RANKING = shared.Ranking(
     title=message("Load generators"),

@@ -26,8 +26,7 @@ _LAYOUT = {  # fields of each structure in CPython 3.14
     "": "free_threaded",
     "runtime": "size finalizing interpreters_head",
     "interpreter": "size id next threads_head threads_main gc modules sysdict builtins ceval_gil "
-    "gil enabled locked "
-    "holder code_object_generation tlbc_generation",
+    "gil enabled locked holder code_object_generation tlbc_generation",
     "thread": "size prev next interp current_frame thread_id native_thread_id datastack_chunk "
     "status",
     "frame": "size previous executable instr_ptr localsplus owner stackpointer tlbc_index",
@@ -46,9 +45,8 @@ _LAYOUT = {  # fields of each structure in CPython 3.14
 }
 _NEWER = {  # structures whose fields differ in CPython 3.15
     "thread": "size prev next interp current_frame base_frame last_profiled_frame "
-    "last_profiled_frame_seq thread_id "
-    "native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state "
-    "exc_value",
+    "last_profiled_frame_seq thread_id native_thread_id datastack_chunk status holds_gil "
+    "gil_requested current_exception exc_state exc_value",
     "type": "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset ht_size ht_cached_keys",
 }
 

@@ -113,8 +113,7 @@ class Carrier(Process):
         if self._host.via == "ssh" and status == SSH_FAILED:
             return message(
                 "{error}. Log in once by hand with ssh, because ssh may ask for a password or ask "
-                "you to confirm a "
-                "host key",
+                "you to confirm a host key",
                 error=text,
             )
         return verbatim(text)

@@ -120,16 +120,14 @@ class HostCluster(CellPlaces):
         if name == NATIVE:
             return message(
                 "The native programs on this machine are built for {machine}, but a host has "
-                "another architecture. "
-                "Remove the runtime native from the plan, and choose Python clients with "
-                "--client-runtime.",
+                "another architecture. Remove the runtime native from the plan, and choose Python "
+                "clients with --client-runtime.",
                 machine=platform.machine(),
             )
         hosts = [host for host, place in self.connected.items() if name not in place.runtimes]
         return message(
             "Runtime {name} was not found on host {hosts}. Install it on all hosts with: {program} "
-            "hosts --hosts FILE "
-            "--runtime {name} --install",
+            "hosts --hosts FILE --runtime {name} --install",
             program=PROGRAM,
             name=name,
             hosts=", ".join(hosts),

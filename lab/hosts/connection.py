@@ -286,8 +286,7 @@ class HostConnection(Place):
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered the call {what} with the value {value} for {key}, but the "
-                "value must be "
-                "{accepted}.",
+                "value must be {accepted}.",
                 host=self.name,
                 value=misfit.value,
                 key=misfit.place or "-",

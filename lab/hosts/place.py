@@ -73,8 +73,7 @@ class HostPlace(HostConnection):
         if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
                 "The option --pin names CPU {number}, but host {host} has only {count} CPUs for "
-                "services and clients, "
-                "counted from 0.",
+                "services and clients, counted from 0.",
                 number=max(numbers),
                 host=self.name,
                 count=len(self.cpus_for_children),
@@ -121,8 +120,7 @@ class HostPlace(HostConnection):
                 raise
             raise ChildFailed(
                 "{reason} If the host cannot reach a package index, put wheels into the service's "
-                "folder (see "
-                "docs/hosts.md).",
+                "folder (see docs/hosts.md).",
                 reason=failed.message,
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}

@@ -123,8 +123,8 @@ def raise_open_files(needed: int) -> None:
         limit = hard
     raise BadInput(
         "This plan needs {needed} open files in one process, but the limit is {limit}. Lower "
-        "NUM_CLIENTS, "
-        "NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
+        "NUM_CLIENTS, NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn "
+        "{needed}",
         needed=needed,
         limit=limit,
     )

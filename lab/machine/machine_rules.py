@@ -180,8 +180,8 @@ OF_SETTINGS = (
         lambda turbo: (not turbo, message("on") if turbo else message("off")),
         message(
             "With turbo, the clock frequency depends on temperature and on the number of busy "
-            "cores. Turn turbo off in "
-            "the firmware, or write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo or 0 to "
+            "cores. Turn turbo off in the firmware, or write 1 to "
+            "/sys/devices/system/cpu/intel_pstate/no_turbo or 0 to "
             "/sys/devices/system/cpu/cpufreq/boost."
         ),
     ),
@@ -193,8 +193,8 @@ OF_SETTINGS = (
         ),
         message(
             "With SMT, two busy threads may share one physical core. Run services and clients on "
-            "separate cores with "
-            "--pin, or turn SMT off: echo off | sudo tee /sys/devices/system/cpu/smt/control"
+            "separate cores with --pin, or turn SMT off: echo off | sudo tee "
+            "/sys/devices/system/cpu/smt/control"
         ),
     ),
     Check(
@@ -212,8 +212,7 @@ OF_SETTINGS = (
         ),
         message(
             "Linux throttles threads when their control group has used up its CPU quota. Raise the "
-            "quota (docker run "
-            "--cpus), or use --cpuset-cpus instead."
+            "quota (docker run --cpus), or use --cpuset-cpus instead."
         ),
     ),
     Check(
@@ -235,8 +234,7 @@ OF_SETTINGS = (
         ),
         message(
             "Python clients take CPU time from services. Install cargo (the package of your "
-            "distribution is enough), "
-            "and run: {program} native loadgen",
+            "distribution is enough), and run: {program} native loadgen",
             program=PROGRAM,
         ),
     ),

@@ -67,8 +67,7 @@ def kept_awake(process_group: int | None = None) -> Iterator[list[int]]:
         if not pids:
             raise BadInput(
                 "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End "
-                "some processes, "
-                "or raise the limit (ulimit -u)."
+                "some processes, or raise the limit (ulimit -u)."
             )
         yield pids
 

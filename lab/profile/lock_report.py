@@ -83,8 +83,7 @@ def _describe_stops(facts: LockFacts, requests: float) -> Message:
         return NOTHING
     found = message(
         "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are "
-        "paused {share} of the "
-        "time",
+        "paused {share} of the time",
         stops=_figure(facts.stops / max(1.0, requests)),
         length_ms=_figure(facts.stood_ns / max(1, facts.stops) / 1e6),
         share=percent(min(1.0, share)),
@@ -104,8 +103,7 @@ def _describe_waits(facts: LockFacts, share: float, margin: float) -> Message:
         return NOTHING
     return message(
         "requests spend {share} [{low}, {high}] of their time waiting for contended locks; "
-        "{of_these} of the "
-        "waiting time is for {owner}, {place}",
+        "{of_these} of the waiting time is for {owner}, {place}",
         share=percent(min(1.0, share)),
         low=percent(min(1.0, share - margin)),
         high=percent(min(1.0, share + margin)),

@@ -145,8 +145,7 @@ class LockRecording:
         if not probes:
             raise ChildFailed(
                 "the service's interpreter has no symbols, so its functions that take a lock "
-                "cannot be found; use an "
-                "interpreter that was not stripped"
+                "cannot be found; use an interpreter that was not stripped"
             )
         try:
             self._probes = held.enter_context(Probes(probes))
@@ -323,8 +322,7 @@ def run_self_test(executable: Path) -> None:
         pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise ChildFailed(
             "the self-test of --profile locks failed with {executable}: it must see lock waits for "
-            "a dict in "
-            "copy_dict and for a list in copy_list, but it saw {seen}",
+            "a dict in copy_dict and for a list in copy_list, but it saw {seen}",
             executable=executable,
             seen=pairs,
         )
@@ -366,8 +364,7 @@ def obstacle() -> Message:
 def _explain_refusal(error: OSError) -> Message:
     return message(
         "--profile locks is not permitted to probe functions here: {error}. Run it as root, or in "
-        "a container started "
-        "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
+        "a container started with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
         error=error.strerror or str(error),
     )
 

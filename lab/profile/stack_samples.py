@@ -186,8 +186,8 @@ def _sentence(at_work: Counter[tuple[str, Stack]]) -> Message:
     shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
     return message(
         "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, "
-        "{lock} waiting for a "
-        "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples",
+        "{lock} waiting for a lock, {io} waiting for I/O and {ready} waiting for a CPU core; based "
+        "on {count:,} samples",
         **shares,
         count=total,
     )

@@ -228,8 +228,7 @@ def _import_error(name: str, seen: Application, folder: Path) -> BadInput:
 def _unusable(name: str, reason: Message) -> BadInput:
     return BadInput(
         "{app} cannot be imported: {reason}. Give the application as MODULE:NAME, as Python "
-        "imports it in the "
-        "project's folder. Use --directory to choose another folder.",
+        "imports it in the project's folder. Use --directory to choose another folder.",
         app=name,
         reason=reason,
     )

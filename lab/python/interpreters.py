@@ -142,8 +142,7 @@ def missing(runtime: str) -> Message:
     if name.jit_enabled:
         return message(
             "Runtime {name} was not found: no CPython {version} on this machine was built with a "
-            "JIT "
-            "(--enable-experimental-jit=yes-off). Give the path of a build with a JIT: "
+            "JIT (--enable-experimental-jit=yes-off). Give the path of a build with a JIT: "
             "--interpreter {name}=PATH",
             name=name,
             version=name.version,
@@ -155,9 +154,8 @@ def missing(runtime: str) -> Message:
     if others:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install "
-            "{exact}. If it is "
-            "installed in a folder that is not on PATH, give its path with: --interpreter "
-            "{exact}=PATH",
+            "{exact}. If it is installed in a folder that is not on PATH, give its path with: "
+            "--interpreter {exact}=PATH",
             name=name,
             others=listed(others, AND),
             exact=exact,
@@ -165,8 +163,7 @@ def missing(runtime: str) -> Message:
     if not _is_offered(exact):
         return message(
             "Runtime {name} was not found, and uv does not offer CPython {exact}. Name another "
-            "runtime, or give the "
-            "path of its interpreter with: --interpreter {exact}=PATH",
+            "runtime, or give the path of its interpreter with: --interpreter {exact}=PATH",
             name=name,
             exact=exact,
         )

@@ -156,10 +156,8 @@ def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[
     return [
         message(
             "throughput and latency contradict each other: {throughput:.1f} requests/s, at "
-            "{cycle:.2f} ms from one "
-            "request to the next on the same connection, would need {found:.2f} connections, but "
-            "there are "
-            "{connections}",
+            "{cycle:.2f} ms from one request to the next on the same connection, would need "
+            "{found:.2f} connections, but there are {connections}",
             throughput=latency.count * 1e9 / wall_ns,
             cycle=spent_ns / latency.count / 1e6,
             found=found,
@@ -229,8 +227,7 @@ def machine_fields(
 NOT_FOUND = f"status {HTTPStatus.NOT_FOUND}"
 LIKE_WEBSOCKET = message(
     "check the path; a WebSocket route, too, gives this answer to a request without the headers of "
-    "an upgrade "
-    "(docs/own-service.md)"
+    "an upgrade (docs/own-service.md)"
 )
 
 

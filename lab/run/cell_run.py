@@ -448,12 +448,10 @@ class CellRun(ExitStack):
             return NOTHING
         return message(
             "{starved} of {connections} connections got no answer within {limit_s:g} s, although "
-            "others did: the "
-            "service has fewer threads than connections, limits the number of connections, has a "
-            "full listen queue "
-            "(backlog), or takes longer for these requests. Use at most {most} connections "
-            "(NUM_CLIENTS x "
-            "NUM_CONNECTIONS_PER_CLIENT), or give the service more threads",
+            "others did: the service has fewer threads than connections, limits the number of "
+            "connections, has a full listen queue (backlog), or takes longer for these requests. "
+            "Use at most {most} connections (NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT), or give "
+            "the service more threads",
             starved=starved,
             connections=connections,
             limit_s=self._system.child_config["own"].get("answer_deadline_s", ANSWER_DEADLINE_S),

@@ -258,8 +258,7 @@ class Child:
         if len(self._unread) > MAX_LINE_BYTES:
             fault = message(
                 "wrote more than {size_mib} MiB to stdout, in one line or in lines that gilscope "
-                "did not ask for. "
-                "The output begins: {start}",
+                "did not ask for. The output begins: {start}",
                 size_mib=MAX_LINE_BYTES >> 20,
                 start=repr(bytes(self._unread[:200])),
             )

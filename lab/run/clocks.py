@@ -65,8 +65,7 @@ def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> lis
     return [
         message(
             "all clients were sending requests at the same time for only {share:.0%} of the "
-            "measured time, but at "
-            "least {least:.0%} is required",
+            "measured time, but at least {least:.0%} is required",
             share=max(0.0, share),
             least=LEAST_OVERLAP,
         )

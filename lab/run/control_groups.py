@@ -195,8 +195,7 @@ def _refusals() -> Iterator[None]:
     except OSError as error:
         raise BadInput(
             "--cpus and --memory cannot be enforced here: {path}: {error}. Run gilscope as root, "
-            "or on Linux with "
-            "systemd and cgroup v2, or leave both out.",
+            "or on Linux with systemd and cgroup v2, or leave both out.",
             path=str(error.filename),
             error=str(error.strerror),
         ) from error

@@ -35,8 +35,7 @@ def expect_proc() -> None:
     if not PROC_STAT.exists():
         raise BadInput(
             "To start a service by its command, gilscope needs /proc, which {platform} does not "
-            "have. "
-            "Measure on Linux, or start the service yourself and name its URL with --target.",
+            "have. Measure on Linux, or start the service yourself and name its URL with --target.",
             platform=sys.platform,
         )
 
@@ -161,9 +160,8 @@ def preflight(plan: Plan) -> None:
         ):
             raise BadInput(
                 "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES "
-                "is {services}. "
-                "No client would call {uncalled} of the services. Use at least {services} "
-                "connections.",
+                "is {services}. No client would call {uncalled} of the services. Use at least "
+                "{services} connections.",
                 connections=connections,
                 services=cell.num_api_services,
                 uncalled=cell.num_api_services - connections,

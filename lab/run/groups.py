@@ -41,8 +41,7 @@ def values_apart(plan: Plan) -> Message:
         return NOTHING
     return message(
         "Within a block, the values of {names} are measured one after the other, because all "
-        "together would be {count} "
-        "processes, and at most {most} are started at once.",
+        "together would be {count} processes, and at most {most} are started at once.",
         names=sorted(plan.swept[most[0].cell.system]),
         count=_processes(most),
         most=MOST_PROCESSES,

@@ -215,8 +215,7 @@ def _expect_memory(needed_bytes: int, arms: int) -> None:
     if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
         raise NotEnoughMemory(
             "{arms} runtimes or services measured at once need {needed_mib:.0f} MiB in addition to "
-            "the first one, "
-            "but only {available_mib:.0f} MiB are free",
+            "the first one, but only {available_mib:.0f} MiB are free",
             arms=arms,
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,
             available_mib=available_bytes / 2**20,

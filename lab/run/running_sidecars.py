@@ -196,8 +196,7 @@ def _started(
                 if monotonic() >= until:
                     late = message(
                         "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct "
-                        "its command, or "
-                        "raise start_deadline.",
+                        "its command, or raise start_deadline.",
                         name=beside.name,
                         limit_s=beside.start_deadline_s,
                         ready=beside.ready,

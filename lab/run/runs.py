@@ -147,8 +147,7 @@ def load_to_resume(folder: Path) -> Run:
         if there != here[name]:
             raise BadInput(
                 "{folder} was measured on a machine with {name} {there}, but this machine has "
-                "{here}. "
-                "A run can only continue on the machine where it began. Start a new run.",
+                "{here}. A run can only continue on the machine where it began. Start a new run.",
                 folder=folder,
                 name=name,
                 there=there,
@@ -166,9 +165,8 @@ def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
             if before != now:
                 raise BadInput(
                     "The run was started with {name} {fact} {stored}, but this is now {here}. A "
-                    "run can continue "
-                    "only with the same interpreters. Reinstall the old interpreter, or start a "
-                    "new run.",
+                    "run can continue only with the same interpreters. Reinstall the old "
+                    "interpreter, or start a new run.",
                     name=name,
                     fact=fact,
                     stored=repr(before),
@@ -184,10 +182,8 @@ def check_unchanged(run: Run, order: Order) -> None:
     if changes:
         raise BadInput(
             "Something changed since the measurements in {folder}: {changes}. Undo the change, "
-            "start a new run, or "
-            "continue with --accept-changes. The report then marks the measurements before and "
-            "after the change, and "
-            "gives no verdict across the change.",
+            "start a new run, or continue with --accept-changes. The report then marks the "
+            "measurements before and after the change, and gives no verdict across the change.",
             folder=order.folder,
             changes=listed(changes, SEMICOLON),
         )

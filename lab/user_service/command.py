@@ -83,8 +83,7 @@ def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
     except OSError as error:
         raise CommandFailed(
             "Port {port} of {host} is not available: {error}. End the program that uses the port, "
-            "or leave "
-            "--service-port out.",
+            "or leave --service-port out.",
             port=port,
             host=host,
             error=error.strerror,
@@ -245,8 +244,7 @@ class ServiceCommand:
         if self.has_lost_its_port():
             raise PortLost(
                 "Another process also listens at {address}, so it may have given some of the "
-                "answers. "
-                "End that process.",
+                "answers. End that process.",
                 address=self.address,
             )
 
@@ -257,8 +255,8 @@ class ServiceCommand:
         if places := holders.listening_everywhere(descendants(os.getpid())):
             raise CommandFailed(
                 "The command listens on {places}, which every host can reach. In a run across "
-                "hosts, the command "
-                "must listen only on {host}. Write {place} for this address in the command.",
+                "hosts, the command must listen only on {host}. Write {place} for this address in "
+                "the command.",
                 places=places,
                 host=self._endpoint.host,
                 place="{host}",
@@ -332,8 +330,7 @@ def start_command(own: Json, cell: Json) -> ServiceCommand:
         command.give_back()
     raise CommandFailed(
         "The service was started {starts} times, and each time another program took its port "
-        "first. The last address "
-        "was {address}.",
+        "first. The last address was {address}.",
         starts=STARTS,
         address=address,
     )

@@ -113,8 +113,7 @@ def _probed(own: Json, address: str, deadline_s: float) -> Message:
         if failed.code == "garbled" and failed.reason:
             return message(
                 "answer {request} in {protocol} (it answered {answer}; gilscope's clients speak "
-                "{protocols}, and "
-                "docs/add-a-system.md says how to add another protocol)",
+                "{protocols}, and docs/add-a-system.md says how to add another protocol)",
                 request=str(request),
                 protocol=own["protocol"],
                 answer=failed.reason,

@@ -42,10 +42,8 @@ INSPECTION_DEADLINE_S = 2.0
 FAILED, ASGI = "failed", "asgi"
 FOREIGN_LOOP = message(
     "Several event loops run in one process here. State that was created in one loop, such as a "
-    "connection pool in "
-    "app.state, cannot be used in another loop. Create this state once per loop "
-    "(docs/findings/loops.md), or run one "
-    "loop per process."
+    "connection pool in app.state, cannot be used in another loop. Create this state once per loop "
+    "(docs/findings/loops.md), or run one loop per process."
 )
 
 

@@ -113,8 +113,7 @@ def _files(name: str, root: Path) -> list[tuple[str, Path]]:
     if len(paths) > MOST_FILES:
         raise BadInput(
             "{folder} has more than {count} files, too many to copy to a host. Choose a smaller "
-            "folder with "
-            "--directory.",
+            "folder with --directory.",
             folder=str(root),
             count=MOST_FILES,
         )
@@ -127,8 +126,8 @@ def _check_size(what: Message, paths: Iterable[Path], most_bytes: int) -> None:
     if size_bytes > most_bytes:
         raise BadInput(
             "{what}: {size_mib:.1f} MiB is too much to copy to a host; the limit is {most_mib} "
-            "MiB. Remove files that "
-            "the service does not need, or choose a smaller folder with --directory.",
+            "MiB. Remove files that the service does not need, or choose a smaller folder with "
+            "--directory.",
             what=what,
             size_mib=size_bytes / 2**20,
             most_mib=most_bytes >> 20,

@@ -81,7 +81,6 @@ def add_summary(page: str, environment: Mapping[str, str]) -> None:
     except OSError as error:
         raise BadInput(
             "{variable} names {path}, but this file cannot be written: {cause}. Make the file "
-            "writable, or unset "
-            "{variable}.",
+            "writable, or unset {variable}.",
             variable=SUMMARY_VARIABLE, path=path, cause=str(error.strerror),
         ) from error  # fmt: skip

@@ -291,8 +291,7 @@ def _nothing_in_common(a: Member, b: Member) -> Message:
     )
     return message(
         "{a} and {b} have no measurement in common. In {first}: {in_a}. In {second}: {in_b}. "
-        "Measure the same settings "
-        "in both runs.",
+        "Measure the same settings in both runs.",
         a=f"{a.title} ({a.letter})", b=f"{b.title} ({b.letter})",
         first=a.letter, second=b.letter, in_a=in_a, in_b=in_b,
     )  # fmt: skip
@@ -325,8 +324,7 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
     other = verbatim(runs[1].letter) if len(runs) == LEAST else OTHER
     ratio = message(
         "Ratio: time of A / time of {other}, with its 95 % interval if both runs have at least "
-        "{fewest} blocks. Above "
-        "1, {other} is faster. Below 1, {other} is slower.",
+        "{fewest} blocks. Above 1, {other} is faster. Below 1, {other} is slower.",
         fewest=FEWEST_FOR_INTERVAL, other=other,
     )  # fmt: skip
     judged = sum(one.comparison.verdict != "invalid" for one in cells)

@@ -289,14 +289,12 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
     noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
     shared = message(
         "Services and clients share {count} cores and use nearly all of them, so the clients also "
-        "influence the ratio. "
-        "Repeat the run with more cores.",
+        "influence the ratio. Repeat the run with more cores.",
         count=view.machine.available_cores,
     )
     busy = message(
         "The clients used most of the CPU available to them, so the services may be faster than "
-        "shown. Use "
-        "--client-runtime native, or more cores."
+        "shown. Use --client-runtime native, or more cores."
     )
     differs = message(
         "The compared runtimes also differ in: {confounds}.",
@@ -361,8 +359,7 @@ def _request_by_hand(view: View) -> Message:
     url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
     return message(
         "Measurements failed, so nothing can be compared. Start the service yourself, read its "
-        "log, and send it a "
-        "request, whose answer must have the status {status}: {command}",
+        "log, and send it a request, whose answer must have the status {status}: {command}",
         status=request.expect_status,
         command=shlex.join(_curl(request, url)),
     )

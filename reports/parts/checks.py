@@ -161,8 +161,7 @@ def _check_gil(view: View) -> Check:
     reporting = [cell for cell in ok if not unread(cell)]
     seen = message(
         "the state of the GIL and the JIT was read in {count} of {all} measurements; {invalid} "
-        "measurements are "
-        "invalid",
+        "measurements are invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
     return _result(
@@ -236,8 +235,7 @@ def _check_clients(view: View) -> Check:
     shares, above, cells = _core_use(view, median_saturation, lambda share: share > MOST_SATURATION)
     seen = message(
         "clients used up to {most:.0%} of the cores available to them, and more than {limit:.0%} "
-        "in {count} of "
-        "{all} pairs of setting and runtime",
+        "in {count} of {all} pairs of setting and runtime",
         most=max(shares, default=0.0), limit=MOST_SATURATION, count=len(above), all=len(shares),
     )  # fmt: skip
     return _result(seen, above, cells, NOT_RECORDED)
@@ -303,11 +301,9 @@ def _check_independence(view: View) -> Check:
     ):
         seen = message(
             "no comparison shows that results depend on earlier blocks (measured rounds). With "
-            "fewer than {blocks} "
-            "blocks, this check often misses a ratio that drifts from block to block, and the "
-            "interval of such a ratio "
-            "is too narrow. Effects of the machine that are equal for both compared runtimes do "
-            "not change the ratio.",
+            "fewer than {blocks} blocks, this check often misses a ratio that drifts from block to "
+            "block, and the interval of such a ratio is too narrow. Effects of the machine that "
+            "are equal for both compared runtimes do not change the ratio.",
             blocks=ENOUGH,
         )
         return UNKNOWN, seen, cells
@@ -333,9 +329,8 @@ def _check_warmup(view: View) -> Check:
         _, seconds, loss = max(uneven, key=lambda start: abs(start[2]))
         seen = message(
             "throughput was not yet steady in the first {seconds:.2f} s, which lowered the number "
-            "of answers by "
-            "{loss:.1%}. This affects {count} of {all} pairs of setting and runtime: use a longer "
-            "--warmup",
+            "of answers by {loss:.1%}. This affects {count} of {all} pairs of setting and runtime: "
+            "use a longer --warmup",
             seconds=seconds, loss=loss, count=len(uneven), all=len(known),
         )  # fmt: skip
     few = message(

@@ -50,10 +50,8 @@ def _caption(compared: Sequence[Comparison]) -> Message:
     """
     reading = message(
         "Throughput of the newer runtime or service divided by throughput of the older one. To the "
-        "right of 1, the "
-        "newer runtime or service is faster. Filled marks have a verdict, hollow marks have none. "
-        "All rows share one "
-        "logarithmic scale."
+        "right of 1, the newer runtime or service is faster. Filled marks have a verdict, hollow "
+        "marks have none. All rows share one logarithmic scale."
     )
     band = message(
         "The grey band shows the noise (A/A): how far the interval of a runtime's ratio to itself "
@@ -75,8 +73,8 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
     intervals = message("Lines and brackets show 95 % intervals.")
     ranges = message(
         "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the "
-        "range from the lowest "
-        "to the highest ratio of a block, because an interval needs more blocks.",
+        "range from the lowest to the highest ratio of a block, because an interval needs more "
+        "blocks.",
         count=FEWEST_FOR_INTERVAL,
     )
     return [*[intervals] * (False in kinds), *[ranges] * (True in kinds)]

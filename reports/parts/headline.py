@@ -49,8 +49,7 @@ SERVES = {
     "invalid": message("{setting}: {numerator} cannot be compared with {denominator}: {why}."),
     "unjudged": message(
         "{setting}: {numerator} serves {ratio} the requests of {denominator}{but}. The plan asks "
-        "for no verdict on "
-        "this comparison."
+        "for no verdict on this comparison."
     ),
     "unmeasured": message(
         "{setting}: {numerator} and {denominator} were not both measured: {why}."
@@ -123,8 +122,7 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
     lowest, *_, highest = sorted(at_settings, key=lambda one: one.ratio or 0.0)
     return message(
         "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of "
-        "{denominator}, depending on "
-        "{cause}.",
+        "{denominator}, depending on {cause}.",
         name=_in_company(system_name(lowest.system, names), lowest),
         numerator=lowest.numerator,
         denominator=lowest.denominator,

@@ -53,8 +53,7 @@ def order_words(view: View) -> Message:
             )
         return message(
             "runtimes or services measured one after the other, for {seconds} s each: their "
-            "requests take too long for "
-            "time slices",
+            "requests take too long for time slices",
             seconds=seconds,
         )
     reason = plan.arm_order_reason

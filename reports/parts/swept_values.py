@@ -19,18 +19,15 @@ MOST_SWEEPS = 4  # sentences on a terminal
 DEPENDS = {  # by the verdict on the ratio of the two ratios
     "faster": message(
         "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At "
-        "{after}, it is {ratio} "
-        "the ratio at {before}."
+        "{after}, it is {ratio} the ratio at {before}."
     ),
     "equivalent": message(
         "{numerator} compared with {denominator}: the throughput ratio does not depend on {name}. "
-        "At {after}, it is "
-        "{ratio} the ratio at {before}."
+        "At {after}, it is {ratio} the ratio at {before}."
     ),
     "inconclusive": message(
         "{numerator} compared with {denominator}: it is not decided whether the throughput ratio "
-        "depends on {name}. At "
-        "{after}, it is {ratio} the ratio at {before}."
+        "depends on {name}. At {after}, it is {ratio} the ratio at {before}."
     ),
 }
 DEPENDS["slower"] = DEPENDS["faster"]

@@ -29,19 +29,15 @@ TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"
 SETTINGS = message(
     "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other "
-    "blocks than those "
-    "shown"
+    "blocks than those shown"
 )
 HOW = message(
     "The best setting under a runtime (*) took the least time per request in the blocks (rounds of "
-    "measurement) with "
-    "even numbers. Candidates are all measured settings that do the same work: those of a user's "
-    "service, or those of "
-    "all systems with gilscope's wire protocol. 2x4 stands for 2 processes of 4 threads each. "
-    "Requests/s, ratios and "
-    "verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the "
-    "result. p values are "
-    "adjusted for the number of comparisons of best settings."
+    "measurement) with even numbers. Candidates are all measured settings that do the same work: "
+    "those of a user's service, or those of all systems with gilscope's wire protocol. 2x4 stands "
+    "for 2 processes of 4 threads each. Requests/s, ratios and verdicts use only the blocks with "
+    "odd numbers, so luck in the choice cannot influence the result. p values are adjusted for the "
+    "number of comparisons of best settings."
 )
 
 # The columns of the table that compares the best settings of two runtimes.
@@ -230,8 +226,7 @@ class Work:
             ratios = listed([ratios, more], last=AND)
         return message(
             "The best setting on {numerator} ({above}) has {ratios} of the best setting on "
-            "{denominator} ({below}): "
-            "{verdict}.",
+            "{denominator} ({below}): {verdict}.",
             ratios=ratios, verdict=verdict, **names,
         )  # fmt: skip
 
@@ -254,8 +249,7 @@ def _topology_sentences(view: View) -> Iterator[Message]:
     if view.plan.blocks < FEWEST_BLOCKS:
         yield message(
             "To choose the best numbers of processes and threads and then check the choice, a run "
-            "needs at least "
-            "{count} blocks. Use --blocks {count}.",
+            "needs at least {count} blocks. Use --blocks {count}.",
             count=FEWEST_BLOCKS,
         )
     for row in rows:

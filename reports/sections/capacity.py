@@ -106,28 +106,25 @@ def _sentence(one: Capacity, view: View) -> Message:
     if one.is_generators and not one.highest_pass:
         return message(
             "{arm}: no capacity was found, because the load generator itself was late at every "
-            "rate that was tried. "
-            "End other programs, or give the load generator CPUs of its own with --pin.",
+            "rate that was tried. End other programs, or give the load generator CPUs of its own "
+            "with --pin.",
             arm=name,
         )
     if one.is_generators:
         return message(
             "{arm} serves at least {rate} requests/s with {objectives}. The load generator could "
-            "not keep up above "
-            "that rate, so the limit of the service is not known.",
+            "not keep up above that rate, so the limit of the service is not known.",
             arm=name, rate=least, objectives=objectives,
         )  # fmt: skip
     if one.highest_pass:
         return message(
             "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried "
-            "met these "
-            "objectives.",
+            "met these objectives.",
             arm=name, rate=least, objectives=objectives,
         )  # fmt: skip
     return message(
         "{arm}: no rate meets {objectives}. The lowest rate that was tried is {tried} requests/s. "
-        "Use a "
-        "looser objective.",
+        "Use a looser objective.",
         arm=name,
         objectives=objectives,
         tried=whole(min((probe.rate for probe in one.probes), default=0.0)),
@@ -138,8 +135,7 @@ def _step_sentence(one: CapacityRatio, view: View) -> Message:
     word = verdict_text(one, view)
     return message(
         "With {objectives}, {above} serves {ratio} times the requests/s of {below}: {rate} instead "
-        "of {base} "
-        "({verdict}).",
+        "of {base} ({verdict}).",
         objectives=_objectives(view),
         above=_name(one.above, view),
         below=_name(one.below, view),
@@ -202,8 +198,7 @@ def _cautions(view: View) -> Iterator[Message]:
         if doubt := one.contradiction:
             yield message(
                 "{arm}: {doubt}. Either the latency differs between starts of the service, the "
-                "service sometimes "
-                "stalls, or other programs used the CPU.",
+                "service sometimes stalls, or other programs used the CPU.",
                 arm=name,
                 doubt=doubt,
             )
@@ -216,17 +211,15 @@ def _cautions(view: View) -> Iterator[Message]:
         if found and found.is_capped:
             yield message(
                 "{arm}: the range ({low} - {high}) is a bracket, not a confidence interval. All "
-                "rates that were "
-                "tried met the objectives, and the upper end is the rate that the closed loop "
-                "reached. Rates "
-                "nearer to the upper end were not tried, because queues build up too slowly there.",
+                "rates that were tried met the objectives, and the upper end is the rate that the "
+                "closed loop reached. Rates nearer to the upper end were not tried, because queues "
+                "build up too slowly there.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
         elif found and found.is_bracket:
             yield message(
                 "{arm}: the latency rises suddenly. The range ({low} - {high}) is a bracket, not "
-                "an interval. The "
-                "probes do not show where between these rates the capacity lies.",
+                "an interval. The probes do not show where between these rates the capacity lies.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
     for note in connection_notes(view.run.cells, view.run):
@@ -340,8 +333,7 @@ def _figures(view: View) -> Iterator[Figure]:
                 title=message("Latency, CPU and memory by request rate"),
                 caption=message(
                     "Each mark is a probe, a measurement at one rate. Latency is measured from the "
-                    "time at which the "
-                    "request was due."
+                    "time at which the request was due."
                 ),
                 panels=panels,
             )

@@ -44,8 +44,7 @@ def section(view: View) -> Section:
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(
         "Each line of this table shows one cell: one measurement of one setting under one runtime, "
-        "with the figures "
-        "from result.json. Other figures on this page link to these lines."
+        "with the figures from result.json. Other figures on this page link to these lines."
     )
     every = table(TITLE, cols, [(NOTHING, cells)], filters=filters)
     return Section("cells", TITLE, sentences=(how,), tables=(every,), folded=True)

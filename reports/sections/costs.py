@@ -77,10 +77,8 @@ def section(view: View) -> Section:
         folded=True,
         caption=message(
             "Core wait is the time in which threads were ready to run but had no core, in us per "
-            "request. Switches are "
-            "voluntary and involuntary context switches of the service, per request. All figures "
-            "are medians over "
-            "the blocks (rounds of measurement)."
+            "request. Switches are voluntary and involuntary context switches of the service, per "
+            "request. All figures are medians over the blocks (rounds of measurement)."
         ),
     )
     return Section(
@@ -131,14 +129,11 @@ def _times(arm: Col[Row], view: View) -> Table:
         ),
         caption=message(
             "Time per request in us, as medians over the blocks (measured rounds). Calculation is "
-            "the time in the "
-            "calculation loop. User and kernel are the service's CPU time in user and kernel mode. "
-            "In the bars, "
-            "user time excludes the calculation. Waiting is the time from sending a request until "
-            "its handler "
-            "starts, sampled from one request in 64. Calculation and waiting are wall time, but "
-            "user and kernel "
-            "are CPU time, so the four do not add up to the latency."
+            "the time in the calculation loop. User and kernel are the service's CPU time in user "
+            "and kernel mode. In the bars, user time excludes the calculation. Waiting is the time "
+            "from sending a request until its handler starts, sampled from one request in 64. "
+            "Calculation and waiting are wall time, but user and kernel are CPU time, so the four "
+            "do not add up to the latency."
         ),
     )
 

@@ -42,10 +42,9 @@ def section(view: View) -> Section:
         notes=(
             message(
                 "Throughput = cores used x requests per CPU second, so the throughput ratio of two "
-                "runtimes is the "
-                "product of the ratios of both factors. A ratio above 1 means that more cores were "
-                "in use, or that a "
-                "request took less CPU time. The ratios are paired by block (measured round)."
+                "runtimes is the product of the ratios of both factors. A ratio above 1 means that "
+                "more cores were in use, or that a request took less CPU time. The ratios are "
+                "paired by block (measured round)."
             ),
             *ends_words(steps),
         ),

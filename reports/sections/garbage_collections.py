@@ -47,12 +47,10 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
     return traced(
         message(
             "{runtime}, {setting}: causes of delay for requests slower than {percentile}, as "
-            "shares of their time. "
-            "Garbage collections: {collection}. No core for runnable threads of the service: "
-            "{service}. No core for "
-            "runnable threads of the client: {client}. Cores taken by the host (steal): {steal}. "
-            "In the whole timed "
-            "window, these four shares are {usual}.",
+            "shares of their time. Garbage collections: {collection}. No core for runnable threads "
+            "of the service: {service}. No core for runnable threads of the client: {client}. "
+            "Cores taken by the host (steal): {steal}. In the whole timed window, these four "
+            "shares are {usual}.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row),
             percentile=each.percentile,
@@ -84,8 +82,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
             if by and (by.low > 0 or by.high < 0):
                 sentence = message(
                     "{denominator} → {numerator}, {setting}: the share of {what} changes by "
-                    "{change} {interval}, in "
-                    "percentage points.",
+                    "{change} {interval}, in percentage points.",
                     denominator=comparison.denominator,
                     numerator=comparison.numerator,
                     setting=view.settings.name(comparison),
@@ -147,14 +144,11 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         folded=True,
         caption=message(
             "Figures cover all services while clients were timed. They are medians over the blocks "
-            "(measured "
-            "rounds), except that the longest collection is the longest of all blocks. Time in "
-            "garbage collections "
-            "is a share of a process's time. The last five columns are shares of the time of slow "
-            "requests: "
-            "those slower than the percentile in the second column. The figure for the timed "
-            "window covers the whole "
-            "window. Waits for a core are the share of time in which a runnable thread had no core."
+            "(measured rounds), except that the longest collection is the longest of all blocks. "
+            "Time in garbage collections is a share of a process's time. The last five columns are "
+            "shares of the time of slow requests: those slower than the percentile in the second "
+            "column. The figure for the timed window covers the whole window. Waits for a core are "
+            "the share of time in which a runnable thread had no core."
         ),
     )
 
@@ -185,19 +179,16 @@ def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
     if every:
         yield message(
             "The time of a garbage collection is measured between its two calls of gc.callbacks. "
-            "Without a GIL, this "
-            "time includes the wait until every thread has stopped. Waits for a core are read from "
-            "the kernel's "
-            "scheduler while clients send requests (docs/why.md). Figures are missing for services "
-            "without Python, and "
-            "for clients that do not record the time of each request."
+            "Without a GIL, this time includes the wait until every thread has stopped. Waits for "
+            "a core are read from the kernel's scheduler while clients send requests "
+            "(docs/why.md). Figures are missing for services without Python, and for clients that "
+            "do not record the time of each request."
         )
     unkept = max((each.unkept for each in every), default=0.0)
     if unkept > MOST_OVERWRITTEN:
         yield message(
             "For up to {share} of a runtime's garbage collections, the recorded times were "
-            "overwritten by the times of "
-            "newer collections. Garbage collections may therefore take more time of slow requests "
-            "than shown.",
+            "overwritten by the times of newer collections. Garbage collections may therefore take "
+            "more time of slow requests than shown.",
             share=whole_percent(unkept),
         )

@@ -57,8 +57,7 @@ def _noise(compared: Sequence[Comparison]) -> Iterator[Message]:
         if one.step == "aa" and differing:
             yield message(
                 "A/A: two measurements of {arm} differ in {percentiles}, so no comparison of this "
-                "latency has a "
-                "verdict.",
+                "latency has a verdict.",
                 arm=one.denominator,
                 percentiles=listed(differing),
             )
@@ -74,10 +73,9 @@ def _tails(view: View) -> Table:
         cols += _tail_cols(name, shown, view)
     reading = message(
         "Older runtime's latency divided by the newer runtime's, paired by block (measured round). "
-        "Above 1, the newer "
-        "runtime has lower latency. Verdicts are adjusted for the number of comparisons in this "
-        "table, without A/A. A "
-        "percentile is compared if at least 10 requests of each block lie beyond it."
+        "Above 1, the newer runtime has lower latency. Verdicts are adjusted for the number of "
+        "comparisons in this table, without A/A. A percentile is compared if at least 10 requests "
+        "of each block lie beyond it."
     )
     return table(
         message("Comparison of latency percentiles"),
@@ -134,10 +132,9 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         TITLE,
         caption=message(
             "Each curve covers the requests of all blocks together. Both axes are logarithmic, so "
-            "90 %, 99 % and "
-            "99.9 % are equally far apart. A curve ends at the percentile that only 10 requests "
-            "exceeded. Marks "
-            "show the percentiles 50, 90, 99 and so on. Lower latency is better."
+            "90 %, 99 % and 99.9 % are equally far apart. A curve ends at the percentile that only "
+            "10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "
+            "is better."
         ),
         panels=panels,
         table=_table(view),

@@ -16,12 +16,9 @@ PLACE = 23
 MOST_LINES = 8
 HOW = message(
     "The figures on locks come from extra measurements, which no other figure includes. Shares are "
-    "parts of the total "
-    "time that requests took. Samples of the Python stacks of waiting threads show how much of the "
-    "time each line of "
-    "code waits. The share of CPU time for reference counting is a lower bound, because most of "
-    "the counting is "
-    "inlined and cannot be measured."
+    "parts of the total time that requests took. Samples of the Python stacks of waiting threads "
+    "show how much of the time each line of code waits. The share of CPU time for reference "
+    "counting is a lower bound, because most of the counting is inlined and cannot be measured."
 )
 
 

@@ -29,11 +29,9 @@ MUCH_COLLECTING = 0.05
 OFTEN = 0.5  # pauses per request; garbage collections alone pause threads far less often
 NOTE = message(
     "The gain is an upper bound on the throughput that eliminating this time alone can add. It is "
-    "limited by the "
-    "idle cores, and by the share of this time in a request's time. If threads also share less "
-    "data afterwards, "
-    "the gain can be larger. The bound is as exact as the measured share. The named page says what "
-    "may help."
+    "limited by the idle cores, and by the share of this time in a request's time. If threads also "
+    "share less data afterwards, the gain can be larger. The bound is as exact as the measured "
+    "share. The named page says what may help."
 )
 LOCKS = "docs/why.md#contended-locks"
 STOPS = "docs/why.md#stop-the-world-pauses"

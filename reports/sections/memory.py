@@ -37,13 +37,10 @@ from reports.view import View
 PLACE = 80
 NOTE = message(
     "Memory is the proportional set size (PSS) at the end of a measurement, while all connections "
-    "are open. If the "
-    "system does not report the PSS, memory is the peak resident set size. The memory per client "
-    "is the slope of "
-    "a line through all measurements by number of clients, and has a 95 % interval. A separate "
-    "term of the fit keeps "
-    "the effects of the first few clients, such as shared pages and first buffers, out of the "
-    "slope."
+    "are open. If the system does not report the PSS, memory is the peak resident set size. The "
+    "memory per client is the slope of a line through all measurements by number of clients, and "
+    "has a 95 % interval. A separate term of the fit keeps the effects of the first few clients, "
+    "such as shared pages and first buffers, out of the slope."
 )
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
@@ -117,8 +114,7 @@ def _size_table(view: View) -> Table:
         key="memory-sizes",
         caption=message(
             "Proportional set size (PSS) of all services and of all clients at the end of a "
-            "measurement, as a median "
-            "over the blocks (rounds of measurement)."
+            "measurement, as a median over the blocks (rounds of measurement)."
         ),
     )
 

@@ -186,16 +186,12 @@ def table_notes(view: View) -> tuple[Message, ...]:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
         "Completion is the time that the median client and the slowest client took for their "
-        "requests. With "
-        "--duration, it is computed from requests/s: the time that a client would take for "
-        "NUM_REQUESTS_PER_CLIENT "
-        "requests to each service. CPU is the user and system time per request. All figures, "
-        "including "
-        "the latency percentiles p50 and p99, are medians of {blocks}. A block is a round of "
-        "measurement. A "
-        "percentile marked * is computed from the requests of all blocks together, because fewer "
-        "than 10 requests "
-        "of a block lie beyond it. Measurements that failed or are invalid are excluded.",
+        "requests. With --duration, it is computed from requests/s: the time that a client would "
+        "take for NUM_REQUESTS_PER_CLIENT requests to each service. CPU is the user and system "
+        "time per request. All figures, including the latency percentiles p50 and p99, are medians "
+        "of {blocks}. A block is a round of measurement. A percentile marked * is computed from "
+        "the requests of all blocks together, because fewer than 10 requests of a block lie beyond "
+        "it. Measurements that failed or are invalid are excluded.",
         blocks=blocks,
     )
     unlike = message(
@@ -205,8 +201,7 @@ def table_notes(view: View) -> tuple[Message, ...]:
     ratios = (
         message(
             "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. "
-            "Above 1, the runtime "
-            "of the row is faster.",
+            "Above 1, the runtime of the row is faster.",
             runtime=first,
         )
         for first in reference(view.run)
@@ -214,8 +209,7 @@ def table_notes(view: View) -> tuple[Message, ...]:
     confounds = confounds_of(view.comparisons)
     apart = message(
         "The compared runtimes also differ in other ways, and the ratio includes the effects of "
-        "these differences: "
-        "{confounds}.",
+        "these differences: {confounds}.",
         confounds=listed(confounds, SEMICOLON),
     )
     return (

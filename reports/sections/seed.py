@@ -113,8 +113,7 @@ TABLES = (
         "4",
         message(
             "Time that each client takes to send all of its requests, with select() on all "
-            "connections at "
-            "once, by number of sockets per service (NUM_MULTI_SOCKET)."
+            "connections at once, by number of sockets per service (NUM_MULTI_SOCKET)."
         ),
         _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
     ),
@@ -122,9 +121,8 @@ TABLES = (
         "4",
         message(
             "Time that each client takes to send all of its requests, over one connection per "
-            "service and with "
-            "select() on each connection in turn, by number of sockets per service "
-            "(NUM_MULTI_SOCKET)."
+            "service and with select() on each connection in turn, by number of sockets per "
+            "service (NUM_MULTI_SOCKET)."
         ),
         _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
     ),
@@ -216,9 +214,8 @@ def _times_section(view: View) -> Section:
     tables = [*filter(None, made)]
     note = message(
         "Times of this run ({blocks}) are the median over the clients, in seconds, with the "
-        "slowest client in "
-        "parentheses. Each original time comes from one run on another machine ({machine}) and is "
-        "not a target.",
+        "slowest client in parentheses. Each original time comes from one run on another machine "
+        "({machine}) and is not a target.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=MACHINE,
     )
@@ -239,8 +236,7 @@ def _size_warning(view: View) -> Message:
         return NOTHING
     return message(
         "Each measurement in this run has {ours} requests, but {theirs:,} in the original "
-        "experiment that gilscope "
-        "repeats, so the times cannot be compared.",
+        "experiment that gilscope repeats, so the times cannot be compared.",
         ours=listed([f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))], RANGE),
         theirs=REQUESTS,
     )

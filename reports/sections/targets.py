@@ -17,8 +17,8 @@ from reports.view import View
 PLACE = 12
 NOTE = message(
     "Memory is the proportional set size at the end of a measurement. The memory and the GIL of a "
-    "service are known if "
-    "its processes run on this machine and gilscope may read them. A dash marks an unknown figure."
+    "service are known if its processes run on this machine and gilscope may read them. A dash "
+    "marks an unknown figure."
 )
 
 

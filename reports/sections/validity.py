@@ -59,15 +59,13 @@ def verdict_basis(view: View) -> Iterator[Message]:
     if looks_at(run).is_anytime:
         yield message(
             "The number of blocks depends on the results of the first blocks. Verdicts are "
-            "corrected for this, as if "
-            "the results were checked after every block. Intervals are not corrected, so they are "
-            "slightly too narrow."
+            "corrected for this, as if the results were checked after every block. Intervals are "
+            "not corrected, so they are slightly too narrow."
         )
     if (client := plan.method.client_runtime) == SAME:
         yield message(
             "Clients run under the service's runtime, so services and clients change together. Use "
-            "--client-runtime "
-            "to keep the clients' runtime the same."
+            "--client-runtime to keep the clients' runtime the same."
         )
     else:
         yield message(

@@ -27,15 +27,12 @@ MARGIN = 0.04
 MOST_TICKS = 9
 READING = message(
     "Marks show throughput at each value divided by throughput at the first value, in the same "
-    "blocks (rounds of "
-    "measurement)."
+    "blocks (rounds of measurement)."
 )
 CAPTION = message(
     "Throughput at the second value of the parameter divided by throughput at its first value, in "
-    "the same blocks "
-    "(rounds of measurement). In the lines with two runtimes, this ratio under the second runtime "
-    "is divided by the "
-    "ratio under the first."
+    "the same blocks (rounds of measurement). In the lines with two runtimes, this ratio under the "
+    "second runtime is divided by the ratio under the first."
 )
 
 

@@ -130,8 +130,7 @@ def _sentences(profiles: Sequence[Profile]) -> Iterator[Message]:
 def _change_sentence(change: WaitChange) -> Message:
     return message(
         "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock "
-        "at "
-        "{line}. Under {other}, the share is {other_share}. Difference: {by}.",
+        "at {line}. Under {other}, the share is {other_share}. Difference: {by}.",
         runtime=change.wait.runtime,
         line=_line_text(change.wait),
         share=whole_percent(change.wait.share.value),
@@ -176,15 +175,11 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     if profiles:
         yield message(
             "The figures come from one extra measurement per runtime and setting, which no other "
-            "figure includes. A "
-            "profiler read the call stack and state of every thread of the services' Python "
-            "processes, {rate_hz} times "
-            "a second. The profiler used up to {cores} cores. Shares are parts of the threads' "
-            "time at "
-            "work, which excludes threads parked until work arrives. The report names a line of "
-            "code if the 95 % "
-            "interval of the line's share, adjusted for all lines, is above 2 %. The folder "
-            "profiles/ has the call "
+            "figure includes. A profiler read the call stack and state of every thread of the "
+            "services' Python processes, {rate_hz} times a second. The profiler used up to {cores} "
+            "cores. Shares are parts of the threads' time at work, which excludes threads parked "
+            "until work arrives. The report names a line of code if the 95 % interval of the "
+            "line's share, adjusted for all lines, is above 2 %. The folder profiles/ has the call "
             "stacks in the collapsed format.",
             rate_hz=profiles[0]["rate_hz"],
             cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
@@ -206,8 +201,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
             ),
             caption=message(
                 "The width of a box shows its share of time. The innermost box of a stack shows "
-                "the state of the "
-                "thread. Click a box to zoom."
+                "the state of the thread. Click a box to zoom."
             ),
             tree=last["tree"],
         )
@@ -222,8 +216,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
             ),
             caption=message(
                 "Call stacks under {runtime}. Red boxes take a greater share of the time at work "
-                "than under {other}. "
-                "Blue boxes take a smaller share.",
+                "than under {other}. Blue boxes take a smaller share.",
                 **names,
             ),
             tree=_with_delta(

@@ -20,8 +20,7 @@ CHECKS: Mapping[str, Message] = {
     "common": message("the values that are the same in every answer to a single client"),
     "status": message(
         "an answer with the right status; its content was not checked, because even a single "
-        "client gets varying "
-        "answers"
+        "client gets varying answers"
     ),
 }
 # n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
@@ -245,10 +244,8 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
     if any(not one.only_without_gil for one in wrong):
         yield message(
             "Some answers are wrong with the GIL, too, so free threading is not the only cause. If "
-            "an answer depends "
-            "on other requests, declare the expected answer. Otherwise, the service is not "
-            "thread-safe even with the "
-            "GIL."
+            "an answer depends on other requests, declare the expected answer. Otherwise, the "
+            "service is not thread-safe even with the GIL."
         )
     if wrong:
         yield message(
@@ -261,10 +258,8 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
         if count and name in without_gil:
             yield message(
                 "None of {total:,} answers under {runtime} was wrong. A race condition can still "
-                "exist if it affects "
-                "less than {rate:.1g} of the answers to these requests (rule of three, 95 % "
-                "confidence). Other "
-                "requests were not tested.",
+                "exist if it affects less than {rate:.1g} of the answers to these requests (rule "
+                "of three, 95 % confidence). Other requests were not tested.",
                 total=count,
                 runtime=name,
                 rate=min(1.0, RULE_OF_THREE / count),
@@ -304,10 +299,8 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                 sentences=(
                     message(
                         "Python's faulthandler printed this in a stress test round that crashed or "
-                        "hung. If "
-                        "several rounds crashed or hung, this is the first of them; rounds without "
-                        "the GIL take "
-                        "precedence."
+                        "hung. If several rounds crashed or hung, this is the first of them; "
+                        "rounds without the GIL take precedence."
                     ),
                 ),
                 texts=tuple(map(verbatim, texts)),
