@@ -14,7 +14,8 @@ about two hours on two quiet cores. The exit status is 1 if there is a MISS:
   direction
 - throughput of a service, p99 or p99.9 that differs from the truth by more than 10 %. Latencies may
   also differ by 10 ms, because threads wake up late, and by 50 ms if the run says that other
-  processes used the cores
+  processes used the cores. Percentiles of a queue may lie anywhere in the range of 99 % of
+  simulated measurements of the same length
 - a warning of an unsteady start although the service is steady, or no warning although it is not
 - equal services that are called faster or slower in more than 5 % of their rows (and in more than
   one)

@@ -15,11 +15,11 @@ from record.saved_run import Run
 from reports.view import View
 from tests.known import service
 from tests.known.judge import Seen
-from tests.known.scenarios import Scenario
+from tests.known.scenarios import BLOCKS, Scenario
 
 ARMS = "3.14t+gil,3.14t"
 CLIENT_PYTHON = "3.14"
-BLOCKS, SHORT_BLOCKS = 8, 1
+SHORT_BLOCKS = 1
 SWEPT = "--num-workers-per-api-service"
 
 
