@@ -7,11 +7,12 @@ The best settings of two runtimes for one workload are compared, too (analysis/c
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import log
 from typing import Any
 
 from analysis.cell_index import grouped, of_cells
 from analysis.connections import connection_notes, delay_by_tcp
-from analysis.details import factors, tails
+from analysis.details import PERCENTILES, Detail, factors, latencies
 from analysis.gates import (
     LEAST_TIMED_NS,
     background,
@@ -26,6 +27,7 @@ from analysis.judging import judge_family
 from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, on_busy, others
 from analysis.pairs import SIDES, Pair, addresses, pairs, parameters
+from analysis.routes import readers
 from analysis.settings import value_text
 from analysis.significance import DEPENDENT, SHARES, Looks, dependence, depends
 from analysis.stats import FEWEST_FOR_INTERVAL
@@ -94,6 +96,19 @@ class Comparison(SavedComparison):
             for name in AT_RATE_TAILS
             if name in self.tails
         ]
+
+    @property
+    def opposed_routes(self) -> list[str]:
+        """The names of the routes whose verdict contradicts that on throughput, the most different
+        route first: faster or slower, although the whole is equivalent or the reverse.
+        """
+        found = {
+            name: abs(log(route.ratio))
+            for name, route in self.routes.items()
+            if route.verdict in DIFFERENT and route.verdict != self.verdict and route.ratio
+        }
+        is_decided = self.verdict in DECIDED
+        return sorted(found, key=found.__getitem__, reverse=True) if is_decided else []
 
     @property
     def word(self) -> Message:
@@ -216,10 +231,11 @@ def compared_pairs(
             verdicts[place] = replace(
                 verdicts[place], verdict="invalid", why=why, obstacle=why, blocks_needed=None
             )
-    of_tails = _tails(families, verdicts, share, **method)
+    named = {("routes", name): read for name, read in readers(run).items()}
+    details = _details(families, verdicts, share, readers={**PERCENTILES, **named}, **method)
     ordered = sorted(enumerate(made), key=lambda one: one[1].step.name != "aa")
     return [
-        _comparison(run, pair, verdicts[place], floors, of_tails.get(place, {}))
+        _comparison(run, pair, verdicts[place], floors, details.get(place, {}))
         for place, pair in ordered
     ]
 
@@ -261,40 +277,40 @@ def _verdicts(family: Mapping[int, Pair], **method: Any) -> dict[int, Verdict]:
     }
 
 
-def _tails(
+def _details(
     families: Mapping[str, Sequence[tuple[int, Pair]]],
     verdicts: Mapping[int, Verdict],
     share: float,
     **method: Any,
-) -> dict[int, dict[str, JudgedRatio]]:
-    """Return the compared latency percentiles of each pair, by the place of the pair.
+) -> dict[int, dict[Detail, JudgedRatio]]:
+    """Return the compared percentiles and routes of each pair, by the place of the pair.
 
-    A/A pairs are a family of their own. A percentile in which an A/A pair differs is invalid in all
-    other pairs. All percentiles of a pair are invalid if a gate or A/A withholds the verdict on its
-    throughput.
+    A/A pairs are a family of their own. A percentile or route in which an A/A pair differs is
+    invalid in all other pairs. All of a pair are invalid if a gate or A/A withholds the verdict on
+    its throughput.
     """
     timed: dict[bool, dict[int, Pair]] = {True: {}, False: {}}
     for kind in ("aa", "judged", "rate"):
         for place, pair in families.get(kind, ()):
             if verdicts[place].obstacle.code != SHORT:
                 timed[kind == "aa"][place] = pair
-    # if all judged throughputs differ, their share of the level is free for the percentiles
+    # if all judged throughputs differ, their share of the level is free for the latencies
     passed_on = share * all(
         verdicts[place].verdict in DIFFERENT for place, _ in families.get("judged", ())
     )
-    same = tails(timed[True], **method)
-    found = tails(timed[False], share=SHARES["tails"] + passed_on, **method)
+    same = latencies(timed[True], **method)
+    found = latencies(timed[False], share=SHARES["tails"] + passed_on, **method)
     noisy = {
-        name
+        detail
         for of_pair in same.values()
-        for name, tail in of_pair.items()
-        if tail.verdict in DIFFERENT
+        for detail, ratio in of_pair.items()
+        if ratio.verdict in DIFFERENT
     }
     for place, of_pair in found.items():
         is_withheld = verdicts[place].verdict == "invalid" or bool(verdicts[place].obstacle.code)
-        for name, tail in of_pair.items():
-            if is_withheld or name in noisy:
-                of_pair[name] = replace(tail, verdict="invalid")
+        for detail, ratio in of_pair.items():
+            if is_withheld or detail in noisy:
+                of_pair[detail] = replace(ratio, verdict="invalid")
     return same | found
 
 
@@ -351,7 +367,7 @@ def _comparison(
     pair: Pair,
     verdict: Verdict,
     floors: Mapping[Key, float],
-    of_tails: Mapping[str, JudgedRatio],
+    details: Mapping[Detail, JudgedRatio],
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
@@ -386,7 +402,8 @@ def _comparison(
         settings=[Setting(system=key[0], params=parameters(key)) for key in pair.covered],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else AllFactors(),
-        tails=dict(of_tails),
+        tails={name: ratio for (kind, name), ratio in details.items() if kind == "tails"},
+        routes={name: ratio for (kind, name), ratio in details.items() if kind == "routes"},
         dependence=dependence(pair.ratios),
         trace=of_cells(
             cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()

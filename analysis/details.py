@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from analysis.judging import judge_family
-from analysis.metrics import METRICS
+from analysis.metrics import METRICS, Reader
 from analysis.pairs import Pair
 from analysis.stats import Estimate, Floats, effect
 from record.comparison import AllFactors, Factors, JudgedRatio, RatioInterval
 from record.saved_run import CellResult
 
-PERCENTILES = {metric.percentile: metric.read for metric in METRICS.values() if metric.percentile}
+Detail = tuple[str, str]  # a field of the comparison, `tails` or `routes`, and a key in it
+PERCENTILES = {
+    ("tails", metric.percentile): metric.read for metric in METRICS.values() if metric.percentile
+}
 SIDES = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}
 FEWEST_SLICES = 4
 
@@ -70,30 +73,34 @@ def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
 # ---- latency and noise ---------------------------------------------------------------------------
 
 
-def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, JudgedRatio]]:
-    """Compare the latency percentiles of the two runtimes or services in each pair.
+def latencies(
+    pairs: Mapping[int, Pair], readers: Mapping[Detail, Reader], **method: Any
+) -> dict[int, dict[Detail, JudgedRatio]]:
+    """Compare latencies of the two runtimes or services in each pair: percentiles, and the means of
+    routes.
 
-    Returns {percentile: JudgedRatio} for each pair that has any. A ratio above 1 means less
-    latency. The p values are corrected for all percentiles of all pairs together. A percentile is
-    missing if the cells have too few requests (analysis.metrics.FEWEST).
+    Returns {detail: JudgedRatio} for each pair that has any. A ratio above 1 means less latency.
+    The p values are corrected for all latencies of all pairs together. A latency is missing if
+    the cells have too few requests (analysis.metrics.FEWEST).
+    readers: a function for each latency that reads it from a cell
     method: the arguments margin, anytime and seed of judge_family()
     """
     ratios = {
-        (place, name): logs
+        (place, detail): logs
         for place, pair in pairs.items()
-        for name, read in PERCENTILES.items()
+        for detail, read in readers.items()
         if not pair.gate and (logs := pair.log_ratios(read))
     }
-    found: dict[int, dict[str, JudgedRatio]] = {}
-    for (place, name), verdict in judge_family(ratios, **method).items():
-        tail = JudgedRatio(
+    found: dict[int, dict[Detail, JudgedRatio]] = {}
+    for (place, detail), verdict in judge_family(ratios, **method).items():
+        ratio = JudgedRatio(
             ratio=verdict.ratio,
             low=verdict.low,
             high=verdict.high,
             p=verdict.p,
             verdict=verdict.verdict,
         )
-        found.setdefault(place, {})[name] = tail
+        found.setdefault(place, {})[detail] = ratio
     return found
 
 

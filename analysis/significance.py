@@ -18,7 +18,8 @@ from core.messages import Message, message
 # At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later
 # looks at added blocks.
 ALPHA, LATER_ALPHA = 0.04, 0.01
-# The share of the level that each family of comparisons in a report has. Their sum is 1.
+# The share of the level that each family of comparisons in a report has. Their sum is 1. The tails
+# are one family with the routes.
 SHARES = {"throughput": 0.88, "tails": 0.07, "best": 0.03, "league": 0.02}
 CLIP = 1.5
 EXACT_UP_TO = 32

@@ -9,6 +9,7 @@ Source of the layout: HdrHistogram (G. Tene),
 log-linear buckets.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from math import ceil
 from sys import intern
@@ -54,10 +55,15 @@ class Histogram:
     __slots__ = ("_counts", "max_ns", "min_ns", "total_ns")
 
     def __init__(self) -> None:
-        self._counts = [0] * _BUCKETS
+        self._counts = self._no_counts()
         self.total_ns = 0
         self.max_ns = 0
         self.min_ns = _EMPTY
+
+    @staticmethod
+    def _no_counts() -> Any:
+        """Return a count of 0 for each bucket."""
+        return [0] * _BUCKETS
 
     def record(self, value_ns: int) -> None:
         """Count one latency in ns, which must be below 2**42 (73 minutes). Raises IndexError above
@@ -85,9 +91,8 @@ class Histogram:
         """Add the latencies of the histogram *other* to this histogram."""
         if other.min_ns == _EMPTY:
             return
-        self._counts = [
-            mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)
-        ]
+        for bucket, number in other.filled():
+            self._counts[bucket] += number
         self.total_ns += other.total_ns
         self.max_ns = max(self.max_ns, other.max_ns)
         self.min_ns = min(self.min_ns, other.min_ns)
@@ -205,6 +210,27 @@ class Histogram:
                 summary,
                 [(*bounds_ns(int(key)), number) for key, number in counts.items() if number],
             )
+
+
+class SparseHistogram(Histogram):
+    """A histogram that stores only the buckets with values. A client has one for each connection
+    and request of its plan.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def _no_counts() -> defaultdict[int, int]:
+        return defaultdict(int)
+
+    @property
+    def count(self) -> int:
+        """Return the number of recorded latencies."""
+        return sum(self._counts.values())
+
+    def filled(self) -> Iterable[tuple[int, int]]:
+        """Yield (bucket, count) for every bucket that is not empty, lowest bucket first."""
+        return sorted(self._counts.items())
 
 
 def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]]) -> None:

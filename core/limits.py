@@ -17,6 +17,8 @@ MAX_FRAMING_BYTES = (
 )  # of an answer besides its body's content: chunk sizes, trailers, frames of HTTP/2
 MAX_ANSWER_BYTES = 1 * MIB  # for an answer to /calc, which is kept until it is checked
 MAX_BODY_BYTES = 32 * MIB  # for an answer of a user's service
+# names of requests in a plan, above which the requests are not counted by name
+MAX_ROUTES = 256
 STATUSES = range(100, 600)
 # after this status a connection speaks another protocol, such as WebSocket: the client closes it
 SWITCHING = 101

@@ -15,7 +15,7 @@ from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.limits import MAX_BODY_BYTES, SWITCHING
+from core.limits import MAX_BODY_BYTES, MAX_ROUTES, SWITCHING
 from core.messages import Json
 from core.secret import Secret, Text, as_printed, revealed
 
@@ -164,6 +164,19 @@ class RequestPlan:
 
     requests: tuple[Request, ...] = (Request(),)
     think_time_s: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the requests, each once, in the order of the plan."""
+        return tuple(dict.fromkeys(map(str, self.requests)))
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """Return the names of the routes, which are measured one by one: requests of one name are
+        one route. () if fewer than two routes are measured, or if there are more than MAX_ROUTES.
+        """
+        measured = {str(request) for request in self.requests if not request.first}
+        return self.names if len(measured) > 1 and len(self.names) <= MAX_ROUTES else ()
 
     @property
     def has_only_handshakes(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Annotated, Required, TypedDict
 
 from msgspec import Meta
 
+from core.limits import MAX_ROUTES
 from core.slices import WIDTH_NS
 
 LARGEST = 2**63 - 1
@@ -226,6 +227,17 @@ class Sliced(TypedDict):
     counts: Annotated[list[Count], Meta(min_length=1, max_length=MOST_SLICES)]
 
 
+class RouteCounts(TypedDict):
+    """The counts of the requests of one name, with the meaning that they have for all requests
+    together.
+    """
+
+    requests: Count
+    answered: Count
+    errors: dict[Code, Count]
+    latency: Summary
+
+
 class ClientLine(ClientResult, total=False):
     """The last line that a client prints: its result."""
 
@@ -235,6 +247,7 @@ class ClientLine(ClientResult, total=False):
     lag: Summary
     slow: SlowRequests
     slices: Sliced
+    routes: Annotated[list[RouteCounts], Meta(max_length=MAX_ROUTES)]
 
 
 class ServingProcess(TypedDict, total=False):

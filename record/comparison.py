@@ -154,8 +154,11 @@ class SavedComparison(Setting, Verdict):
         cores, and less CPU time per request. Their product is `ratio`, also under `service` and
         under `client`
     tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000), each `{ratio, low, high,
-        p, verdict}`: above 1 means less latency. p is adjusted over the tails alone, those of A/A
-        apart
+        p, verdict}`: above 1 means less latency. p is adjusted over the tails and the routes, those
+        of A/A apart
+    routes: for a plan with several requests, by the name of the request: mean latency of the
+        denominator over that of the numerator, as `{ratio, low, high, p, verdict}`. p is adjusted
+        over `tails` and `routes` together
     dependence: p-value for the hypothesis that successive blocks are independent; needs 8 blocks
     """
 
@@ -175,4 +178,5 @@ class SavedComparison(Setting, Verdict):
     between_services: bool = False
     factors: AllFactors = field(default_factory=AllFactors)
     tails: dict[str, JudgedRatio] = field(default_factory=dict)
+    routes: dict[str, JudgedRatio] = field(default_factory=dict)
     dependence: Known = None

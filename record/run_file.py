@@ -148,7 +148,8 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
     rest = []
     if isinstance(whole, dict) and isinstance(whole.get("cells"), list):
         rest = whole.pop("cells")
-        whole.pop("figures", None)  # --json adds this key, which is computed from the cells
+        for added in ("figures", "routes"):  # --json adds them; they are computed from the cells
+            whole.pop(added, None)
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
@@ -336,8 +337,9 @@ def _check_cell(cell: CellResult, plan: SavedPlan) -> CellResult:
     """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*.
     Raises Misfit.
     """
-    for name in ("latency", "connect", "waiting"):
-        summary = getattr(cell, name)
+    summaries = [(name, getattr(cell, name)) for name in ("latency", "connect", "waiting")]
+    summaries += [("routes", route["latency"]) for route in cell.routes]
+    for name, summary in summaries:
         _check(name, summary, Histogram.check, "a histogram")
         if summary.get("count") and not {"mean_ns", "p50_ns"} <= summary.keys():
             raise Misfit(name, summary, "a histogram with mean_ns and p50_ns")

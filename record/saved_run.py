@@ -17,6 +17,7 @@ from record.child_lines import (
     Count,
     Number,
     Parameters,
+    RouteCounts,
     ServiceResult,
     Summary,
     Turns,
@@ -72,6 +73,8 @@ class CellResult:
     slices: answers by the time of the request's start: `counts` of successive slices of `width_ns`
         (50 ms or more), from `start_ns` after counting began; the first and last are incomplete.
         Empty if the arm took turns with others
+    routes: of a plan with several requests, for each name of a request, in the order of the plan:
+        `requests`, `answered`, `errors` and `latency`, whose sums are those of the cell
     turns: if clients sent in slices of time: number of `slices`, the counted `length_ns` of each
         and the `lead_ns` before it, `answered` requests of each, `tail_ns` (longer requests have at
         most 1 % of the time of all), and `idle_cpu_ns`, the CPU time in the `idle_ns` between
@@ -114,6 +117,7 @@ class CellResult:
     lag: Summary = field(default_factory=Summary)
     slow: dict[str, Slow] = field(default_factory=dict)
     slices: AnswersByTime = field(default_factory=AnswersByTime)
+    routes: list[RouteCounts] = field(default_factory=list)
     turns: Turns = field(default_factory=Turns)
     probe: str = ""
     machine: dict[str, Number | None] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from analysis.cell_index import Cells, Row, groups
 from analysis.choice import Choice, Choices, choices, compare_bests
 from analysis.comparing import Comparison, compare
 from analysis.others import Others, beside, others
+from analysis.routes import Route, routes
 from analysis.settings import Settings, service_names
 from analysis.steps import OF_VALUES
 from core.messages import Message
@@ -74,6 +75,11 @@ class View:
         of this run.
         """
         return tuple(one for one in self.all_comparisons if one.step in OF_VALUES)
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        """Return the figures of each route in each row of results; empty if there are no routes."""
+        return routes(self.rows, self.run)
 
     @cached_property
     def choices(self) -> Choices:

@@ -14,9 +14,15 @@ from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.tally import shared, time_at_edges
 from clients.user_service import http
-from clients.user_service.prepared_requests import Bursts, PlanTally, PreparedRequest
+from clients.user_service.prepared_requests import (
+    Bursts,
+    PlanTally,
+    PreparedRequest,
+    RouteTally,
+)
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
+from core.histogram import Histogram, SparseHistogram
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, RequestPlan, order
 from core.user_service import HTTP2
@@ -39,10 +45,12 @@ class PlanWorker:
         tally: PlanTally,
     ) -> None:
         self._connect = connect
+        self._first = requests[picks[0]]
         self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
         self._connection: http.HttpConnection | None = None
         self.run_queue_ns = self.uncounted = 0
-        self.has_starved = self._has_timed_out = False
+        self.has_starved = False
+        self._timed_out: PreparedRequest | None = None
         self.tally = tally
 
     def open(self) -> None:
@@ -50,7 +58,7 @@ class PlanWorker:
         try:
             self._take()
         except CallFailed as failed:
-            self._note_timeout(failed)
+            self._note_timeout(self._first, failed)
             self.drop()
 
     def drop(self) -> None:
@@ -73,9 +81,10 @@ class PlanWorker:
             errors count. uncounted says how many there were
         """
         failures, self.uncounted, now_ns = 0, 0, perf_counter_ns()
-        if self._has_timed_out:
+        if self._timed_out:
             self.tally.end_lead(counts_from_ns, until_ns)
             self.tally.errors[TIMEOUT] += 1
+            self._timed_out.tally.errors[TIMEOUT] += 1
             self.tally.sent = requests or 0
             return
         self._refresh()
@@ -115,9 +124,10 @@ class PlanWorker:
             connection = self._take()
         except CallFailed as failed:
             tally.fail(prepared, failed)
-            self._note_timeout(failed)
+            self._note_timeout(prepared, failed)
             self.drop()
             return failed.code, perf_counter_ns()
+        tally.latency = prepared.tally.latency
         tally.count(start, end)
         tally.check(prepared, status, prepared.wrong(status, body, connection.head), connection)
         if not connection.usable:
@@ -140,13 +150,13 @@ class PlanWorker:
         self.tally.resent += 1
         return self._take().ask(sent, method)
 
-    def _note_timeout(self, failed: CallFailed) -> None:
+    def _note_timeout(self, prepared: PreparedRequest, failed: CallFailed) -> None:
         """If an answer did not come in time, send no more requests. Note whether the connection
         never had an answer.
         """
         if failed.code == TIMEOUT:
             connection = self._connection
-            self._has_timed_out = True
+            self._timed_out = prepared
             self.has_starved = not (
                 connection and (connection.head or connection is self.tally.connection)
             )
@@ -185,7 +195,6 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         block: int = 1,
     ) -> None:
         plan = RequestPlan.from_json(service["requests"])
-        self._think_s = plan.think_time_s
         self._bursts = bool(service.get("bursts"))
         self._pace = Pace(cell.rate, method.poisson)
         self._arrivals: Arrivals | None = None
@@ -195,17 +204,20 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         picks = order(plan.requests, seed, ORDER_LENGTH if len(plan.requests) > 1 else 1)
         self._client_id, self._clients = client_id, cell.num_clients
         deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
+        self._plan = plan
         workers = []
         for user, turn in enumerate(places, first_user):
             address, begin = (
                 addresses[turn][0],
                 user * STRIDE % len(picks),
             )  # each user begins at another request
+            prepared = prepare(service, plan, address)
+            routes = [*dict.fromkeys(request.tally for request in prepared)]
             worker = PlanWorker(
                 partial(connector(service), address, deadline_s),
-                prepare(service, plan, address),
+                prepared,
                 [*picks[begin:], *picks[:begin]],
-                PlanTally(turn, shared(len(places))),
+                PlanTally(routes, turn, shared(len(places))),
             )
             workers.append(worker)
         super().__init__(workers, cell, cell.num_api_services, method)
@@ -260,7 +272,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
             barrier = threading.Barrier(workers)
             return [Bursts(barrier, until_ns) for _ in range(workers)]
         if not self._pace.rate:
-            return [ThinkTime(self._think_s)] * workers
+            return [ThinkTime(self._plan.think_time_s)] * workers
         self._arrivals = Arrivals(self._pace, started_ns, until_ns, most)
         return [AtRate(self._arrivals, worker.tally.lag_recorder()) for worker in self._workers]
 
@@ -269,13 +281,15 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         return self._counted(started_ns, finished_ns)
 
     def _counted(self, started_ns: int, finished_ns: int, uncounted: int = 0) -> dict[str, Any]:
-        total = PlanTally()
+        total = PlanTally([RouteTally(SparseHistogram()) for _ in self._plan.names])
         for worker in self._workers:
             total.merge(worker.tally)
+        routes = [route.to_json() for route in total.routes]
         starved = sum(worker.has_starved for worker in self._workers)
         return {
             **total.to_result(started_ns, finished_ns),
             **({"starved": starved} if starved else {}),
+            **({"routes": routes} if self._plan.routes else {}),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
             **(
                 {"overdue": self._arrivals.due() - total.sent - uncounted} if self._arrivals else {}
@@ -285,8 +299,12 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 
 def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
     """Return the plan's requests as bytes for the service at *address*."""
+    kind = SparseHistogram if len(plan.names) > 1 else Histogram
+    tallies = {name: RouteTally(kind()) for name in plan.names}
     return [
-        PreparedRequest(request, http.message(request, address, service["prefix"]))
+        PreparedRequest(
+            request, http.message(request, address, service["prefix"]), tallies[str(request)]
+        )
         for request in plan.requests
     ]
 

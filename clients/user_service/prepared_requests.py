@@ -3,6 +3,8 @@ requests.
 """
 
 import threading
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any
@@ -10,21 +12,62 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS
 from clients.tally import MOST, Tally
+from core.histogram import Histogram
 from core.request_plan import Request, Wrong, wrong
 
 BURST = 16
 
 
+class RouteTally:
+    """The counts of the requests of one name, on one connection or in total.
+
+    latency: of each answer
+    failed: how many requests got no usable answer
+    """
+
+    __slots__ = ("errors", "failed", "latency")
+
+    def __init__(self, latency: Histogram) -> None:
+        self.latency = latency
+        self.errors = Counter[str]()
+        self.failed = 0
+
+    def clear(self) -> None:
+        """Set all counts to zero."""
+        self.latency.clear()
+        self.errors.clear()
+        self.failed = 0
+
+    def merge(self, other: "RouteTally") -> None:
+        """Add the counts of *other* to the counts of this object."""
+        self.latency.merge(other.latency)
+        self.errors += other.errors
+        self.failed += other.failed
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts for a client's result line."""
+        answered = self.latency.count
+        return {
+            "requests": answered + self.failed,
+            "answered": answered,
+            "errors": dict(self.errors),
+            "latency": self.latency.to_json(),
+        }
+
+
 class PreparedRequest:
     """An encoded request, and the last correct answer to it: an answer with the same bytes needs no
     second check.
+
+    tally: the counts of its route on this connection
     """
 
-    __slots__ = ("_right", "request", "sent")
+    __slots__ = ("_right", "request", "sent", "tally")
 
-    def __init__(self, request: Request, sent: bytes) -> None:
+    def __init__(self, request: Request, sent: bytes, tally: RouteTally) -> None:
         self.request = request
         self.sent = sent
+        self.tally = tally
         self._right: bytes | None = None
 
     def wrong(self, status: int, body: bytes, head: bytes) -> Wrong | None:
@@ -42,15 +85,21 @@ class PreparedRequest:
 class PlanTally(Tally):
     """The counts of a worker that sends the requests of a plan.
 
+    latency: the histogram of the route that is called, so that a request is recorded only once;
+        merge() adds up those of all routes
+    routes: the counts of each route
     resent: requests that were sent again, because the service had closed a kept connection
     reconnects: how often an answer came on another connection than the answer before it
     connection: the connection on which the last answer came
     """
 
-    __slots__ = ("connection", "reconnects", "resent")
+    __slots__ = ("connection", "reconnects", "resent", "routes")
 
-    def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
+    def __init__(
+        self, routes: Sequence[RouteTally], service_id: int = 0, slowest: int = MOST
+    ) -> None:
         super().__init__(service_id, slowest)
+        self.routes = routes
         self.resent = self.reconnects = 0
         self.connection: object = None
 
@@ -58,6 +107,18 @@ class PlanTally(Tally):
         """Set all counts to zero, except the count of connects."""
         super().clear()
         self.resent = self.reconnects = 0
+        for route in self.routes:
+            route.clear()
+
+    def end_lead(self, from_ns: int, until_ns: int) -> int:
+        """Reset all counts except errors and connects. Return how many answers were counted before
+        the reset.
+        """
+        kept = [Counter(route.errors) for route in self.routes]
+        answered = super().end_lead(from_ns, until_ns)
+        for route, errors in zip(self.routes, kept, strict=True):
+            route.errors += errors
+        return answered
 
     def check(
         self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object
@@ -73,16 +134,23 @@ class PlanTally(Tally):
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
+            prepared.tally.errors[str(status)] += 1
         self.keep_wrong(str(prepared.request), difference.got, difference.expected)
 
     def fail(self, prepared: PreparedRequest, failed: CallFailed) -> None:
         """Count a request that got no usable answer."""
         self.errors[failed.code] += 1
+        prepared.tally.errors[failed.code] += 1
+        prepared.tally.failed += 1
         if failed.reason:
             self.keep_wrong(str(prepared.request), failed.reason, "an answer")
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
         """Add the counts of *other* to the counts of this object."""
+        other.latency = Histogram()
+        for mine, theirs in zip(self.routes, other.routes, strict=True):
+            mine.merge(theirs)
+            other.latency.merge(theirs.latency)
         super().merge(other)
         self.resent += other.resent
         self.reconnects += other.reconnects

@@ -41,6 +41,7 @@ from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
 
 MOST_WEIGHT = 10**6
+LONGEST_NAME = 100
 LONGEST_THINK_TIME_S = 10.0**6
 HTTP1_HEADERS = ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade")
 _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/(?:\{\{[^{}#]*\}\}|[^\s#])*)")
@@ -114,6 +115,16 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
             value=match["path"],
         )
     return match["method"] or "GET", path
+
+
+def _name(given: Given) -> str:
+    """Parse the name of a request. Raises BadInput."""
+    name = given.text().strip()
+    if not name or not name.isprintable() or len(name) > LONGEST_NAME:
+        raise given.wrong(
+            "a name of 1 to {most} printable characters, such as search", most=LONGEST_NAME
+        )
+    return name
 
 
 def _save(given: Given) -> dict[str, dict[str, str]]:
@@ -206,6 +217,13 @@ REQUEST = applying(
         _json,
     ),
     Option("expect_sha256", "The SHA-256 of the body of a correct answer, in hex.", _digest),
+    Option(
+        "name",
+        "What reports call the request (default: its method and path). Requests of one name are "
+        "one route, whose figures are reported together.",
+        _name,
+        field="title",
+    ),
     Option(
         "first",
         "true: each virtual user sends the request once, before the measured requests, and keeps "

@@ -23,7 +23,7 @@ from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor
 from lab.run.cell_places import HERE
 from lab.run.children import Child
-from lab.run.contract import HISTOGRAMS, SLICES, SLOW
+from lab.run.contract import HISTOGRAMS, ROUTES, SLICES, SLOW
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, UserServiceRuntime
 from record.saved_run import Status
@@ -50,7 +50,7 @@ FIRST = (
     "jit_enabled_ready",
     "first_wrong",
 )  # taken from the first that has them
-PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
+PER_CELL = (*HISTOGRAMS, SLOW, SLICES, ROUTES)  # keys of clients that are stored once per cell
 
 WHEN = {
     "ready": message("after the process had started"),
@@ -84,12 +84,18 @@ def _merge_slow(parts: Sequence[Json]) -> Json:
     return {"above_ns": max(part["above_ns"] for part in parts), "requests": requests}
 
 
+def _add_routes(parts: Sequence[Sequence[Json]]) -> list[Json]:
+    """Add up what several clients, or one client in several slices, counted of each route."""
+    return [add_up(of_route) for of_route in zip(*parts, strict=True)]
+
+
 ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
     **dict.fromkeys(SUMS, sum),
     **dict.fromkeys(FIRST, itemgetter(0)),
     **dict.fromkeys(HISTOGRAMS, partial(merge, Histogram)),
     SLICES: partial(merge, Slices),
     SLOW: _merge_slow,
+    ROUTES: _add_routes,
     "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
     "offered_rate": mean,
 }
@@ -184,6 +190,7 @@ def client_fields(
         fields[SLICES] = total[SLICES] | {
             "start_ns": total[SLICES]["start_ns"] - windows[0].start_ns
         }
+    fields[ROUTES] = total.get(ROUTES, [])
     fields["status"], fields["reason"] = _judged(total, faults, idle=not clients)
     fields["wall_ns"] = sum(window.length_ns for window in windows)
     fields["clients"] = []

@@ -15,7 +15,7 @@ from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Json, Message, chained, message
 from core.processtree import tree, usage_of
-from core.request_plan import ANSWER_DEADLINE_S
+from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
 from core.system import CLIENT, SERVICE
 from lab.run.cell_results import (
     add_slices,
@@ -99,6 +99,9 @@ class CellRun(ExitStack):
         self._runtimes = {
             role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)
         }
+        own = self._system.child_config.get("own", {})
+        self._plan = RequestPlan.from_json(own["requests"]) if own else RequestPlan()
+        self._routes = len(self._plan.routes)
         self._redactor = redactor_of(self._system)
         self._already_runs = (
             self._system.user_service is not None and self._system.user_service.already_runs
@@ -209,11 +212,10 @@ class CellRun(ExitStack):
         self.take_turn(part)
         self._is_warm = True
         for client, line in self._turns[-1].lines.items():
-            take_client_result(client, line)
+            take_client_result(client, line, self._routes)
         if not self.has_timed_out:
             self._turns.pop()
-        own = self._system.child_config.get("own")
-        think_ns = round(own["requests"]["think_time_s"] * 1e9) if own else 0
+        think_ns = round(self._plan.think_time_s * 1e9)
         self.pace = Pace.of(add_up(client.result for client in self._clients), think_ns)
 
     @property
@@ -382,7 +384,7 @@ class CellRun(ExitStack):
         for client in self._clients:
             results = []
             for turn in self._turns:
-                take_client_result(client, turn.lines[client])
+                take_client_result(client, turn.lines[client], self._routes)
                 heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 check_latencies(client, self._cell, self._system, len(self._services))

@@ -5,6 +5,7 @@ A child may be anybody's program. A line that breaks docs/child-contract.md fail
 not reach result.json. The error names the child.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ OURS = (
     "pauses",
 )  # keys that the orchestrator adds to a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting", "lag")
-SLOW, SLICES = "slow", "slices"
+SLOW, SLICES, ROUTES = "slow", "slices", "routes"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = (
     "finished_ns",
@@ -104,21 +105,18 @@ def has_timed_out(line: Json) -> bool:
     return isinstance(errors, dict) and TIMEOUT in errors
 
 
-def take_client_result(child: Child, line: Json) -> None:
+def take_client_result(child: Child, line: Json, routes: int = 0) -> None:
     """Check a client's result line, and store it as the client's result. Raises ChildFailed.
 
     Percentiles and means of histograms are ignored and recomputed.
+    routes: how many routes the plan of a user's service has (RequestPlan.routes)
     """
-    child.result = result = _result(line, child, ClientLine, CLIENT_MUST)
+    must = (*CLIENT_MUST, *[ROUTES] * bool(routes))
+    child.result = result = _result(line, child, ClientLine, must)
     for name in HISTOGRAMS:
-        try:
-            if name in result:
-                Histogram.check(result[name])
-        except ValueError as error:
-            fault = message(
-                "sent {key}, which is not a valid histogram: {error}.", key=name, error=error
-            )
-            raise failed(child, fault) from error
+        if name in result:
+            _check_histogram(child, name, result[name])
+    _check_routes(child, routes)
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
     if answered > requests:
         accepted = message(
@@ -142,6 +140,59 @@ def take_client_result(child: Child, line: Json) -> None:
             timed,
             message("one latency for each of the client's {answered} answers", answered=answered),
         )
+
+
+def _check_histogram(child: Child, name: str, summary: Json) -> None:
+    try:
+        Histogram.check(summary)
+    except ValueError as error:
+        fault = message(
+            "sent {key}, which is not a valid histogram: {error}.", key=name, error=error
+        )
+        raise failed(child, fault) from error
+
+
+def _check_routes(child: Child, routes: int) -> None:
+    """Raise ChildFailed if a client has not as many *routes*, or if they do not add up to its
+    counts.
+
+    If requests failed, some requests of the client may belong to no route, because they were not
+    sent.
+    """
+    result = child.result
+    told: Sequence[Json] = result.get(ROUTES, ())
+    if len(told) != routes:
+        accepted = message("one object for each of the {routes} routes of the plan", routes=routes)
+        raise _unlike(child, ROUTES, told, accepted)
+    if not told:
+        return
+    for place, route in enumerate(told):
+        _check_histogram(child, f"{ROUTES}[{place}].latency", route["latency"])
+    totals = _times_and_counts([result])
+    if result["errors"]:
+        totals["requests"] = min(totals["requests"], _times_and_counts(told)["requests"])
+    for key, found in _times_and_counts(told).items():
+        if found != totals[key]:
+            accepted = message(
+                "a sum of {total} over all routes, which is the value for all requests",
+                total=shown(totals[key]),
+            )
+            raise _unlike(child, f"{ROUTES}: {key}", found, accepted)
+
+
+def _times_and_counts(results: Sequence[Json]) -> dict[str, Any]:
+    """Return the sums of what routes and a client both count."""
+    errors = Counter[str]()
+    for result in results:
+        errors.update(result["errors"])
+    latencies = [result["latency"] for result in results]
+    return {
+        "requests": sum(result["requests"] for result in results),
+        "answered": sum(result["answered"] for result in results),
+        "errors": dict(errors),
+        "latency.count": sum(latency["count"] for latency in latencies),
+        "latency.histogram.total_ns": sum(one["histogram"]["total_ns"] for one in latencies),
+    }
 
 
 def take_service_result(child: Child, line: Json) -> None:

@@ -28,6 +28,7 @@ from reports.document.model import (
 )
 
 Item = TypeVar("Item")
+POOLED = message("Percentiles with * are of the requests of all blocks together.")
 CellValue = Datum | Message | str | float | Estimate | None
 
 
@@ -127,6 +128,11 @@ def metric_head(
     return Column(
         head=with_unit(metric.label, scale), is_number=True, brief=metric.brief, over=over
     ), scale.form
+
+
+def marked(form: Form) -> Form:
+    """Return a form that marks numbers as pooled: of the requests of all blocks together."""
+    return lambda value: f"{form(value)}*"
 
 
 def with_unit(label: Message, scale: Scale) -> Message:

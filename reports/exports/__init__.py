@@ -10,7 +10,7 @@ from record.saved_run import PLOTS, PROFILES
 
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
-TEXTS = ("table.csv", "cells.csv", "findings.md")
+TEXTS = ("table.csv", "routes.csv", "cells.csv", "findings.md")
 IN_FOLDER = (
     PAGE,
     PLOTS,

@@ -9,7 +9,8 @@ from csv import writer as csv_writer
 from typing import Any
 
 from analysis.cell_index import Row
-from analysis.metrics import METRICS, ROW_METRICS
+from analysis.metrics import METRICS, ROW_METRICS, pooled
+from analysis.routes import MEAN
 from analysis.settings import parameter_names, value_text
 from core.languages import Language, printable
 from record.run_file import to_json
@@ -22,12 +23,16 @@ Texts = dict[str, Callable[[], str]]
 
 
 def as_json(view: View) -> dict[str, Any]:
-    """Return the content of result.json with an additional key `figures`: the figures of each row,
-    with units.
+    """Return the content of result.json with two more keys: `figures`, the figures of each row with
+    units, and `routes`, the lines of routes.csv.
 
     record.run_file.load can read the result like result.json.
     """
-    return {**to_json(view.run), "figures": [*map(_row_as_json, view.rows)]}
+    return {
+        **to_json(view.run),
+        "figures": [*map(_row_as_json, view.rows)],
+        "routes": route_lines(view),
+    }
 
 
 def _row_as_json(row: Row) -> dict[str, Any]:
@@ -49,15 +54,20 @@ def text_files(view: View, document: Document, language: Language) -> Texts:
 
     document: the report of the run
     """
-    return {
+    files: Texts = {
         "findings.md": lambda: rendered(document, language),
         "table.csv": lambda: rows_sheet(view.rows),
         "cells.csv": lambda: cells_sheet(view.run),
     }
+    if view.routes:
+        files["routes.csv"] = lambda: routes_sheet(view)
+    return files
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
+_ROUTE = ("name", "share", "requests", "errors")
+_SPEED = ("ratio", "low", "high", "p", "verdict")
 _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
 
 
@@ -113,6 +123,39 @@ def _row_line(row: Row, names: Sequence[str]) -> dict[str, Any]:
         "blocks_planned": row.planned,
         "trouble": str(row.trouble),
     }
+
+
+def routes_sheet(view: View) -> str:
+    """Return the content of routes.csv: the lines of route_lines(), with all parameters."""
+    names, lines = parameter_names(route.row for route in view.routes), route_lines(view)
+    return _sheet({**_params(line.pop("params"), names), **line} for line in lines)
+
+
+def route_lines(view: View) -> list[dict[str, Any]]:
+    """Return a dictionary for each route under each runtime, and for each comparison of this
+    runtime with an earlier one: `compared_with`, and the route's speed. Times are in ns.
+    """
+    lines = []
+    for route in view.routes:
+        row = route.row
+        line = {
+            "system": row.system,
+            "runtime": row.runtime,
+            "params": dict(row.params),
+            **{name: getattr(route, name) for name in _ROUTE},
+            "mean_ns": MEAN.median(row.good),
+            **{name: (row.figures or {}).get(name) for name in ("p50_ns", "p99_ns")},
+            "pooled": " ".join(sorted(pooled(row.good) & {"p50", "p99"})),
+            **dict.fromkeys(("compared_with", *_SPEED)),
+        }
+        sides = [one for one in view.compared if route.is_side_of(one, one.numerator)]
+        about = [one for one in sides if route.name in one.routes]
+        for one in about:
+            speed = one.routes[route.name]
+            speeds = {name: getattr(speed, name) for name in _SPEED}
+            lines.append({**line, "compared_with": one.denominator, **speeds})
+        lines += [line] * (not about)
+    return lines
 
 
 def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:

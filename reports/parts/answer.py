@@ -40,7 +40,7 @@ from reports.parts.headline import (
     gains,
     main_headline,
     measured_steps,
-    opposed_p99,
+    opposed,
     rank,
     ratio_text,
     tails_text,
@@ -264,19 +264,19 @@ def _latency(one: Comparison, view: View) -> Message:
 
 
 def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
-    """Return a sentence per comparison in which only p99 is worse, or p99 is better although
-    throughput is worse.
+    """Return a sentence per comparison in which only p99 is worse, p99 is better although
+    throughput is worse, or routes contradict the whole.
     """
     return [
         message(
             "{denominator} → {numerator}: {p99} in {setting}.",
             denominator=one.denominator,
             numerator=one.numerator,
-            p99=p99,
+            p99=said,
             setting=view.settings.where(one),
         )
         for one in compared
-        if (p99 := opposed_p99(one))
+        if (said := opposed(one))
     ]
 
 

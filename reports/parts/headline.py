@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from analysis.cell_index import grouped
 from analysis.comparing import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
-from analysis.formats import whole_percent
+from analysis.formats import ratio, whole_percent
 from analysis.gates import FAILED
 from analysis.others import MOST_BUSY
 from analysis.settings import SHAPE, place_in_plan, system_name, varying
@@ -65,6 +65,7 @@ TAIL_WORDS = {  # by the verdict on a percentile of latency
 CHANCE = message("the difference may be chance")
 TOPOLOGY = message("the topology")
 FEWEST_SETTINGS = 2
+MOST_ROUTES = 3
 EFFECTS = {  # what a step does, by verdict
     "faster": message("raises throughput in {systems}"),
     "slower": message("lowers throughput in {systems}"),
@@ -189,16 +190,17 @@ def _in_company(said: Message, one: Comparison) -> Message:
 
 
 def _but(one: Comparison) -> Message:
-    """Return the clause on an opposed p99 latency. Its conjunction says whether throughput points
-    the same way.
+    """Return the clause on an opposed p99 latency, whose conjunction says whether throughput points
+    the same way, and on opposed routes.
     """
-    p99 = opposed_p99(one)
+    p99, routes = opposed_p99(one), opposed_routes(one)
     if not p99:
-        return NOTHING
+        return message(", but {routes}", routes=routes) if routes else NOTHING
     is_worse, is_lower = one.tails["p99"].verdict == "slower", (one.ratio or 1.0) < 1
-    return (
+    said = (
         message(", and {p99}", p99=p99) if is_worse == is_lower else message(", but {p99}", p99=p99)
     )
+    return message("{said}, and {routes}", said=said, routes=routes) if routes else said
 
 
 def _headline_at_rate(one: Comparison, setting: Message) -> Message:
@@ -255,6 +257,26 @@ def opposed_p99(one: Comparison) -> Message:
     ):
         return NOTHING
     return _tail_words(one, "p99")
+
+
+def opposed_routes(one: Comparison) -> Message:
+    """Return a clause on the routes whose speed contradicts the verdict on throughput, at most
+    MOST_ROUTES of them; NOTHING if there are none.
+    """
+    said = [
+        message(
+            "{route} is answered at {ratio}x the speed",
+            route=name,
+            ratio=ratio(one.routes[name].ratio or 0.0),
+        )
+        for name in one.opposed_routes[:MOST_ROUTES]
+    ]
+    return listed(said, COMMA, AND)
+
+
+def opposed(one: Comparison) -> Message:
+    """Return the clauses of opposed_p99() and opposed_routes(); NOTHING if there are none."""
+    return listed(filter(None, [opposed_p99(one), opposed_routes(one)]), COMMA, AND)
 
 
 def ratio_text(one: Comparison) -> str:

@@ -12,7 +12,16 @@ from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
 from analysis.open_loop import loop_words
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
-from reports.document.shapes import BARS, ROOM, bar_strip, metric_head, most_throughput, of_row
+from reports.document.shapes import (
+    BARS,
+    POOLED,
+    ROOM,
+    bar_strip,
+    marked,
+    metric_head,
+    most_throughput,
+    of_row,
+)
 from reports.parts.contest import absent_sentences
 from reports.parts.gaps import missing_runtimes
 from reports.parts.method_words import method_words
@@ -21,7 +30,6 @@ from reports.view import View
 PLACE = 40
 TITLE = message("Results")
 BARS_BRIEF = message("Bars show requests/s. {better}", better=THROUGHPUT.better)
-POOLED = message("Percentiles with * are of the requests of all blocks together.")
 MOST_TROUBLES = 4
 RATIO = "ratio_to_first_runtime"
 WHERE_KNOWN = ("beside_cpu_ns_per_request", "requests_per_connection", "computed_completion_ns")
@@ -71,7 +79,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             trace = both if key == RATIO else cells
             is_pooled = ROW_METRICS[key].percentile in of_all
             numbers.append(
-                number(row.columns.get(key), _marked(form) if is_pooled else form, trace, key)
+                number(row.columns.get(key), marked(form) if is_pooled else form, trace, key)
             )
         return name, bar, *numbers, *[trouble if row.trouble else words(state)] * has_status
 
@@ -122,11 +130,6 @@ def _brief_caption(view: View) -> Message:
         return NOTHING
     marked = [POOLED] if any(pooled(row.good) for row in measured) else []
     return listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True), *marked], SENTENCES)
-
-
-def _marked(form: Form) -> Form:
-    """Return a form that marks numbers as pooled: of the requests of all blocks together."""
-    return lambda value: f"{form(value)}*"
 
 
 def _has_several_arms(view: View) -> bool:

@@ -13,7 +13,7 @@ from analysis.judging import judge_family
 from analysis.significance import ONCE, SHARES, Looks
 from analysis.stats import Floats
 
-COUNTS = {"throughput": 4, "tails": 8, "best": 3, "league": 5}  # comparisons of each family
+COUNTS = {"throughput": 4, "tails": 8, "best": 3, "league": 5}  # comparisons of each family; tails: with routes
 LOOKS: Mapping[str, tuple[Sequence[int], Looks]] = {  # after which blocks a report is made, and its tests
     "once, 10 blocks": ((10,), ONCE),
     "once, 20 blocks": ((20,), ONCE),

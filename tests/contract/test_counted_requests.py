@@ -5,6 +5,7 @@ latency lasts until its answer. Requests that start in the lead are `uncounted`.
 """
 
 import socket
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,12 +20,14 @@ import yaml
 from clients.user_service.client import STRIDE
 from core.child import Slice, wait_until
 from core.method import Method
-from core.request_plan import Request, order
+from core.request_plan import ANSWER_DEADLINE_S, Request, order
+from lab.run.contract import take_client_result
 from lab.run.measured_runtimes import AnyRuntime, Native, orchestrator
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import small_cell
 from tests.contract.speaking import Spoken, spoken
+from tests.lab.run.test_contract import CHILD
 from tests.native.loadgen_peers import HELLO, Script, Scripted, counted, read_frame, read_http, scripted
 from tests.native.programs import program_or_skip
 
@@ -82,6 +85,7 @@ def a_client(
     framed: bool = False,
     requests: Sequence[object] = ("GET /",),
     block: int = 1,
+    limit_s: float = ANSWER_DEADLINE_S,
 ) -> Iterator[Spoken]:
     """A client that is ready to send the requests of a user's service, or those of system 2."""
     if framed:
@@ -95,6 +99,8 @@ def a_client(
     method = Method(duration_s=1.0, slices=True).to_json()
     own = {"client_id": 0, "addresses": [[address]], "method": method, "cpus": [], "block": block}
     told = {**cell.to_json(), **own, **runtime.child_config(system)}
+    if "own" in told:
+        told["own"] = {**told["own"], "answer_deadline_s": limit_s}
     with spoken(runtime.command(system, "client"), told) as (client, _):
         yield client
 
@@ -220,6 +226,65 @@ def test_the_order_of_weighted_requests_goes_on_from_slice_to_slice_and_differs_
     fewest = min(map(len, found))
     assert fewest > 12
     assert found[0][:fewest] != found[1][:fewest]
+
+
+def test_requests_are_counted_by_name_and_failures_belong_to_their_request(runtime: AnyRuntime) -> None:
+    """Two requests share a name. /slow takes 20 ms, and the service closes the connection at a request of /gone."""
+    requests = [
+        {"request": "GET /a", "name": "both"},
+        {"request": "GET /slow", "weight": 2},
+        {"request": "GET /b", "name": "both"},
+        "POST /gone",
+    ]
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        server.stall(0.02 if b"/slow" in request else 0.001)
+        if b"/gone" in request:
+            return False
+        connection.sendall(HELLO)
+        return True
+
+    with (
+        scripted(script, read_http) as server,
+        a_client(CASES["across both edges"], server.address, runtime, requests=requests) as client,
+    ):
+        begin_slice(client, perf_counter_ns() + 20 * MS, 0, 400)
+        result = result_of(client)
+    both, slow, gone = result["routes"]
+    asked = Counter(request.split(b" ")[1].decode() for request in server.asked)
+    assert [both["answered"], slow["answered"], gone["requests"]] == [
+        asked["/a"] + asked["/b"],
+        asked["/slow"],
+        asked["/gone"],
+    ]
+    assert [both["errors"], slow["errors"], gone["errors"]] == [{}, {}, {"closed": asked["/gone"]}]
+    assert both["latency"]["p50_ns"] < 20 * MS <= slow["latency"]["min_ns"]
+    assert (gone["answered"], gone["latency"]["count"], asked["/gone"] > 1) == (0, 0, True)
+    take_client_result(CHILD, {"result": result}, 3)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_timeout_is_counted_again_for_the_request_that_timed_out(runtime: AnyRuntime, place: int) -> None:
+    stalls = (b"/a", b"/b")[place]
+
+    def script(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if stalls in request:
+            server.stall(10)
+        connection.sendall(HELLO)
+        return True
+
+    with (
+        scripted(script, read_http) as server,
+        a_client(
+            CASES["across both edges"], server.address, runtime, requests=["GET /a", "GET /b"], limit_s=0.3
+        ) as client,
+    ):
+        for _ in range(2):
+            begin_slice(client, perf_counter_ns() + 20 * MS, 0, 100)
+            result = client.line()["result"]
+            assert [route["errors"] for route in result["routes"]][place] == result["errors"] == {"timeout": 1}
+            take_client_result(CHILD, {"result": result}, 2)
+        assert client.end() == (0, b"", "")
 
 
 def paths_asked_for(block: int, runtime: AnyRuntime) -> list[str]:

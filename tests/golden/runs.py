@@ -17,6 +17,7 @@ from record.saved_plan import Machine
 from record.saved_run import Run
 from reports.document.model import Document
 from reports.terminal.stress_report import stress_document
+from tests.analysis.test_routes import opposed_run
 from tests.analysis.timed_cells import steady
 from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
@@ -148,6 +149,7 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,
     "profiles": _profiles,
+    "routes": opposed_run,
     "pauses": lambda: pauses.both("collection"),
     "echo": _echo,
     "http-clients": _http_clients,

@@ -10,6 +10,7 @@ from lab.places import REPOSITORY
 LOADGEN = REPOSITORY / "native/loadgen/src"
 ONLY_THERE = {"MAX_COUNTED_BYTES", "MAX_READS_AT_ONCE"}
 ROWS = {
+    "names of requests of which a client counts routes": ("MAX_ROUTES",),
     "an answer to `/calc`": ("MAX_ANSWER_BYTES",),
     "the head of a response": ("MAX_HEAD_BYTES", "MAX_HEADERS"),
     "interim responses (1xx) before the answer": ("MAX_INTERIM",),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::flags::Flags;
 use crate::cli::values::{MAX_MESSAGE_BYTES, MAX_PAYLOAD_BYTES};
 use crate::engine::job::{Amount, Job};
+use crate::engine::tally::Route;
 use crate::engine::virtual_user::VirtualUserSpec;
 use crate::engine::worker_threads::{Outcome, WorkerThreads};
 use crate::request::plan::OwnService;
@@ -187,6 +188,9 @@ impl Client {
                 json!({"request": wrong.request, "got": wrong.got, "expected": wrong.expected}),
             );
         }
+        if !tally.routes.is_empty() {
+            put("routes", tally.routes.iter().map(counted_route).collect());
+        }
         if let (Some(rate), Some(open_loop)) = (self.rate, outcome.open_loop) {
             put("rate", json!(rate));
             put("offered_rate", json!(open_loop.offered_per_s));
@@ -194,6 +198,16 @@ impl Client {
         }
         result
     }
+}
+
+/// What was counted of the requests of one name.
+fn counted_route(route: &Route) -> Value {
+    json!({
+        "requests": route.answered + route.unanswered,
+        "answered": route.answered,
+        "errors": route.errors,
+        "latency": route.latency.to_json(),
+    })
 }
 
 /// The virtual users of each service, beginning with service client_id modulo the number of services.
@@ -247,6 +261,7 @@ fn job(cell: &Cell, flags: &Flags) -> Result<Job, String> {
         sessions: own.sessions(&kinds, address),
         tls: own.tls(address)?,
         http2: own.speaks_http2(),
+        routes: own.routes(),
         kinds,
         order: own.order(cell.block.max(1) * clients(cell)? + client_id + 1),
         probe: None,

@@ -8,6 +8,7 @@ pub const MAX_CHUNK_LINE_BYTES: u32 = 16 << 10;
 pub const MAX_FRAMING_BYTES: u64 = 8 << 20;
 pub const MAX_ANSWER_BYTES: u64 = 1 << 20;
 pub const MAX_BODY_BYTES: u64 = 32 << 20;
+pub const MAX_ROUTES: usize = 256;
 /// Only here: a body that loadgen counts, for others than a user's service.
 pub const MAX_COUNTED_BYTES: u64 = 1 << 30;
 /// Only here: reads of one connection in a row, each of up to 256 KiB. Then others, deadlines and signals have their turn.

@@ -22,6 +22,7 @@ requests:
     expect_status: 201
   - request: PUT /items/4
     body_file: body.bin
+    name: replace
   - /plain
 """
 
@@ -40,7 +41,7 @@ def test_a_file_says_what_is_asked_and_what_is_right(tmp_path: Path) -> None:
     assert sent == [
         Request(path="/items/3?full=1", weight=9, headers={"Accept": "application/json"}, expect_json={"id": 3}),
         Request(method="POST", path="/items", body='{"name": "x"}', expect_status=201),
-        Request(method="PUT", path="/items/4", body_file=str(tmp_path / "body.bin")),
+        Request(method="PUT", path="/items/4", body_file=str(tmp_path / "body.bin"), title="replace"),
         Request(path="/plain"),
     ]
 

@@ -195,3 +195,33 @@ def test_answers_by_time_are_those_of_the_window() -> None:
         take_client_result(CHILD, client(slices=slices, **times))
         with nullcontext() if is_right else pytest.raises(ChildFailed, match="between 950000000 ns and 2010000000 ns"):
             check_times(CHILD, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
+
+
+def of_route(answered: int, **other: Any) -> dict[str, Any]:
+    return {"requests": answered, "answered": answered, "errors": {}, "latency": latency(*[5] * answered), **other}
+
+
+@pytest.mark.parametrize(
+    ("routes", "complained"),
+    [
+        (None, "did not send routes, "),
+        ([of_route(2)], "requires one object for each of the 2 routes"),
+        ([of_route(1), of_route(2)], "sent 3 as routes: requests, but docs/child-contract.md requires a sum of 2"),
+        ([of_route(1), of_route(0, requests=1)], "1 as routes: answered"),
+        ([of_route(1), of_route(1, errors={"closed": 1})], "{'closed': 1} as routes: errors"),
+        ([of_route(1), of_route(1, latency=latency(6))], "11 as routes: latency.histogram.total_ns"),
+        ([of_route(1), of_route(1, latency={"count": 1})], "sent routes[1].latency, which is not a valid histogram"),
+        ([of_route(1), of_route(1, mine=1)], "1 as routes[1].mine"),
+    ],
+)
+def test_routes_add_up_to_what_the_client_counts(routes: list[Any] | None, complained: str) -> None:
+    told = {} if routes is None else {"routes": routes}
+    with pytest.raises(ChildFailed) as caught:
+        take_client_result(CHILD, client(requests=2, answered=2, latency=latency(5, 5), **told), 2)
+    assert complained in str(caught.value)
+
+
+def test_requests_that_were_not_sent_after_errors_belong_to_no_route() -> None:
+    routes = [of_route(1), of_route(0, requests=1, errors={"closed": 1})]
+    take_client_result(CHILD, client(requests=9, errors={"closed": 1}, latency=latency(5), routes=routes), 2)
+    assert "routes" in complaint(client(routes=routes))  # of a plan without routes

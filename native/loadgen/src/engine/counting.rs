@@ -26,10 +26,15 @@ impl Worker {
     pub(crate) fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
         let connection = &self.connections[at];
         let (started_ns, begun_ns) = (connection.started_ns, connection.begun_ns());
+        let route = self.job.kinds[connection.kind].route;
         let service = self.users[connection.user].spec.service;
         self.tally.latency.record(end_ns - started_ns);
         if connection.intended_ns > 0 {
             self.tally.corrected.record(end_ns - begun_ns);
+        }
+        if let Some(counts) = self.tally.routes.get_mut(route) {
+            counts.answered += 1;
+            counts.latency.record(end_ns - begun_ns);
         }
         self.tally.beyond_ns += end_ns.saturating_sub(self.counted_ns.end);
         self.tally.slowest.note(end_ns - begun_ns, begun_ns, service);
@@ -42,7 +47,7 @@ impl Worker {
             self.tally.total.record(end_ns - connection.opened_ns);
         }
         self.tally.slices.record(begun_ns);
-        self.tally.judge(answer, started_ns);
+        self.tally.judge(route, answer, started_ns);
         if self.tally.first_wrong.is_none() && !matches!(answer.verdict, Verdict::Right { .. }) {
             self.note_wrong(at, &answer.verdict);
         }

@@ -300,14 +300,15 @@ impl Worker {
         let connection = &mut self.connections[at];
         let under_way = matches!(connection.state, State::Busy | State::Connecting);
         let (user, intended_ns, is_used) = (connection.user, connection.intended_ns, connection.is_used);
+        let route = self.job.kinds[connection.kind].route;
         connection.close();
         if !under_way {
             if fault == Fault::Extra {
-                self.tally.error(fault.code());
+                self.tally.error(route, fault.code());
             }
             return;
         }
-        self.tally.fail(fault, intended_ns, now_ns());
+        self.tally.fail(route, fault, intended_ns, now_ns());
         let is_hopeless = fault == Fault::Timeout && self.job.one_timeout_is_enough;
         let failing = &mut self.users[user];
         failing.failures += 1;

@@ -23,6 +23,8 @@ pub struct Kind {
     pub expect: Expect,
     /// What a report calls it.
     pub title: String,
+    /// Place of its counts in Tally::routes: that of the first kind of this title.
+    pub route: usize,
     /// What each user makes the message of; none if it is the same for all.
     pub template: Option<Template>,
     /// What is saved of its answer.
@@ -32,6 +34,8 @@ pub struct Kind {
 /// What every connection sends.
 pub struct Job {
     pub kinds: Vec<Kind>,
+    /// How many routes of requests are counted; 0 if there is only one.
+    pub routes: usize,
     /// The kinds of successive requests, after which the order begins anew. A user begins somewhere in it.
     pub order: Vec<u32>,
     /// None if users have nothing to remember.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::engine::slices::Slices;
 use crate::engine::slowest::Slowest;
 use crate::response::answer::{Answer, Fault, Verdict};
-use contract::FineHistogram;
+use contract::{FineHistogram, WireHistogram};
 
 /// The first answer that was not as expected.
 #[derive(Clone)]
@@ -13,6 +13,25 @@ pub struct FirstWrong {
     pub request: String,
     pub got: String,
     pub expected: String,
+}
+
+/// Counts of the requests of a plan that have one name.
+#[derive(Clone, Default)]
+pub struct Route {
+    pub answered: u64,
+    pub unanswered: u64,
+    pub errors: BTreeMap<String, u64>,
+    /// As the latency that the client says: at a rate from when a request was due.
+    pub latency: WireHistogram,
+}
+
+impl Route {
+    fn merge(&mut self, other: &Self) {
+        self.answered += other.answered;
+        self.unanswered += other.unanswered;
+        self.latency.merge(&other.latency);
+        other.errors.iter().for_each(|(code, number)| *self.errors.entry(code.clone()).or_default() += number);
+    }
 }
 
 /// Counts of one phase.
@@ -69,29 +88,41 @@ pub struct Tally {
     /// Open loop: from when a request was due until it was sent, of those that a free user waited for.
     pub lag: FineHistogram,
     pub first_wrong: Option<FirstWrong>,
+    /// By Kind::route; empty if there is only one.
+    pub routes: Vec<Route>,
 }
 
 impl Tally {
-    /// One more error of this code.
-    pub fn error(&mut self, code: &str) {
+    /// One more error of this code, of a request of this route.
+    pub fn error(&mut self, route: usize, code: &str) {
         self.add_errors(code, 1);
-    }
-
-    /// A request that was meant to be sent at `intended_ns` (closed loop: 0) has failed.
-    ///
-    /// It counts in the corrected latency: otherwise a server would look better for each answer that it owes.
-    pub fn fail(&mut self, fault: Fault, intended_ns: u64, now_ns: u64) {
-        self.error(fault.code());
-        self.unanswered += 1;
-        self.ended_ns = now_ns;
-        if intended_ns > 0 {
-            self.corrected.record(now_ns.saturating_sub(intended_ns));
+        if let Some(counts) = self.routes.get_mut(route) {
+            *counts.errors.entry(code.to_owned()).or_default() += 1;
         }
     }
 
-    /// Count the answer to a request that was sent at `sent_ns`.
+    /// A request of this route that was meant to be sent at `intended_ns` (closed loop: 0) has failed.
+    ///
+    /// It counts in the corrected latency: otherwise a server would look better for each answer that it owes.
+    pub fn fail(&mut self, route: usize, fault: Fault, intended_ns: u64, now_ns: u64) {
+        self.error(route, fault.code());
+        self.unanswered += 1;
+        self.ended_ns = now_ns;
+        let lasted_ns = now_ns.saturating_sub(intended_ns);
+        if intended_ns > 0 {
+            self.corrected.record(lasted_ns);
+        }
+        if let Some(counts) = self.routes.get_mut(route) {
+            counts.unanswered += 1;
+            if intended_ns > 0 {
+                counts.latency.record(lasted_ns);
+            }
+        }
+    }
+
+    /// Count the answer to a request of this route that was sent at `sent_ns`.
     #[inline]
-    pub fn judge(&mut self, answer: &Answer, sent_ns: u64) {
+    pub fn judge(&mut self, route: usize, answer: &Answer, sent_ns: u64) {
         self.answered += 1;
         self.body_bytes += answer.body_bytes;
         match answer.verdict {
@@ -102,8 +133,8 @@ impl Tally {
                 }
             }
             Verdict::Wrong => self.wrong += 1,
-            Verdict::Status(code) => self.error(&code.to_string()),
-            Verdict::Garbled => self.error("garbled"),
+            Verdict::Status(code) => self.error(route, &code.to_string()),
+            Verdict::Garbled => self.error(route, "garbled"),
         }
     }
 
@@ -142,6 +173,8 @@ impl Tally {
         self.waiting.merge(&other.waiting);
         self.slices.merge(&other.slices);
         self.lag.merge(&other.lag);
+        self.routes.resize_with(self.routes.len().max(other.routes.len()), Route::default);
+        self.routes.iter_mut().zip(&other.routes).for_each(|(mine, theirs)| mine.merge(theirs));
         if self.first_wrong.is_none() {
             self.first_wrong.clone_from(&other.first_wrong);
         }

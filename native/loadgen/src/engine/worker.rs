@@ -12,7 +12,7 @@ use contract::{Slice, now_ns};
 use mio::{Events, Poll, Token};
 
 use crate::engine::job::{Amount, Job, Phase};
-use crate::engine::tally::Tally;
+use crate::engine::tally::{Route, Tally};
 use crate::engine::virtual_user::{VirtualUser, VirtualUserSpec};
 use crate::net::connection::{Connection, State};
 use crate::net::timer::Timer;
@@ -182,7 +182,11 @@ impl Worker {
         self.thinking.clear();
         let (hopeless, waiting) = (0..self.users.len()).partition::<Vec<_>, _>(|user| self.users[*user].has_timed_out);
         self.waiting = waiting.into();
-        hopeless.iter().for_each(|_| self.tally.error(Fault::Timeout.code()));
+        self.tally.routes.resize_with(self.job.routes, Route::default);
+        for user in hopeless {
+            let kind = self.connections[self.users[user].first].kind;
+            self.tally.error(self.job.kinds[kind].route, Fault::Timeout.code());
+        }
         self.free.clear();
         (self.active, self.batch) = (0, 0);
         self.progress.store(0, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 //!
 //! The reference is core/request_plan.py and clients/user_service/http.py.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::engine::job::Kind;
+use crate::limits::MAX_ROUTES;
 use crate::net::http2;
 use crate::net::tls::{Tls, TlsSettings};
 use crate::request::session::{Sessions, Source, Template};
@@ -59,6 +60,16 @@ struct PlannedRequest {
     save: BTreeMap<String, BTreeMap<String, String>>,
 }
 
+impl PlannedRequest {
+    /// What a report calls it.
+    fn name(&self) -> String {
+        if !self.title.is_empty() {
+            return self.title.clone();
+        }
+        format!("{} {}", self.method, if self.path.is_empty() { "/" } else { &self.path })
+    }
+}
+
 impl OwnService {
     /// What a client's first line says. Fails with what cannot be sent.
     pub fn parse(told: &Value) -> Result<Self, String> {
@@ -86,11 +97,30 @@ impl OwnService {
 
     /// Each request of the plan as bytes for a service at `address`, with what is expected of its answer.
     pub fn kinds(&self, address: &str) -> Result<Vec<Kind>, String> {
+        let names = self.names();
         self.requests
             .requests
             .iter()
-            .map(|request| self.kind(request, address))
+            .map(|request| self.kind(request, address, names[&request.name()]))
             .collect()
+    }
+
+    /// The place of each name of requests, in the order of the plan.
+    fn names(&self) -> BTreeMap<String, usize> {
+        let mut places = BTreeMap::new();
+        for request in &self.requests.requests {
+            let place = places.len();
+            places.entry(request.name()).or_insert(place);
+        }
+        places
+    }
+
+    /// How many routes are counted; 0 if there is only one, or too many. Source: core/request_plan.py.
+    pub fn routes(&self) -> usize {
+        let names = self.names();
+        let measured = self.requests.requests.iter().filter(|request| !request.first);
+        let are_several = measured.map(PlannedRequest::name).collect::<BTreeSet<_>>().len() > 1;
+        if are_several && names.len() <= MAX_ROUTES { names.len() } else { 0 }
     }
 
     /// How connections to a service at `address` are secured, if they are.
@@ -150,7 +180,7 @@ impl OwnService {
         order
     }
 
-    fn kind(&self, request: &PlannedRequest, address: &str) -> Result<Kind, String> {
+    fn kind(&self, request: &PlannedRequest, address: &str, route: usize) -> Result<Kind, String> {
         let body = if request.body_file.as_os_str().is_empty() {
             request.body.clone().into_bytes()
         } else {
@@ -184,6 +214,7 @@ impl OwnService {
                 is_grpc: self.speaks_http2() && Self::is_grpc(request),
             }),
             title: request.title.clone(),
+            route,
             save,
         })
     }

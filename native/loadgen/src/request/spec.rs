@@ -66,6 +66,7 @@ impl RequestSpec {
             expect: self.expect(&message),
             message,
             title: String::new(),
+            route: 0,
             template: None,
             save: Vec::new(),
         };
@@ -74,6 +75,7 @@ impl RequestSpec {
         Job {
             probe: (kinds.len() > 1).then_some(1),
             kinds,
+            routes: 0,
             order: Vec::new(),
             opens_early: true,
             sessions: None,

@@ -1,0 +1,139 @@
+"""Show the routes of a user's service: the requests of a plan by name, with the figures of each
+under each runtime, and how the speed of each differs between runtimes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from analysis.cell_index import grouped
+from analysis.comparing import Comparison
+from analysis.formats import ratio, whole, whole_percent
+from analysis.metrics import METRICS, Metric, pooled
+from analysis.others import on_busy
+from analysis.routes import Route
+from core.messages import NOTHING, SENTENCES, Message, listed, message, plural, verbatim
+from reports.document.model import ABSENT, Datum, Section, Table, words
+from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
+from reports.parts.comparison_table import ends_words, interval_datum, ratio_head
+from reports.view import View
+
+PLACE = 29
+TITLE = message("Routes")
+MOST_LINES = 12  # on a terminal
+PERCENTILES = ("p50_ns", "p99_ns")
+READING = message(
+    "Speed is the mean latency of the older runtime or service divided by that of the newer one, "
+    "paired by block (round of measurement): above 1, the newer one is faster. Verdicts are "
+    "adjusted for the number of routes and of compared latency percentiles, without A/A."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A route in a comparison.
+
+    head: the comparison as text, with its setting
+    arms: the route under the denominator and under the numerator; under the only runtime if nothing
+        is compared
+    """
+
+    head: Message
+    arms: Sequence[Route]
+    compared: Comparison | None = None
+
+
+def section(view: View) -> Section:
+    """Return the report's section on routes. It is empty if fewer than two routes were measured."""
+    lines = [*_lines(view)]
+    brief = [line for line in lines if not line.compared or line.compared.step != "aa"]
+    left = len(brief[MOST_LINES:])
+    more = plural(
+        "{count} more route is on the report page.",
+        "{count} more routes are on the report page.",
+        count=left,
+    )
+    return Section(
+        "routes",
+        TITLE,
+        tables=(_table(lines),),
+        terminal=(_table(brief[:MOST_LINES]), *[more] * bool(left)) if brief else (),
+    )
+
+
+def _lines(view: View) -> Iterator[Line]:
+    """Yield the routes of each comparison at one setting; without comparisons, those of each
+    row.
+    """
+    compared = [one for one in view.compared if one.routes and not one.is_over_all]
+    for one in compared:
+        head = message("{setting}, {cause}", setting=view.settings.name(one), cause=one.label)
+        head = head if len(view.groups) > 1 else one.label
+        for name in one.routes:
+            same = [route for route in view.routes if route.name == name]
+            below = [route for route in same if route.is_side_of(one, one.denominator)]
+            above = [route for route in same if route.is_side_of(one, one.numerator)]
+            yield Line(head=head, arms=(*below[:1], *above[:1]), compared=one)
+    for route in view.routes if not compared else ():
+        yield Line(head=verbatim(route.row.runtime), arms=(route,))
+
+
+def _table(lines: Sequence[Line]) -> Table:
+    """Return a table with a line for each route. Figures are those of the two arms, such as
+    '1.20 → 0.80'.
+    """
+    compared = [line.compared for line in lines if line.compared]
+    routes = [route for line in lines for route in line.arms]
+    cols: list[Col[Line]] = [
+        col("Request", lambda line: line.arms[0].name),
+        col("Share", _both(lambda route: whole_percent(route.share)), rank=9),
+        col("Requests", _both(lambda route: whole(route.requests)), rank=8),
+        col("Errors", _both(lambda route: whole(route.errors)), rank=7),
+        *(_percentile_col(METRICS[key], routes) for key in PERCENTILES),
+    ]
+    if compared:
+        cols += [col(ratio_head(compared), _speed, ratio), col("Verdict", _verdict)]
+    reading = [READING, *ends_words(compared)] if compared else []
+    has_pooled = any({"p50", "p99"} & pooled(route.row.good) for route in routes)
+    return table(
+        TITLE,
+        cols,
+        grouped(lines, attrgetter("head")).items(),
+        caption=listed([*reading, *[POOLED] * has_pooled], SENTENCES),
+    )
+
+
+def _both(text: Callable[[Route], str]) -> Callable[[Line], str]:
+    return lambda line: " → ".join(map(text, line.arms))
+
+
+def _percentile_col(metric: Metric, routes: Sequence[Route]) -> Col[Line]:
+    column, form = metric_head(metric, routes, _figure)
+
+    def text(route: Route) -> str:
+        value = _figure(metric, route)
+        is_pooled = metric.percentile in pooled(route.row.good)
+        return ABSENT if value is None else (marked(form) if is_pooled else form)(value)
+
+    return col(column.head, _both(text), rank=metric.rank or 0)
+
+
+def _figure(metric: Metric, route: Route) -> float | None:
+    return (route.row.figures or {}).get(metric.row_key)
+
+
+def _speed(line: Line) -> Datum:
+    assert line.compared
+    name = line.arms[0].name
+    return interval_datum(line.compared.routes[name], line.compared, f"route {name}")
+
+
+def _verdict(line: Line) -> Datum:
+    """Return the verdict on a route; nothing if a runtime does not differ from itself."""
+    one = line.compared
+    assert one
+    route = one.routes[line.arms[0].name]
+    if (one.step, route.verdict) == ("aa", "inconclusive"):
+        return words(NOTHING)
+    hint = one.why if one.verdict == route.verdict == "invalid" else NOTHING
+    return words(on_busy(route.word, one.others), state=f"word {route.verdict}", hint=hint)

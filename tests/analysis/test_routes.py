@@ -1,0 +1,130 @@
+"""Routes with planted latencies: which of them a run calls, and what stands in the answer."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from io import StringIO
+from random import Random
+from typing import Any
+
+import pytest
+
+from analysis.comparing import Comparison, compare
+from analysis.metrics import pooled
+from analysis.routes import names
+from core.request_plan import Request
+from record.run_file import plain
+from record.saved_run import CellResult, Run
+from reports.exports.texts import route_lines, routes_sheet
+from reports.parts.headline import headline
+from reports.view import View
+from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_service
+
+LOGIN = Request(method="POST", path="/login")
+REQUESTS = (*(Request(path=f"/{name}") for name in "abcd"), LOGIN)
+EQUAL = (1.0, 2.0, 3.0, 4.0, 5.0)
+BLOCKS, ANSWERED = 14, 200
+
+
+def route(latency_ms: float, answered: int = ANSWERED) -> Any:
+    latency = histogram_of([round(latency_ms * MS)] * answered).to_json()
+    return {"requests": answered, "answered": answered, "errors": {}, "latency": latency}
+
+
+def block_of(arm: str, block: int, routes: list[Any], wall_ms: float) -> CellResult:
+    """A block of *arm* in which the routes were answered like this."""
+    cell = measured(cell_of("2", arm.removesuffix(" again")), block, [round(wall_ms * MS)])
+    answered = sum(one["answered"] for one in routes)
+    return replace(cell, system="shop", arm=arm, wall_ns=round(wall_ms * MS), answered=answered, routes=routes)
+
+
+def shop(arms: Mapping[str, Sequence[float]], speed: float = 1.0, requests: Sequence[Request] = REQUESTS) -> Run:
+    """A run with the mean latencies of each arm, in ms, and 1 % of noise.
+
+    speed: throughput of the arms after the first, divided by that of the first
+    """
+    chance, cells = Random(5), []
+    for place, (arm, latencies_ms) in enumerate(arms.items()):
+        for block in range(1, BLOCKS + 1):
+            routes = [route(ms * chance.gauss(1, 0.01)) for ms in latencies_ms]
+            wall_ms = 2000 * chance.gauss(1, 0.002) / (speed if place else 1)
+            cells.append(block_of(arm, block, routes, wall_ms))
+    return with_service(run_of(cells, blocks=BLOCKS), *requests)
+
+
+def by_step(run: Run) -> dict[str, Comparison]:
+    return {one.step: one for one in compare(run)}
+
+
+def verdicts(one: Comparison) -> list[str]:
+    return [route.verdict for route in one.routes.values()]
+
+
+def opposed_run() -> Run:
+    """Twice the throughput without the GIL, but a login takes four times as long."""
+    return shop({"3.14": EQUAL, "3.14t": (*(ms / 2 for ms in EQUAL[:4]), 20.0)}, speed=2.0)
+
+
+def test_the_one_route_that_became_slower_is_called_and_its_ratio_is_that_of_the_mean_latencies() -> None:
+    (one,) = compare(shop({"3.14": EQUAL, "3.14t": (*EQUAL[:4], 6.0)}))
+    assert [*one.routes] == ["GET /a", "GET /b", "GET /c", "GET /d", "POST /login"]
+    assert (one.verdict, verdicts(one)) == ("equivalent", [*["equivalent"] * 4, "slower"])
+    assert one.routes["POST /login"].ratio == pytest.approx(5 / 6, rel=0.02)
+    assert one.opposed_routes == ["POST /login"]
+    assert plain(one)["routes"]["POST /login"]["verdict"] == "slower"
+
+
+def test_a_route_against_the_whole_stands_in_the_headline() -> None:
+    (one,) = compare(opposed_run())
+    assert one.verdict == "faster"
+    assert ", but POST /login is answered at 0.25x the speed." in str(headline(one, {}))
+    other_way = shop({"3.14": EQUAL, "3.14t": (*(2 * ms for ms in EQUAL[:4]), 2.5)}, speed=0.6)
+    assert ", but POST /login is answered at 2.00x" in str(headline(compare(other_way)[0], {}))
+    (with_it,) = compare(shop({"3.14": EQUAL, "3.14t": [ms / 2 for ms in EQUAL]}, speed=2.0))
+    assert "speed" not in str(headline(with_it, {}))
+
+
+def test_a_route_in_which_a_runtime_differs_from_itself_has_no_verdict() -> None:
+    found = by_step(shop({"3.14": EQUAL, "3.14t": (2.0, *EQUAL[1:]), "3.14t again": (2.4, *EQUAL[1:])}))
+    assert (found["aa"].verdict, verdicts(found["aa"])[0]) == ("equivalent", "slower")
+    assert verdicts(found["other"])[:2] == ["invalid", "equivalent"]
+
+
+def test_all_routes_are_withheld_with_the_throughput() -> None:
+    found = by_step(shop({"3.14": EQUAL, "3.14t": EQUAL, "3.14t again": EQUAL}, speed=1.0))
+    assert "invalid" not in verdicts(found["other"])
+    run = shop({"3.14": EQUAL, "3.14t": EQUAL, "3.14t again": EQUAL})
+    run.cells = [replace(cell, wall_ns=cell.wall_ns * (2 if "again" in cell.arm else 1)) for cell in run.cells]
+    assert {*verdicts(by_step(run)["other"])} == {"invalid"}
+
+
+def test_requests_of_one_name_are_one_route_and_few_requests_give_pooled_percentiles() -> None:
+    twice = [replace(request, title=title) for request, title in zip(REQUESTS[:3], "xyx", strict=True)]
+    run = shop({"3.14t": (1.0, 3.0)}, requests=[*twice, replace(LOGIN, first=True)])
+    assert names(run) == ("x", "y", "POST /login")
+    x, y = View(run).routes
+    assert (x.name, x.requests, x.errors, pooled(x.row.good)) == ("x", BLOCKS * ANSWERED, 0, {"p99", "p999"})
+    assert y.row.figures
+    assert [y.row.figures["p50_ns"], y.row.figures["p99_ns"]] == pytest.approx([3 * MS, 3 * MS], rel=0.05)
+    assert names(shop({"3.14t": (1.0,)}, requests=[REQUESTS[0], replace(LOGIN, first=True)])) == ()
+
+
+def test_failed_blocks_count_in_the_errors_of_their_route() -> None:
+    run = shop({"3.14": EQUAL})
+    failing: Any = {**route(5.0), "requests": ANSWERED + 3, "errors": {"closed": 3}}
+    run.cells[0] = replace(run.cells[0], status="failed", routes=[*run.cells[0].routes[:4], failing])
+    *_, login = View(run).routes
+    assert (login.requests, login.errors) == (BLOCKS * ANSWERED + 3, 3)
+
+
+def test_the_sheet_has_a_line_for_each_route_and_comparison() -> None:
+    view = View(opposed_run())
+    lines = [*csv.DictReader(StringIO(routes_sheet(view)))]
+    assert [(line["name"], line["runtime"]) for line in lines[-2:]] == [
+        ("GET /d", "3.14t"),
+        ("POST /login", "3.14t"),
+    ]
+    login = lines[-1]
+    assert (login["compared_with"], login["verdict"], login["errors"]) == ("3.14", "slower", "0")
+    assert float(login["ratio"]) == pytest.approx(0.25, rel=0.02)
+    assert [line["compared_with"] for line in route_lines(view)] == [None] * 5 + ["3.14"] * 5
