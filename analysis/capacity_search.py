@@ -1,10 +1,10 @@
 """The capacity of each arm (a runtime): the highest request rate at which its service meets the
 objectives.
 
-A search measures one probe of each arm in turn. With several topologies, the first probes choose
-the best topology of each arm (analysis/choice.py): in each round, each candidate gets
+A search measures one probe of each arm in turn. With several settings, the first probes choose
+the best setting of each arm (analysis/choice.py): in each round, each candidate gets
 PROBES_OF_ROUND probes, and the half with the lower capacities is dropped. Later probes measure only
-the chosen topology, and only they determine its capacity.
+the chosen setting, and only they determine its capacity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ from record.saved_run import CellResult, Run
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
 MOST_PROBES = 16
 MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
-PROBES_OF_ROUND = 3  # of a candidate topology, in each round of the choice
+PROBES_OF_ROUND = 3  # of a candidate, in each round of the choice
 MOST_ERROR = 0.1  # of the throughput of the closed loop
 # a load generator that is later than this share of the limit may itself cause the misses
 LAG_SHARE = 0.25
@@ -68,7 +68,7 @@ class Capacity:
     """The probes of one arm at one setting, and the capacity that they show so far.
 
     params: the parameters without RATE. objectives: a rate must meet all of them
-    rounds: for one of several topologies, the rounds of the choice that it takes part in; 0 after
+    rounds: for one of several settings, the rounds of the choice that it takes part in; 0 after
         the choice
     start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines
         it
@@ -244,7 +244,7 @@ class CapacityRatio:
 
 
 def capacities(run: Run) -> list[Capacity]:
-    """Return the capacity of each runtime at each setting, or of only its best topology if the
+    """Return the capacity of each runtime at each setting, or of only its best setting if the
     search chooses one.
     """
     if not run.plan.picks:
@@ -253,7 +253,7 @@ def capacities(run: Run) -> list[Capacity]:
 
 
 def choices_of_arms(run: Run) -> dict[str, Choice[Capacity]]:
-    """Return the choice of the best topology of each arm, by the probes that choose (PICK)."""
+    """Return the choice of the best setting of each arm, by the probes that choose (PICK)."""
     candidates = _planned(run, [cell for cell in run.cells if cell.probe == PICK])
     return {
         arm: halved(some, _cost) for arm, some in grouped(candidates, attrgetter("arm")).items()
@@ -331,7 +331,7 @@ def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
 
 
 def _judged(best: Capacity, run: Run) -> Capacity:
-    """Return the capacity of a runtime's best topology, without the measurements that chose it."""
+    """Return the capacity of a runtime's best setting, without the measurements that chose it."""
     place = best.setting, best.arm
     cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
     return replace(best, cells=cells, start_rate=best.rough_rate)
@@ -350,7 +350,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
 
     The intervals behind the verdicts are corrected for the number of ratios (Bonferroni), those of
     A/A separately. If A/A differs, or a measurement of a pair is faulty, the verdict is invalid.
-    If the search chose the best topology of each arm, arms with different topologies are compared.
+    If the search chose the best setting of each arm, arms with different settings are compared.
     """
     plan, same, pairs = run.plan, list[Pair](), list[Pair]()
     for group in grouped(found, lambda one: plan.picks or one.setting).values():

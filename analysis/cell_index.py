@@ -57,7 +57,7 @@ class Row(Setting, SavedRow):
 
     cells:   the measured cells, in the order in which they ran
     planned: the number of blocks in the plan, or of the blocks that began if the run may end before
-        all blocks
+        all blocks; of the measured blocks if the run drops settings
     first:   the cells of the same setting under the first runtime, to which the ratio refers
     """
 
@@ -232,7 +232,7 @@ class Cells:
                         Row(
                             **vars(setting),
                             runtime=arm,
-                            planned=self.planned,
+                            planned=len(cells) if self.run.plan.picks else self.planned,
                             cells=cells,
                             first=first,
                         )

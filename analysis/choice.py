@@ -15,6 +15,7 @@ from operator import itemgetter
 from statistics import median
 from typing import Generic, TypeVar
 
+from analysis.cell_index import Cells as CellIndex
 from analysis.cell_index import Row, grouped, runtimes
 from analysis.comparing import BEST, Comparison, compared_pairs
 from analysis.gates import checked_ratio, failed_gate
@@ -24,12 +25,16 @@ from analysis.settings import SHAPE, varying
 from analysis.significance import SHARES
 from analysis.stats import FEWEST_FOR_RANGE, Estimate
 from analysis.steps import steps_to_the_last
+from core.cell import knobs_in
 from core.messages import Message
 from core.runtime import NATIVE, RuntimeName
+from core.user_service import VARIANT
+from record.comparison import Key
 from record.saved_run import CellResult, Run
 
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 FEWEST_BLOCKS = 2 * FEWEST_FOR_RANGE - 1  # so that enough odd-numbered blocks judge
+ROUND_BLOCKS = 2  # choosing blocks of a round, because one block may be disturbed
 Item = TypeVar("Item")
 
 
@@ -88,16 +93,39 @@ def halved(
     return Choice(left=left, dropped=dropped, failed=failed, rounds=rounds)
 
 
+def dropped_settings(run: Run) -> set[Key]:
+    """Return the settings that need not be measured any more: they were dropped under each runtime,
+    in a run that halves the candidates (--budget).
+    """
+    if not run.plan.picks or run.plan.objectives:
+        return set()
+    every = _every_choice(run, CellIndex(run).rows)
+    made = [choice for same in every.values() for choice in same.values()]
+    left = {row.key for choice in made for row in choice.left}
+    return {row.key for choice in made for row in choice.candidates} - left
+
+
 def choices(run: Run, rows: Sequence[Row]) -> Choices:
     """Return the choice of the best setting under each runtime, for each workload that several
     settings serve.
 
     Settings of several systems compete with each other if the same clients can call all of these
-    systems, because they use gilscope's frame protocol. The result is empty if the plan has fewer
-    than FEWEST_BLOCKS blocks.
+    systems, because they use gilscope's frame protocol. The result is empty if fewer than
+    FEWEST_BLOCKS blocks were measured.
     """
-    if run.plan.blocks < FEWEST_BLOCKS:
-        return {}
+    found: dict[str, Mapping[str, Choice[Row]]] = {}
+    if max((cell.block for cell in run.cells), default=0) < FEWEST_BLOCKS:
+        return found
+    for work, same in _every_choice(run, rows).items():
+        ended = {
+            runtime: choice for runtime, choice in same.items() if choice.best or choice.failed
+        }
+        if ended:
+            found[work] = ended
+    return found
+
+
+def _every_choice(run: Run, rows: Sequence[Row]) -> Choices:
     is_own, framed, arms = bool(run.plan.own), run.plan.framed, {*runtimes(run)} - {NATIVE}
     candidates = [
         row
@@ -108,6 +136,7 @@ def choices(run: Run, rows: Sequence[Row]) -> Choices:
     chosen = (
         {*SHAPE} if is_own or {*SHAPE} <= {*varying(candidates)} else set[str]()
     )  # topologies are compared
+    chosen |= {name for row in candidates for name in knobs_in(row.params)} - {VARIANT}
 
     def key(row: Row) -> tuple[str, str]:
         names = row.params if is_own else WORK
@@ -118,25 +147,35 @@ def choices(run: Run, rows: Sequence[Row]) -> Choices:
 
     found: dict[str, dict[str, Choice[Row]]] = {}
     for (work, runtime), same in grouped(candidates, key).items():
-        choice = _choice(same)
-        if len(same) > 1 and (choice.best or choice.failed):
-            found.setdefault(work, {})[runtime] = choice
+        if len(same) > 1:
+            found.setdefault(work, {})[runtime] = _choice(same, run)
     return found
 
 
-def _choice(rows: Sequence[Row]) -> Choice[Row]:
+def _choice(rows: Sequence[Row], run: Run) -> Choice[Row]:
     """Return the choice among the settings of one runtime: the least time per request in choosing
-    blocks wins.
+    blocks wins. If the run halves the candidates, each round has ROUND_BLOCKS more of them.
     """
     measured = [row for row in rows if _cost_ns(row) < inf]
-    return halved(measured, lambda row, _: _cost_ns(row), [row for row in rows if why_failed(row)])
+    failed = [row for row in rows if why_failed(row)]
+    if not run.plan.picks:
+        return halved(measured, lambda row, _: _cost_ns(row), failed)
+
+    def cost(row: Row, round_: int) -> float | None:
+        blocks = ROUND_BLOCKS * round_
+        has_ended = len(choosing(row)) >= blocks or run.finished_at
+        return _cost_ns(row, blocks) if has_ended else None
+
+    return halved(measured, cost, failed)
 
 
-def _cost_ns(row: Row) -> float:
+def _cost_ns(row: Row, blocks: int | None = None) -> float:
     """Return the median time per request in the choosing blocks, in ns; infinite if one of them has
     no such time.
+
+    blocks: only so many of the first choosing blocks count
     """
-    cells = choosing(row)
+    cells = dict(sorted(choosing(row).items())[:blocks])
     times = times_ns(cells)
     return median(times.values()) if times and len(times) == len(cells) else inf
 

@@ -34,8 +34,18 @@ from analysis.stats import FEWEST_FOR_INTERVAL
 from analysis.steps import NAMES, OF_VALUES, confounds, several_causes
 from analysis.topologies import shape_confounds
 from core.cell import PARAMETERS, Value
+from core.fingerprint import ENVIRONMENTS
 from core.messages import NOTHING, Message, listed, message, plural
-from record.comparison import AllFactors, JudgedRatio, Key, SavedComparison, Setting, Verdict
+from core.system import SERVICE
+from record.comparison import (
+    AllFactors,
+    JudgedRatio,
+    Key,
+    SavedComparison,
+    Setting,
+    Verdict,
+    setting_key,
+)
 from record.saved_run import CellResult, Run
 
 BEST = "best"
@@ -442,6 +452,18 @@ def _uncounted(pair: Pair) -> Iterator[Message]:
         count=worst.short_blocks, all=blocks, longest=worst.tail_ns / 1e9,
     )  # fmt: skip
     yield replace(note, code=UNCOUNTED)
+
+
+def packages_at(setting: Setting, compared: Comparison, run: Run) -> dict[str, str]:
+    """Return the packages with which the service of a compared setting ran, under the numerator's
+    runtime: versions by name. They are empty if gilscope does not know them.
+    """
+    for cell in run.cells:
+        is_there = setting_key(cell.system, cell.params) == setting.key
+        if is_there and cell.arm == compared.numerator:
+            known = run.fingerprints.get(ENVIRONMENTS, {}).get(cell.environment, {})
+            return dict(known.get(SERVICE, {}).get("packages", {}))
+    return {}
 
 
 def confounds_of(compared: Sequence[Comparison]) -> list[Message]:

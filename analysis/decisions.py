@@ -2,6 +2,7 @@
 run.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf
 
@@ -17,10 +18,9 @@ def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
     """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow
     confidence intervals.
     """
-    blocks = max((cell.block for cell in run.cells), default=1)
-    if (
-        until.seconds and spent_ns * (blocks + 1) / blocks > until.seconds * 1e9
-    ):  # with another block
+    blocks = Counter(cell.block for cell in run.cells)
+    share = blocks[max(blocks, default=1)] / (len(run.cells) or 1)  # of the last block
+    if until.seconds and spent_ns * (1 + share) > until.seconds * 1e9:  # with another block
         return True
     return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
 

@@ -59,13 +59,6 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
-def topology(params: Mapping[str, Value]) -> str:
-    """Return processes and threads of a user's service, as --topology accepts them: '2x1'; empty
-    without both.
-    """
-    return "x".join(value_text(params[name]) for name in SHAPE) if {*SHAPE} <= {*params} else ""
-
-
 def labels(every: Sequence[Series]) -> list[Message]:
     """Return a label for each series that distinguishes it from the others, such as 'system 2,
     PAYLOAD_BYTES 0'.

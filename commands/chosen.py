@@ -5,6 +5,7 @@ missing runtime.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from commands.output import output
@@ -31,6 +32,7 @@ from core.secret import secrets_in
 from core.user_service import only_native
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
+from lab.project.commits import with_commits
 from lab.python import interpreters
 from lab.run import feasible
 from lab.run.measured_runtimes import AnyRuntime, Runtime, usable
@@ -89,7 +91,7 @@ def choose_runtimes(
     Raises BadInput.
     """
     output.hide(one.reveal() for one in secrets_in(plan.user_service))
-    plan = _with_clients(plan, flags)
+    plan = _with_clients(with_commits(plan), flags)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
     runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, spread)
@@ -177,6 +179,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
         output.note("Not measured: system {pairs}. Reason: {reason}", pairs=pairs, reason=reason)
     if not possible.cells():
         raise BadInput("No system can be measured. The notes above say what each system needs.")
+    feasible.expect_different(possible, runtimes)
     return possible
 
 
@@ -242,9 +245,19 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
 
 
 def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
-    """Print which builds do not get a variable of the service, because they do not know it."""
-    command = plan.user_service.command if plan.user_service else None
-    for variable in command.environment if command else ():
+    """Print which builds do not get a variable of the service, because they do not know it, and
+    which settings of --vary are passed as variables, because nobody can see whether they are read.
+    """
+    commands = plan.user_service.commands if plan.user_service else []
+    settings = [name for command in commands[:1] for name in command.knobs]
+    if passed := [name for name in settings if f"{{{name}}}" not in str(commands[0].command)]:
+        output.note(
+            "gilscope passes {names} from --vary as environment variables, because the command "
+            "does not contain {place}. It cannot see whether the service reads them.",
+            names=listed(passed, AND),
+            place=f"{{{passed[0]}}}",
+        )
+    for variable in dict.fromkeys(chain.from_iterable(one.environment for one in commands)):
         without = [
             name for name in names if unknown_variables([variable], name.minor, name.free_threaded)
         ]

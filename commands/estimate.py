@@ -1,5 +1,6 @@
 """Estimate how long a plan takes, and whether its blocks (repetitions) are enough for a verdict."""
 
+import json
 from dataclasses import replace
 from math import ceil
 
@@ -8,6 +9,7 @@ from config.options import Flags
 from config.plan_options import MAX_BLOCKS
 from config.run_plan import Plan
 from core.cell import Cell
+from core.errors import BadInput
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.runtime import RuntimeFacts
 from lab.run.measurement_context import identity
@@ -17,7 +19,8 @@ from record.saved_run import CellResult, Run
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
-PROCESS_OVERHEAD_S = 0.03
+PROCESS_OVERHEAD_S = 0.1
+CONNECTION_S = 0.001  # to open and close a connection, on both sides
 DEFAULT_LIMIT_S = 300.0
 
 
@@ -98,6 +101,21 @@ def no_verdict(plan: Plan, cores: int, spare: float = 1.0) -> Message:
     )
 
 
+def expect_in_budget(plan: Plan, cores: int) -> None:
+    """Raise BadInput if a run with --budget has no time for a choice and its check."""
+    from analysis.choice import FEWEST_BLOCKS
+
+    least_s = FEWEST_BLOCKS * block_seconds(plan, cores)
+    if plan.picks and not plan.objectives and least_s > plan.until.seconds:
+        raise BadInput(
+            "--budget is {budget}, but a choice among {settings} settings takes about {least}. "
+            "Give a longer budget, fewer values, or fewer runtimes.",
+            budget=duration(plan.until.seconds),
+            settings=len({json.dumps(cell.params) for cell in plan.cells()}),
+            least=duration(least_s),
+        )
+
+
 def fewest_blocks_of(plan: Plan) -> int:
     """Return the fewest blocks with which a comparison of throughput can get a verdict; 0 if none
     is planned.
@@ -107,6 +125,7 @@ def fewest_blocks_of(plan: Plan) -> int:
 
     if (
         plan.objectives
+        or plan.picks
         or (plan.view and not plan.user_service)
         or any(cell.rate for cell in plan.cells())
     ):
@@ -141,11 +160,13 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
     """Return the estimated time in seconds to measure *cell*, one setting of *plan*, on *cores*
     cores.
 
-    The time is the start and end of the processes, the warm-up, and the duration or else the CPU
-    time of services and clients.
+    The time is the start and end of the processes and connections, the warm-up, and the duration or
+    else the CPU time of services and clients.
     """
     processes = cell.num_api_services + cell.num_clients
-    request_us = plan.systems[cell.system].request_cpu_us + cell.calc_target * COUNT_US
+    sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
+    connections = cell.num_clients * cell.num_api_services * sockets
+    request_us = plan.system_of(cell).request_cpu_us + cell.calc_target * COUNT_US
     computing_s = cell.requests * request_us * 1e-6 / min(cores, processes)
     timed_s = plan.method.duration_s or max(computing_s, cell.paced_s)
     warmup = plan.method.warmup
@@ -154,6 +175,7 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
         + warmup.seconds
         + CELL_OVERHEAD_S
         + processes * PROCESS_OVERHEAD_S / cores
+        + connections * CONNECTION_S
     )
 
 

@@ -4,7 +4,7 @@ reason.
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,18 @@ from commands.estimate import no_verdict
 from config.flags import plan_from, value_of
 from config.load import load_experiment
 from config.options import Flags, parsed
-from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
+from config.plan_options import BLOCKS, BUDGET, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
 from config.run_plan import Plan
 from config.sidecar_options import PLACES, WITH
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from config.user_service.service_flags import service_from
-from config.user_service.service_options import ENVIRONMENT, EXTRA, GROUP, IGNORE_PYTHON
+from config.user_service.service_options import (
+    ENVIRONMENT,
+    EXTRA,
+    GROUP,
+    IGNORE_PYTHON,
+    VARIANTS,
+)
 from core.errors import BadInput
 from core.messages import AND, NOTHING, Message, Value, chained, listed, message
 from core.method import cores_usable
@@ -29,6 +35,7 @@ from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.project import packages
 from lab.project.application import inspect_application
+from lab.project.commits import COMMIT_DIGITS, check_out
 from lab.python import interpreters
 from lab.run.measured_runtimes import Runtime, present
 
@@ -58,6 +65,8 @@ def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
     names = value_of(RUNTIMES, filled)
     _expect_accepted(names, bound)
     filled["requirements"] = flags["requirements"] or _requirements(flags, names, note)
+    if given := flags.get(VARIANTS.name):
+        filled[VARIANTS.name] = [*given, *_of_variants(flags, names, note)]
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
@@ -78,7 +87,7 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
 def _ends_by_default(flags: Flags) -> bool:
     """Return whether *flags* are for a run, and none of them says when the run ends."""
     return BLOCKS.name in flags and not any(
-        flags[option.name] for option in (BLOCKS, UNTIL, EXPERIMENT, SLO)
+        flags[option.name] for option in (BLOCKS, UNTIL, BUDGET, EXPERIMENT, SLO)
     )
 
 
@@ -176,6 +185,18 @@ def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
     return requirements_file("", needed.entries, needed.file) or None
+
+
+def _of_variants(flags: Flags, names: Sequence[RuntimeName], note: Note) -> Iterator[str]:
+    """Yield the requirements of each variant with files of its own, as a value of --variant."""
+    for name, given in service_from(flags).get(VARIANTS.key, {}).items():
+        folder = _folder(flags) / given.get("directory", "")
+        if "ref" in given:
+            commit, folder = check_out(folder, given["ref"])
+            note("Variant {name}: commit {commit}", name=name, commit=commit[:COMMIT_DIGITS])
+        if folder != _folder(flags) and "requirements" not in given and not flags["requirements"]:
+            file = _requirements({**flags, "directory": str(folder)}, names, note)
+            yield from [f"{name}:requirements={file}"] * bool(file)
 
 
 def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note) -> str:

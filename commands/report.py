@@ -38,13 +38,13 @@ def write(folder: Path, run: Run) -> Written:
 
     A file that cannot be made is named on standard error. The other files are written.
     """
-    from reports.parts.headline import main_headline
+    from reports.parts.swept_values import run_headline
     from reports.view import View
     from reports.write import PartsLost, write_all
 
     view = View(run, titles(run))
     run.comparisons = [*view.comparisons, *view.of_values, *view.between_bests]
-    run.headline = main_headline(view.comparisons, view.names)
+    run.headline = run_headline(view)
     reasons: Sequence[Message] = ()
     try:
         write_all(view, folder, output.language)

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from commands.chosen import choose_runtimes, expect_search, opened, planned, without_absent
-from commands.estimate import no_verdict, run_time, search_time, with_end
+from commands.estimate import expect_in_budget, no_verdict, run_time, search_time, with_end
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, output
 from commands.project import complete_from_project
 from commands.report import Written, show, write
@@ -63,6 +63,7 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
                 "Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason
             )
         _expect_end(plan)
+        expect_in_budget(plan, cores_usable())
         if not (given["quiet"] or plan.objectives):
             _announce(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
@@ -162,21 +163,28 @@ def _report_slower(written: Written, share: float) -> int:
     """
     from analysis.decisions import from_first_to_last, regressions
     from analysis.formats import whole_percent
-    from reports.parts.headline import headline
+    from reports.parts.headline import headline, ratio_text
 
-    compared = from_first_to_last(written.view.comparisons)
+    view = written.view
+    own = view.plan.user_service
+    compared = from_first_to_last(view.comparisons)
+    if own and own.variants:
+        compared = [one for one in view.of_values if one.step == "value"]
     slower, unclear = regressions(compared, share)
     for one in (*slower, *unclear):
         pair: dict[str, Any] = {
-            "setting": written.view.settings.short(one),
+            "setting": view.settings.short(one),
             "numerator": one.numerator,
             "denominator": one.denominator,
             "share": whole_percent(share),
         }
+        if own and own.variants:
+            _, before, after = one.change
+            pair |= {"setting": one.numerator, "numerator": after, "denominator": before}
         if one in slower:
             output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
-                said=headline(one, written.view.headings),
+                said=headline(one, view.headings) if one.step != "value" else ratio_text(one),
                 **pair,
             )
         else:

@@ -112,6 +112,8 @@ def with_two_arms(plan: Plan) -> Plan:
             "stress must start the service itself, under each runtime. Give --service-command or "
             "--app."
         )
+    if service and service.variants:
+        raise BadInput("stress tests one service. Leave out --variant and --vary server.")
     if service and (what := only_native(service.protocol, service.requests)):
         raise BadInput(
             "stress calls the service from Python clients, which have no sessions, placeholders or "

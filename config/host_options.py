@@ -302,6 +302,9 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
         message("--with can start programs only on this machine."): bool(plan.beside),
+        message("A commit (ref) can be checked out only on this machine."): bool(
+            service and any(command.ref for command in service.commands)
+        ),
         message(
             "The limits --cpus and --memory apply only on this machine, not on other hosts."
         ): method.is_limited,

@@ -2,6 +2,7 @@
 parsed alike.
 """
 
+import json
 import re
 from dataclasses import replace
 from operator import attrgetter
@@ -11,22 +12,32 @@ from typing import Any
 from config import host_options as hosts
 from config.host_options import layout_with
 from config.options import Flags, by_key, expect_keys, fields_of, parsed
-from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
+from config.plan_options import (
+    BLOCKS,
+    DEFAULT_RUNTIMES,
+    MAX_BLOCKS,
+    PLAN_OPTIONS,
+    ROW,
+    SLO,
+    UNTIL,
+)
 from config.run_plan import Plan, PlanRow, Values, find_system, parse_values, values_used_by
 from config.text_yaml import read_yaml
 from config.user_service.service import CLIENTS, THREADS, WORKERS
 from config.user_service.service_plan import user_service_plan
-from core.cell import PARAMETERS
+from core.cell import PARAMETERS, knobs_in
 from core.errors import BadInput
-from core.messages import message
+from core.messages import AND, listed, message
 from core.method import POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
+from core.user_service import VARIANT
 from experiments import plans
+from record.saved_plan import Until
 
 FOLDER = Path(__file__).parent
 KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 TOPOLOGY = (WORKERS, THREADS)
-BLOCKS = 12  # enough for a verdict on each of 72 comparisons (analysis.significance)
+DEFAULT_BLOCKS = 12  # enough for a verdict on each of 72 comparisons (analysis.significance)
 CLOSED_LOOP_S = 2.0
 CONNECTIONS_OF_A_SEARCH: Values = {"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (64,)}
 
@@ -76,6 +87,8 @@ def plan_with(plan: Plan, values: Flags) -> Plan:
     """
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
+    if "budget_s" in values:
+        values = _with_budget(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
     pins = {f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()}
     return replace(
@@ -84,6 +97,24 @@ def plan_with(plan: Plan, values: Flags) -> Plan:
         method=replace(plan.method, **fields_of(Method, values), **pins),
         layout=layout_with(plan.layout, values),
     )
+
+
+def _with_budget(plan: Plan, values: Flags) -> Flags:
+    """Return option values for a run that halves its settings until a time is over.
+    Raises BadInput.
+    """
+    flags_given = [option.flag for option in (BLOCKS, UNTIL, SLO) if option.field in values]
+    if flags_given:
+        raise BadInput(
+            "--budget says when the run ends. Leave out {flags}.", flags=listed(flags_given, AND)
+        )
+    settings = {json.dumps(cell.params) for cell in plan.cells()}
+    if len(settings) < 2:
+        raise BadInput(
+            "--budget chooses the best of several settings, but the plan has only one. Add --vary "
+            "or --topology."
+        )
+    return {**values, "until": Until(seconds=values["budget_s"]), "picks": True}
 
 
 def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
@@ -107,6 +138,14 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
         method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S),
     )
     picks = len(rows) > 1 and all(row.fixed for row in rows)
+    different = {
+        (name, value)
+        for row in rows
+        for name in knobs_in(row.values)
+        for value in row.values[name]
+        if name != VARIANT
+    }
+    picks |= len(different) > len({name for name, _ in different})
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
@@ -131,7 +170,7 @@ def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
         name=path.stem,
         rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
         runtimes=DEFAULT_RUNTIMES,
-        blocks=BLOCKS,
+        blocks=DEFAULT_BLOCKS,
     )
 
 

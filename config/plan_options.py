@@ -9,7 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, SYSTEMS, TIMES_S, Given, Kind, Option, applying, whole
+from config.options import (
+    PYTHON,
+    STARTED,
+    SYSTEMS,
+    TIMES_S,
+    Given,
+    Kind,
+    Option,
+    applying,
+    parse_length,
+    whole,
+)
 from config.sidecar_options import PREPARE, WITH
 from core.languages import LANGUAGES
 from core.messages import message
@@ -226,6 +237,15 @@ UNTIL = Option(
     "default.",
     parse_until,
 )
+BUDGET = Option(
+    "--budget T",
+    "Find the best setting under each runtime within this time, such as 10min: after every fourth "
+    "block, the slower half of the settings is dropped. Give the settings with --vary or "
+    "--topology.",
+    parse_length("10min"),
+    STARTED,
+    field="budget_s",
+)
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
     "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, "
@@ -294,6 +314,7 @@ LANG = Option(
 METHOD = (
     BLOCKS,
     UNTIL,
+    BUDGET,
     Option(
         "--margin M",
         "The largest difference that a verdict still treats as no difference (default: 3%).",

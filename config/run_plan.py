@@ -19,6 +19,7 @@ from core.system import System
 from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
 from record.saved_plan import Absent, OutsideSystem, PlanFields, SavedPlan, SavedRow
+from record.saved_run import CellResult
 from systems import built_in, find, readers
 
 MOST_CELLS = 100_000
@@ -141,6 +142,14 @@ class Plan(PlanFields):
         """Return the systems of the plan, as {system.key: system}."""
         return {row.system.key: row.system for row in self.rows}
 
+    def system_of(self, cell: Cell | CellResult) -> System:
+        """Return the system of a cell. The variants of a user's service have one name, but each has
+        a system.
+        """
+        if self.user_service and self.user_service.variants:
+            return service.system_of(self.user_service, cell.params)
+        return self.systems[cell.system]
+
     def cells(self) -> list[Cell]:
         """Return all measurements of the plan without duplicates, in the order of the plan's
         systems.
@@ -168,13 +177,14 @@ class Plan(PlanFields):
                 settings.setdefault(row.system, []).append(row.params)
         return {system: swept_names(some, fixed) for system, some in settings.items()}
 
-    def pairs(self) -> list[tuple[str, str]]:
+    def pairs(self) -> list[tuple[System, RuntimeName]]:
         """Return all (system, runtime) pairs that can be measured, even if the runtime is not
-        installed.
+        installed. Variants of a service are systems with one key.
         """
+        systems = dict.fromkeys([row.system for row in self.rows])
         return [
-            (key, runtime)
-            for key, system in self.systems.items()
+            (system, runtime)
+            for system in systems
             for runtime in self.runtimes
             if system.runs_under(runtime)
         ]
@@ -196,7 +206,7 @@ class Plan(PlanFields):
         With A/A, the cells of the last runtime, or of the first service that already runs, come a
         second time.
         """
-        cells, systems = self.cells(), self.systems
+        cells = self.cells()
         arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
         if self.aa and self.compared:
             is_target = bool(self.user_service and self.user_service.targets)
@@ -205,7 +215,7 @@ class Plan(PlanFields):
             arms += [
                 (f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again
             ]
-        return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
+        return [Entry(arm=arm, cell=cell, system=self.system_of(cell)) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:
         """Return all measurements of the plan in their order in one round. The order depends on the
@@ -311,8 +321,9 @@ class Plan(PlanFields):
         rows = []
         for row in saved.rows:
             absent = (one.runtime for one in saved.absent if one.system == row.system)
+            own = saved.user_service
             restored = PlanRow(
-                system=systems[row.system],
+                system=service.system_of(own, row.params) if own else systems[row.system],
                 title=row.title,
                 fixed=row.fixed,
                 values={name: (value,) for name, value in row.params.items()},

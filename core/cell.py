@@ -4,6 +4,7 @@ made from them.
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -118,13 +119,14 @@ class Cell:
     """A system, a runtime, and a value for every parameter: the smallest unit that is measured.
 
     reads: names of the parameters that the system reads. All other parameters keep their defaults
-        and are not part
-    of the cell's identity.
+        and are not part of the cell's identity.
+    knobs: the names and values of settings of a user's service that are no parameters of gilscope
     """
 
     system: str
     runtime: RuntimeName
     reads: tuple[str, ...]
+    knobs: tuple[tuple[str, Value], ...] = ()
     num_api_services: int = _whole(20, "service processes", low=1, high=1000)
     num_workers_per_api_service: int = _whole(25, "worker threads per service", low=1, high=1000)
     num_clients: int = _whole(
@@ -227,10 +229,16 @@ class Cell:
     def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Json) -> "Cell":
         """Return a cell, the smallest measured unit, with the parameter *values* given by name.
 
-        Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped.
-        Raises BadInput for an unknown name or a value outside its bounds.
+        Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped. A
+        name of *reads* that is no parameter is a knob. Raises BadInput for an unknown name or a
+        value outside its bounds.
         """
-        known = {name: parameter(name).parse(given) for name, given in values.items()}
+        knobs = {name: values[name] for name in knobs_in(reads) if name in values}
+        known = {
+            name: parameter(name).parse(given)
+            for name, given in values.items()
+            if name not in knobs
+        }
         reads = (
             *reads,
             *(name for name in MACHINE_PARAMETERS if name in known and name not in reads),
@@ -238,14 +246,21 @@ class Cell:
         read: dict[str, Any] = {
             PARAMETERS[name].field: value for name, value in known.items() if name in reads
         }
-        return cls(system=system, runtime=RuntimeName(runtime), reads=reads, **read)
+        return cls(
+            system=system,
+            runtime=RuntimeName(runtime),
+            reads=reads,
+            knobs=tuple(knobs.items()),
+            **read,
+        )
 
     @property
     def params(self) -> dict[str, Value]:
         """Return the value of every parameter that the system reads, by name, in the order of
-        declaration.
+        declaration, then those of knobs.
         """
-        return {name: getattr(self, name.lower()) for name in PARAMETERS if name in self.reads}
+        read = {name: getattr(self, name.lower()) for name in PARAMETERS if name in self.reads}
+        return {**read, **dict(self.knobs)}
 
     @property
     def cell_id(self) -> str:
@@ -296,6 +311,11 @@ PARAMETERS: dict[str, Parameter] = {
     for declared in fields(Cell)
     if declared.metadata
 }
+
+
+def knobs_in(names: Iterable[str]) -> list[str]:
+    """Return those of *names* that are no parameters of gilscope."""
+    return [name for name in names if name not in PARAMETERS]
 
 
 def parameter(name: str) -> Parameter:

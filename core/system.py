@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell
+from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell, knobs_in
 from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.runtime import NATIVE
@@ -261,7 +261,7 @@ class System:
             *((RATE,) if self.group == SYSTEMS and not self.client else ()),
         }
         read -= {*(CALCULATION if self.decode else ())}
-        return tuple(name for name in PARAMETERS if name in read)
+        return (*(name for name in PARAMETERS if name in read), *knobs_in(self.reads))
 
     def takes(self, name: str) -> bool:
         """Return whether a plan may set the parameter *name* for this system."""

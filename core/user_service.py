@@ -19,6 +19,7 @@ HTTP, HTTP2 = "http", "http2"
 HTTPS = "https"
 # key of a child's settings: a system's command, whose clients and requests the system declares
 OF_SYSTEM = "of_system"
+VARIANT = "variant"  # the name of the setting that tells the variants of a service apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,11 @@ class Command:
     first_port: port of the first service; the others get the following ports. 0 for free ports
     start_deadline_s: the longest time from the command's start to its first answer
     tls: None, or how the certificate of the service is checked: `ca`, a file, and `insecure`
+    knobs: names of the settings that replace {NAME} in the command, or else are environment
+        variables
+    overrides: packages that replace those of the same name in the requirements
+    repository, ref: the repository of the directory, and the commit of it that is measured; "" for
+        the files as they are
     """
 
     command: Text
@@ -43,6 +49,10 @@ class Command:
     first_port: int = 0
     start_deadline_s: float = START_DEADLINE_S
     tls: Json | None = None
+    knobs: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    repository: str = ""
+    ref: str = ""
 
     already_runs: ClassVar[bool] = False
 
@@ -136,12 +146,16 @@ class UserService:
     name: name in reports
     start: how gilscope starts the service, or where it already runs
     requests: the requests and their expected answers
+    variants: other commands by name, which are compared with each other; they replace *start*
+    varied: the name of the setting whose values are the names of the variants
     """
 
     name: str
     start: Command | tuple[Target, ...]
     protocol: str = HTTP
     requests: RequestPlan = RequestPlan()  # noqa: RUF009 - frozen
+    variants: Mapping[str, Command] = field(default_factory=dict)
+    varied: str = VARIANT
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -165,6 +179,11 @@ class UserService:
         """Return the command with which gilscope starts the service; None if it already runs."""
         return None if isinstance(self.start, tuple) else self.start
 
+    @property
+    def commands(self) -> list[Command]:
+        """Return all commands that gilscope starts: those of the variants, or the only one."""
+        return [*self.variants.values()] or ([self.command] if self.command else [])
+
     def to_json(self) -> Json:
         """Return the service in the form in which result.json stores it, without secrets."""
         start = (
@@ -178,6 +197,9 @@ class UserService:
             "requests": self.requests.to_json(),
             **start,
         }
+        if self.variants:
+            variants = {name: vars(command) for name, command in self.variants.items()}
+            own |= {"variants": variants, "varied": self.varied}
         stored: dict[str, Any] = for_file(own)
         return stored
 
@@ -187,12 +209,18 @@ class UserService:
         known = from_file(stored)
         own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}
         requests = RequestPlan.from_json(known.pop("requests"))
+        if "variants" in known:
+            variants = known.pop("variants")
+            own["variants"] = {name: _command(one) for name, one in variants.items()}
+            own["varied"] = known.pop("varied")
         if "targets" in known:
             targets = tuple(Target(**target) for target in known["targets"])
             return cls(**own, requests=requests, start=targets)
-        kind = App if "app" in known else Command
-        return cls(
-            **own,
-            requests=requests,
-            start=kind(**{**known, "packages": tuple(known.get("packages", ()))}),
-        )
+        return cls(**own, requests=requests, start=_command(known))
+
+
+def _command(stored: Json) -> Command:
+    """Decode a command, or an application on a server."""
+    lists = {name: tuple(stored.get(name, ())) for name in ("packages", "knobs", "overrides")}
+    kind = App if "app" in stored else Command
+    return kind(**{**stored, **lists})

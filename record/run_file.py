@@ -21,6 +21,7 @@ from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
 from core.messages import Json, Message, message, verbatim
+from core.program import RUNS_FOLDER
 from core.user_service import UserService
 from record.cell_parts import Fingerprints, OwnService
 from record.comparison import SavedComparison
@@ -244,9 +245,9 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
         stored = msgspec.json.decode(head)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be read: {error}. Give the folder of a run, such as one under "
-            "reports/out.",
+            "{path} cannot be read: {error}. Give the folder of a run, such as one under {folder}.",
             path=path,
+            folder=RUNS_FOLDER,
             error=error.strerror,
         ) from error
     except (ValueError, RecursionError) as error:

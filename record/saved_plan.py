@@ -123,7 +123,8 @@ class SavedPlan(PlanFields):
         measured in slices
     objectives: in a search for the capacity: `text`, `share` (of requests that may miss it) and
         `latency_ns` (0 if only failures count)
-    picks: whether the best topology was chosen for each arm, and then judged by other probes
+    picks: whether the settings were halved until the best was chosen for each arm, and then judged
+        by other measurements
     absent: systems that could not be measured: `system`, `runtime` and `reason`
     rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its
         cells, `framed` (its clients use gilscope's frame protocol, so such services can replace

@@ -95,10 +95,11 @@ class View:
 
     @cached_property
     def choices_of_arms(self) -> Mapping[str, Choice[Capacity]]:
-        """Return the choice of the best topology of each arm; empty if the run is no search that
+        """Return the choice of the best setting of each arm; empty if the run is no search that
         chooses one.
         """
-        return choices_of_arms(self.run) if self.plan.picks else {}
+        is_search = self.plan.picks and self.plan.objectives
+        return choices_of_arms(self.run) if is_search else {}
 
     @cached_property
     def between_bests(self) -> tuple[Comparison, ...]:

@@ -71,6 +71,12 @@ def mask_pair(text: str) -> str:
     return f"{name}={mask(value)}" if equals else mask(text)
 
 
+def mask_variant(text: str) -> str:
+    """Mask the value of a variable in 'NAME:env=VARIABLE=VALUE', and passwords in other values."""
+    key, equals, value = text.partition("=")
+    return f"{key}{equals}{mask_pair(value) if key.endswith(':env') else mask_userinfo(value)}"
+
+
 def mask_url(text: str) -> str:
     """Mask passwords, user names and query values in a URL, a line with URLs, or a
     method and path.

@@ -21,17 +21,25 @@ LAST_PORT = 65535
 
 
 def systems(service: UserService) -> list[System]:
-    """Return the systems to measure: one for the command that starts *service*, or one for each
-    running service.
+    """Return the systems to measure: one for each command that starts *service* or a variant of it,
+    all with the same name, or one for each running service.
     """
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)
-    starts = (service.command,) if service.command else service.targets
-    return [_system(service, start, requests) for start in starts]
+    starts = service.commands or service.targets
+    is_threaded = any(start.threaded for start in starts)
+    return [_system(service, start, requests, is_threaded) for start in starts]
 
 
-def _system(service: UserService, start: Start, requests: Json) -> System:
+def system_of(service: UserService, params: Mapping[str, Value]) -> System:
+    """Return the system of a service that gilscope starts, for one of its settings."""
+    every = systems(service)
+    variants = dict(zip(service.variants, every, strict=False))
+    return variants.get(str(params.get(service.varied)), every[0])
+
+
+def _system(service: UserService, start: Start, requests: Json, is_threaded: bool) -> System:
     told = {
         "name": service.name,
         "protocol": service.protocol,
@@ -44,12 +52,18 @@ def _system(service: UserService, start: Start, requests: Json) -> System:
     else:
         text = str(start.command)
         title = text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3] + "..."
+    settings = () if isinstance(start, Target) else start.knobs
     return System(
         name=told["name"],
         title=f"{title} (handshakes only)" if service.requests.has_only_handshakes else title,
         group=GROUP,
         common=SIZES,
-        reads=(CONNECTIONS, "RATE", *([THREADS] if start.threaded else [])),
+        reads=(
+            *(CONNECTIONS, "RATE"),
+            *([THREADS] if is_threaded else []),
+            *settings,
+            *([service.varied] if service.variants else []),
+        ),
         child_config={"own": told},
         user_service=start,
         native_client=NATIVE_CLIENT,
@@ -109,16 +123,19 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
     return [value for value in values.get(name, ()) if isinstance(value, int)]
 
 
-def check_command(command: str, *, has_environment: bool) -> None:
+def check_command(command: str, knobs: Sequence[str] = (), *, has_environment: bool) -> None:
     """Raise BadInput if *command* cannot be started several times, or is the same under every
     runtime.
+
+    knobs: the names of settings, which are accepted as placeholders, too
     """
+    places = (*PLACES, *(f"{{{name}}}" for name in knobs))
     for place in re.findall(r"\{[a-z_]+\}", command):
-        if place not in PLACES:
+        if place not in places:
             raise BadInput(
                 "The command contains the unknown placeholder {place}. Accepted are {places}.",
                 place=place,
-                places=PLACES,
+                places=places,
             )
     if "{port}" not in command and "{socket}" not in command:
         raise BadInput(

@@ -2,6 +2,7 @@
 plan.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,15 @@ from config.options import Flags, Given, Option, Subject, given_flags, parsed, r
 from config.plan_options import CHOICE, RUNTIMES
 from config.run_plan import Plan
 from config.user_service.request_options import REQUEST, hidden_answer, request_plan
-from config.user_service.service_options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARGET
+from config.user_service.service_options import (
+    ARM,
+    ENVIRONMENT,
+    OPTIONS,
+    SERVICE,
+    TARGET,
+    VARIANTS,
+    VARY,
+)
 from config.user_service.service_plan import STARTS, user_service_plan
 from core.errors import BadInput
 from core.messages import Json, verbatim
@@ -46,8 +55,9 @@ def service_from(flags: Flags) -> Flags:
     """
     options = given_flags(SERVICE, flags)
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
-    if ENVIRONMENT in options:
-        given[ENVIRONMENT.key] = _pairs(ENVIRONMENT, flags)
+    given |= {one.key: _pairs(one, flags) for one in (ENVIRONMENT, VARY) if one in options}
+    if VARIANTS in options:
+        given[VARIANTS.key] = _variants(flags)
     if TARGET in options or ARM in options:
         given[TARGET.key] = _targets(flags)
     return {**given, **_requests(flags)}
@@ -64,6 +74,25 @@ def _targets(flags: Flags) -> dict[str, str]:
             name=name,
         )
     return {name: flags["target"], **arms}
+
+
+def _variants(flags: Flags) -> dict[str, dict[str, Any]]:
+    """Return the keys of each variant, as a plan has them. Raises BadInput."""
+    found: dict[str, dict[str, Any]] = {}
+    for text in flags[VARIANTS.name]:
+        match = re.fullmatch("([^:=]+):([a-z]+)[=:](.+)", text, re.DOTALL)
+        name, key, value = match.groups() if match else ("", "", "")
+        variant = found.setdefault(name, {})
+        if not match or (key in variant and key != "env"):
+            raise Given(value=text, name=VARIANTS.flag, mask=VARIANTS.mask).wrong(
+                "NAME:KEY=VALUE, with each key once"
+            )
+        if key == "env":
+            variable, _, value = value.partition("=")
+            variant.setdefault(ENVIRONMENT.key, {})[variable] = value
+        else:
+            variant[key] = value
+    return found
 
 
 def _requests(flags: Flags) -> Flags:

@@ -18,23 +18,36 @@ from config.options import (
     Option,
     applying,
     by_key,
+    expect_keys,
     matching,
     parse_length,
     whole,
 )
-from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
+from config.user_service.hidden import (
+    VARIABLE,
+    hidden,
+    mask,
+    mask_pair,
+    mask_url,
+    mask_userinfo,
+    mask_variant,
+)
 from config.user_service.request_options import FILE, REQUEST
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
-from core.cell import PARAMETERS
+from core.cell import PARAMETERS, Value
 from core.errors import BadInput
+from core.messages import message
 from core.runtime import NATIVE
 from core.secret import HIDDEN, Redactor, Text
-from core.user_service import HTTP, HTTP2, HTTPS
+from core.user_service import HTTP, HTTP2, HTTPS, VARIANT
 from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
+SERVER, TOPOLOGY = "server", "topology"  # what --vary varies that is neither number nor variable
+NO_SETTINGS = ("python", "host", "port", "socket", VARIANT)
+LONGEST_VALUE = 200
 _name = matching(
     r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter"
 )
@@ -92,7 +105,7 @@ def auto_topologies(cores: int, threads: Sequence[int] = AUTO_THREADS) -> list[t
     return [(number, of_each) for number in processes for of_each in threads]
 
 
-def _topology(given: Given) -> list[tuple[int, int]] | str:
+def parse_topology(given: Given) -> list[tuple[int, int]] | str:
     """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) pairs, or AUTO."""
     if given.text() == AUTO:
         return AUTO
@@ -105,6 +118,62 @@ def _topology(given: Given) -> list[tuple[int, int]] | str:
         for parameter, number in zip((WORKERS, THREADS), shapes[-1], strict=True):
             PARAMETERS[parameter].parse(number)
     return list(dict.fromkeys(shapes))
+
+
+def _settings(given: Given) -> dict[str, tuple[Value, ...]]:
+    """Parse {name: values} of settings to compare. Raises BadInput."""
+    if not isinstance(given.value, dict) or not given.value:
+        raise given.wrong("a mapping such as {example}", example="{POOL_SIZE: 1,4,8}")
+    found = {}
+    for name, texts in given.value.items():
+        named = Given(value=texts, name=f"{given.name} {name}")
+        if name in PARAMETERS:
+            raise BadInput(
+                "{name} is a parameter of gilscope. Give its values with {flag}.",
+                name=name,
+                flag=PARAMETERS[name].flag,
+            )
+        if name in NO_SETTINGS or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", name):
+            raise Given(value=name, name=given.name).wrong(
+                "the name of an environment variable or of a placeholder in the command, or "
+                "workers, threads, server or topology"
+            )
+        found[name] = named.items(_setting, "values separated by commas, such as 1,4,8")
+        if len(found[name]) < 2:
+            raise named.wrong("at least two different values, such as 1,4,8")
+    return found
+
+
+def _setting(given: Given) -> Value:
+    """Parse a value of a setting: a whole number, or any other short text. Raises BadInput."""
+    text = given.text()
+    if not text or len(text) > LONGEST_VALUE or not text.isprintable() or VARIABLE.search(text):
+        raise given.wrong(
+            "a text of 1 to {most} printable characters without {variable}",
+            most=LONGEST_VALUE,
+            variable="{env:NAME}",
+        )
+    is_number = re.fullmatch(r"0|[1-9][0-9]{0,17}", text)
+    return int(text) if is_number else text
+
+
+def _variants(given: Given) -> dict[str, dict[str, object]]:
+    """Parse {name: {key: value}} of variants, without their values. Raises BadInput."""
+    if not isinstance(given.value, dict) or len(given.value) < 2:
+        named = [*given.value] if isinstance(given.value, dict) else given.value
+        raise Given(value=", ".join(map(str, named)), name=given.name).wrong(
+            "at least two variants, such as before:ref=main and after:ref=HEAD in a repository"
+        )
+    for name, described in given.value.items():
+        _name(Given(value=name, name=given.name))
+        expect_keys(message("variant {name}", name=name), described, OF_VARIANT)
+    return given.value
+
+
+def _package_or_file(given: Given) -> str:
+    """Parse the path of a requirements file, or the requirement of one package. Raises BadInput."""
+    is_package = re.fullmatch(r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])? *([=<>!~]=?|@ ).+", given.text())
+    return given.text() if is_package else given.file()
 
 
 def _targets(given: Given) -> dict[str, Text]:
@@ -146,6 +215,25 @@ ENVIRONMENT = Option(
     repeated=True,
     mask=mask_pair,
     example="{LOG_LEVEL: warning}",
+)
+VARY = Option(
+    "--vary NAME=VALUES",
+    "Compare values of a setting, such as POOL_SIZE=1,4,8: a placeholder {NAME} in the command, an "
+    "environment variable, workers, threads, server or topology.",
+    _settings,
+    STARTED,
+    "vary",
+    repeated=True,
+)
+VARIANTS = Option(
+    "--variant NAME:KEY=V",
+    "Compare variants of the service, such as before:ref=main and after:ref=HEAD. The keys are "
+    "ref (a commit), directory, requirements (a file or a package), env, command and server.",
+    _variants,
+    STARTED,
+    "variants",
+    repeated=True,
+    mask=mask_variant,
 )
 SERVICE = (
     Option(
@@ -229,11 +317,24 @@ SERVICE = (
             "--topology T",
             "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto "
             "chooses numbers for this machine.",
-            _topology,
+            parse_topology,
             example='"2x1,1x2"',
         ),
     ),
+    VARY,
+    VARIANTS,
     *FILE,
+)
+REF = Option(
+    "ref",
+    "A commit, branch or tag of the repository, which is measured instead of the files as they "
+    "are.",
+    matching(r"[A-Za-z0-9_][A-Za-z0-9_./@^~{}-]{0,199}", "a commit, branch or tag"),
+)
+PACKAGES = Option(
+    "requirements",
+    "A requirements file, or one package such as django==5.2.",
+    _package_or_file,
 )
 EXTRA, GROUP = applying(
     STARTED,
@@ -256,6 +357,10 @@ IGNORE_PYTHON = Option(
 )
 OPTIONS = (EXTRA, GROUP, IGNORE_PYTHON, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = by_key(SERVICE)
+OF_VARIANT = {
+    **{key: KEYS[key] for key in ("command", SERVER, "directory", ENVIRONMENT.key)},
+    **by_key((REF, PACKAGES)),
+}
 
 
 def masked_arguments(arguments: Iterable[str], redactor: Redactor) -> list[str]:

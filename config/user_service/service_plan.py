@@ -3,26 +3,45 @@ services.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Flags, Subject, expect_keys, fields_of, parsed, refuse
+from config.options import Flags, Given, Subject, expect_keys, fields_of, parsed, refuse
 from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan, PlanRow, Values
 from config.user_service.request_options import expect_sendable, hidden_answer, request_plan
 from config.user_service.servers import ASGI, SERVERS, app_on
 from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
-from config.user_service.service_options import AUTO_THREADS, KEYS, SERVICE, auto_topologies
-from core.cell import Value
+from config.user_service.service_options import (
+    AUTO_THREADS,
+    KEYS,
+    OF_VARIANT,
+    SERVER,
+    SERVICE,
+    TOPOLOGY,
+    VARY,
+    auto_topologies,
+    parse_topology,
+)
+from core.cell import PARAMETERS, Value
 from core.errors import BadInput
 from core.messages import message
 from core.method import Method, Warmup, cores_usable
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
-from core.user_service import DEFAULT_NAME, HTTP, HTTPS, App, Command, Target, UserService
+from core.user_service import (
+    DEFAULT_NAME,
+    HTTP,
+    HTTPS,
+    VARIANT,
+    App,
+    Command,
+    Target,
+    UserService,
+)
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
 # the minimum for a verdict on the four comparisons of four runtimes (analysis/significance.py)
@@ -42,6 +61,7 @@ _HTTP = re.compile(
     rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII
 )
 PORTS = {"http": "80", "https": "443", "tcp": ""}
+NUMBERS = {"workers": WORKERS, "threads": THREADS}  # what --vary calls the parameters
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
@@ -62,18 +82,29 @@ def user_service_plan(
     values = parsed(SERVICE, given, folder, flagged=flagged)
     protocol, requests = values.get("protocol", HTTP), request_plan(values)
     expect_sendable(requests, protocol)
+    varied: dict[str, tuple[Value, ...]] = dict(values.get("vary", {}))
+    servers, shapes = varied.pop(SERVER, ()), varied.pop(TOPOLOGY, ())
+    if shapes:
+        shape = Given(value=",".join(map(str, shapes)), name=f"{VARY.flag} {TOPOLOGY}")
+        values[TOPOLOGY] = parse_topology(shape)
+    values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
     start = _start(subject, values, folder)
+    variants = _variants(subject, values, folder, servers)
+    secrets = secrets_in((start, *variants.values(), requests))
     service = UserService(
         name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
         start=start,
         protocol=protocol,
-        requests=_with_hidden_answers(
-            requests, Redactor(one.reveal() for one in secrets_in((start, requests)))
-        ),
+        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets)),
+        variants=variants,
+        varied=SERVER if servers else VARIANT,
     )
+    settings: dict[str, tuple[Value, ...]] = {
+        NUMBERS.get(name, name): several for name, several in varied.items()
+    }
     return Plan(
         name=service.name,
-        rows=_rows(service, values.get("topology"), defaults or {}),
+        rows=_rows(service, values.get(TOPOLOGY), defaults or {}, settings),
         runtimes=(RuntimeName(NATIVE),) if service.targets else DEFAULT_RUNTIMES,
         blocks=BLOCKS,
         method=METHOD,
@@ -113,8 +144,48 @@ def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Tar
             values["server"], values["app"], values.get("interface", ""), has_topology=has_topology
         )
         return replace(app, **fields)
-    check_command(str(values["command"]), has_environment="requirements" in values)
+    check_command(
+        str(values["command"]), values.get("knobs", ()), has_environment="requirements" in values
+    )
     return Command(**fields)
+
+
+def _variants(
+    subject: Subject, values: Flags, folder: Path, servers: Sequence[Value]
+) -> dict[str, Command]:
+    """Return the commands of the variants, or of the *servers* to compare, by name.
+    Raises BadInput.
+    """
+    described = values.get("variants", {})
+    if servers and described:
+        raise BadInput("--vary server and --variant cannot be combined. Leave out one of the two.")
+    described = described or {str(server): {SERVER: str(server)} for server in servers}
+    found: dict[str, Command] = {}
+    for name, given in described.items():
+        refuse(subject, [(f"{key} of variant {name}", OF_VARIANT[key]) for key in given])
+        start = _variant(subject, values, parsed(OF_VARIANT.values(), given, folder), folder)
+        for other, earlier in found.items():
+            if earlier == start:
+                raise BadInput(
+                    "The variants {other} and {name} are the same. Each must differ in ref, "
+                    "directory, requirements, env, command or server.",
+                    other=other,
+                    name=name,
+                )
+        found[name] = start
+    return found
+
+
+def _variant(subject: Subject, values: Flags, own: Flags, folder: Path) -> Command:
+    """Return the service's command with a variant's *own* values. Raises BadInput."""
+    packages = own.get("requirements", "")
+    is_file = Path(packages).is_absolute()
+    changed = {key: value for key, value in own.items() if is_file or key != "requirements"}
+    environment = {**values.get("environment", {}), **own.get("environment", {})}
+    start = _start(subject, {**values, **changed, "environment": environment}, folder)
+    assert isinstance(start, Command)
+    overrides = (packages,) if packages and not is_file else ()
+    return replace(start, overrides=overrides, repository=start.directory if start.ref else "")
 
 
 def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:
@@ -172,15 +243,42 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
 
 
 def _rows(
-    service: UserService, topology: list[tuple[int, int]] | str | None, defaults: Values
+    service: UserService,
+    topology: list[tuple[int, int]] | str | None,
+    defaults: Values,
+    settings: Values,
 ) -> tuple[PlanRow, ...]:
+    """Return a row for each variant and topology of the service. Raises BadInput.
+
+    settings: the values of --vary
+    """
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
-    threaded = bool(service.command and service.command.threaded)
+    threaded = any(command.threaded for command in service.commands)
     if threaded:
         values[THREADS] = (DEFAULT_THREADS,)
     values |= {name: value for name, value in defaults.items() if name in values}
+    if not threaded and THREADS in settings:
+        raise BadInput(
+            "--vary threads sets the number of threads, but the command does not contain "
+            "{threads}. Add {threads} to the command."
+        )
+    for name in (WORKERS, THREADS):
+        if name in settings and topology is not None:
+            raise BadInput(
+                "topology already sets {name}. Leave out --vary {varied} or topology.",
+                name=name,
+                varied=next(varied for varied, other in NUMBERS.items() if other == name),
+            )
+    for name, several in settings.items():
+        known = PARAMETERS.get(name)
+        values[name] = tuple(map(known.parse, several)) if known else several
+    named = [{service.varied: (name,)} for name in service.variants] or [{}]
+    made = [
+        PlanRow(system=system, values={**values, **own})
+        for system, own in zip(systems(service), named * len(systems(service)), strict=False)
+    ]
     if topology is None:
-        return tuple(PlanRow(system=system, values=values) for system in systems(service))
+        return tuple(made)
     if not threaded:
         raise BadInput(
             "topology sets the number of threads, but the command does not contain "
@@ -188,9 +286,10 @@ def _rows(
         )
     offered = _offered(service.command, topology)
     shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in offered]
-    (system,) = systems(service)
     return tuple(
-        PlanRow(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes
+        replace(row, values={**row.values, **shape}, fixed=tuple(shape))
+        for row in made
+        for shape in shapes
     )
 
 

@@ -135,9 +135,7 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
             reason=reason,
         )
     try:
-        while not _hold(recipe.place):
-            _remove_old()
-            _create(recipe, note)
+        make_folder(recipe.place, lambda folder: _install(recipe, folder, note))
     except OSError as error:
         raise EnvironmentFailed(
             "The environment of runtime {name} could not be created in {folder}: {error}. "
@@ -149,8 +147,22 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
     return recipe.python
 
 
+def make_folder(place: Path, fill: Callable[[Path], None]) -> None:
+    """Fill the folder *place*, beside the environments, unless it exists. No run removes it while
+    this process lives. Raises OSError, and what *fill* raises.
+
+    fill: fills a new folder, which then gets the name
+    """
+    while not _hold(place):
+        _remove_old()
+        _create(place, fill)
+
+
 def requirements_file(
-    user_file: str, packages: Sequence[str], source: str = "requirements.txt"
+    user_file: str,
+    packages: Sequence[str],
+    source: str = "requirements.txt",
+    overrides: Sequence[str] = (),
 ) -> str:
     """Return the path of a requirements file that names all requirements of *user_file* and all
     *packages*.
@@ -160,10 +172,13 @@ def requirements_file(
     EnvironmentFailed.
     source: the name of the file from which the packages are, if there is no
     *user_file*; errors name it
+    overrides: packages that replace those of the same name
     """
     requirements = read(Path(user_file)) if user_file else Requirements()
-    named = {name_of(entry) for entry in requirements.entries}
-    unnamed = [package for package in packages if name_of(package) not in named]
+    replaced = {*map(name_of, overrides)}
+    kept = tuple([entry for entry in requirements.entries if name_of(entry) not in replaced])
+    named = {*map(name_of, kept)} | replaced
+    unnamed = [package for package in packages if name_of(package) not in named] + [*overrides]
     if not unnamed:
         return user_file
     if requirements.hashed:
@@ -172,7 +187,7 @@ def requirements_file(
             file=user_file,
             names=unnamed,
         )
-    text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
+    text = "\n".join([*requirements.options, *kept, *unnamed]) + "\n"
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     place = ENVIRONMENTS / f"{_name(Path(user_file or source))}-{short_digest(text)}.txt"
     with NamedTemporaryFile(
@@ -244,17 +259,15 @@ def _unfinished() -> Path:
     return ENVIRONMENTS / f"{UNFINISHED}{secrets.token_hex(4)}"
 
 
-def _create(recipe: Recipe, note: Note | None) -> None:
-    """Create the environment in a new folder, and give the folder its name unless another run was
-    faster.
-    """
+def _create(place: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a new folder, and give it its name unless another run was faster."""
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     folder = _unfinished()
     try:
-        _install(recipe, folder, note)
-        folder.rename(recipe.place)
+        fill(folder)
+        folder.rename(place)
     except OSError:
-        if not recipe.place.exists():  # otherwise another run has created the same environment
+        if not place.exists():  # otherwise another run has made the same folder
             raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)

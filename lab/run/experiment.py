@@ -10,6 +10,7 @@ from time import perf_counter_ns
 from typing import Protocol
 
 from analysis.capacity_search import wanted
+from analysis.choice import dropped_settings
 from analysis.decisions import is_enough
 from config.run_plan import Entry
 from core.cell import Cell
@@ -28,6 +29,7 @@ from lab.run.probes import length
 from lab.run.profiling import profiles
 from lab.run.running_sidecars import RunningBeside
 from lab.run.runs import Order, note_time
+from record.comparison import setting_key
 from record.run_file import RunFile
 from record.saved_run import NOT_TRIED, CellResult, Run
 
@@ -77,6 +79,11 @@ class RunInProgress:
     def spent_ns(self) -> int:
         """Return the time in ns since this process started or resumed the run."""
         return perf_counter_ns() - self._started_ns
+
+    @property
+    def total_ns(self) -> int:
+        """Return the time in ns that the run has taken, also before it was resumed."""
+        return self._earlier_ns + self.spent_ns
 
     def measure(
         self, entries: Sequence[Entry], block: int, part: Slice | None = None
@@ -164,10 +171,18 @@ def carry_out(under_way: RunInProgress) -> None:
     order, run = under_way.order, under_way.run
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
+    begun = {cell.block for cell in run.cells}
     for block in range(1, order.plan.blocks + 1):
+        is_new = bool(run.cells) and block not in begun
+        if is_new and is_enough(run, order.plan.until, under_way.total_ns):
+            break
+        dropped = dropped_settings(run)
         for entries in together(order.plan, under_way.bench.method, block, run.seed):
             left = [
-                entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done
+                entry
+                for entry in entries
+                if (entry.arm, entry.cell.cell_id, block) not in done
+                and setting_key(entry.cell.system, entry.cell.params) not in dropped
             ]
             if left:
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
@@ -178,8 +193,6 @@ def carry_out(under_way: RunInProgress) -> None:
                 measured = under_way.measure(tried, block) if tried else []
                 for result in (*skipped.values(), *measured):
                     under_way.keep(result, total)
-        if is_enough(run, order.plan.until, under_way.spent_ns):
-            break
     new = profiles(order, under_way.bench)
     again = {(one["kind"], one["cell_id"]) for one in new}
     earlier = [one for one in run.profiles if (one.get("kind"), one.get("cell_id")) not in again]
@@ -230,7 +243,7 @@ def search_capacity(under_way: RunInProgress) -> None:
     while left := [*wanted(run)]:
         shuffled.shuffle(left)
         for one in left:
-            entry = Entry(arm=one.arm, cell=one.cell, system=plan.systems[one.cell.system])
+            entry = Entry(arm=one.arm, cell=one.cell, system=plan.system_of(one.cell))
             total = len(run.cells) + len(left)
             under_way.progress.cell_started(one.cell, one.block, len(run.cells), total)
             part = length(one.rate, one.closed_rate, one.purpose, plan.objectives)

@@ -3,11 +3,15 @@ open files.
 """
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from config.plan_options import IN_SLICES, SEQUENTIAL
 from config.run_plan import Plan
+from config.user_service.service import systems
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
@@ -15,12 +19,13 @@ from core.method import Method
 from core.runtime import NATIVE
 from core.secret import Redactor
 from core.system import CLIENT, SERVICE, System
-from lab.environments.environment import EnvironmentFailed
+from lab.environments.environment import EnvironmentFailed, installed_packages
 from lab.machine import host
 from lab.machine.wakeups import require_idle_class
-from lab.run.measured_runtimes import Runtimes, runtime_of
+from lab.run.measured_runtimes import Runtime, Runtimes, UserServiceRuntime, runtime_of
 from systems import built_in
 
+NO_PACKAGES: Mapping[str, Any] = {"requirements": "", "packages": (), "overrides": ()}
 FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
@@ -48,16 +53,40 @@ def drop_absent(plan: Plan, runtimes: Runtimes) -> Plan:
     and programs that are not built. `native` is dropped from the plan's runtimes if none of its
     programs is built.
     """
-    reasons = {
-        (key, runtime): _why_absent(plan.systems[key], runtime, runtimes, plan.method)
-        for key, runtime in plan.pairs()
+    pairs = plan.pairs()
+    reasons: dict[tuple[str, str], Message] = {
+        (system.key, runtime): why
+        for system, runtime in pairs
+        if (why := _why_absent(system, runtime, runtimes, plan.method))
     }
-    absent = {pair: why for pair, why in reasons.items() if why}
-    useless = (
-        all(pair in absent for pair in plan.pairs() if pair[1] == NATIVE) and len(plan.runtimes) > 1
-    )
+    native = [(system.key, runtime) for system, runtime in pairs if runtime == NATIVE]
+    useless = all(pair in reasons for pair in native) and len(plan.runtimes) > 1
     names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
-    return replace(plan, runtimes=names, absent=absent)
+    return replace(plan, runtimes=names, absent=reasons)
+
+
+def expect_different(plan: Plan, runtimes: Runtimes) -> None:
+    """Raise BadInput if two variants differ only in their requirements, but have the same packages
+    under the first runtime.
+    """
+    service = plan.user_service
+    if not service or not service.variants:
+        return
+    runtime = runtimes[plan.runtimes[0]]
+    assert isinstance(runtime, Runtime)
+    started = UserServiceRuntime(runtime=runtime)
+    packages = [installed_packages(Path(started.python(one))) for one in systems(service)]
+    named = [*zip(service.variants.items(), packages, strict=True)]
+    for ((one, first), mine), ((other, second), theirs) in combinations(named, 2):
+        are_alike = replace(first, **NO_PACKAGES) == replace(second, **NO_PACKAGES)
+        if are_alike and mine == theirs:
+            raise BadInput(
+                "The variants {one} and {other} have the same packages under {runtime}. Give one "
+                "of them other requirements.",
+                one=one,
+                other=other,
+                runtime=runtime.name,
+            )
 
 
 def _why_absent(system: System, runtime: str, runtimes: Runtimes, method: Method) -> Message:

@@ -41,9 +41,7 @@ class Fingerprinter:
         self._plan, self._runtimes = plan, runtimes
         self._code = table.setdefault(CODE, {})
         self._environments = table.setdefault(ENVIRONMENTS, {})
-        self._native = any(
-            self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs()
-        )
+        self._native = any(self._is_built(system, runtime) for system, runtime in plan.pairs())
 
     def of(self, cell: Cell | CellResult, system: System) -> Json:
         """Return the ids of the code and the environment with which the measurement *cell* would
@@ -62,9 +60,9 @@ class Fingerprinter:
         if not known:
             return []
         changes = code_changes(self._code.get(known[-1].code, {}), self._code[self._code_now()])
-        for cell in {(cell.system, cell.runtime): cell for cell in known}.values():
+        for cell in {cell.cell_id: cell for cell in known}.values():
             before = self._environments.get(cell.environment, {})
-            now = self.of(cell, self._plan.systems[cell.system])["environment"]
+            now = self.of(cell, self._plan.system_of(cell))["environment"]
             changes += environment_changes(before, self._environments[now], cell.runtime)
         return list(dict.fromkeys(changes))
 
@@ -146,8 +144,8 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
         if file_of(system):
             yield file_of(system)
             yield from files_in(Path(file_of(system)).parent, (".py",), most=MOST_FILES)
-    if plan.user_service and plan.user_service.command:
-        yield from _files_of(plan.user_service.command)
+    for command in plan.user_service.commands if plan.user_service else ():
+        yield from _files_of(command)
 
 
 def _files_of(command: Command) -> Iterator[str]:

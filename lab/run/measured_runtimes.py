@@ -105,7 +105,9 @@ class Runtime:
 
         Raises EnvironmentFailed if the packages cannot be installed.
         """
-        file = requirements_file(own["requirements"], own["packages"])
+        file = requirements_file(
+            own["requirements"], own["packages"], overrides=own.get("overrides", ())
+        )
         return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
     def facts(self) -> RuntimeFacts:

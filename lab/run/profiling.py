@@ -38,7 +38,7 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
     bench, found = replace(bench, inside={}), []
     for kind in order.profiles:
         for cell in order.plan.cells():
-            profiler = CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)
+            profiler = CellProfiler(cell, order.plan.system_of(cell), bench, order.folder)
             try:
                 profile = getattr(profiler, kind)()
             except ChildFailed as failed:

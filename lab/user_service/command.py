@@ -102,6 +102,7 @@ def fill_placeholders(own: Json, endpoint: Endpoint, params: Json) -> list[str]:
         "socket": endpoint.socket,
         "workers": str(params.get("NUM_API_SERVICES", 1)),
         "threads": str(params.get("NUM_WORKERS_PER_API_SERVICE", 1)),
+        **settings(own, params),
     }
     try:
         words = shlex.split(own["command"])
@@ -112,6 +113,11 @@ def fill_placeholders(own: Json, endpoint: Endpoint, params: Json) -> list[str]:
             error=error,
         ) from None
     return [filled(word, values) for word in words]
+
+
+def settings(own: Json, params: Json) -> dict[str, str]:
+    """Return the values of the settings that the plan varies, by name."""
+    return {name: str(params[name]) for name in own.get("knobs", ()) if name in params}
 
 
 def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> list[str]:
@@ -126,12 +132,13 @@ def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> 
     ]
 
 
-def command_environment(own: Json, inside: Mapping[str, str]) -> dict[str, str]:
+def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the command. The measured interpreter's folder is first
     on PATH.
 
     own: has the variables that the user added; a variable that the measured Python does not know is
         left out
+    params: the cell's parameters; settings that the command does not contain are variables
     inside: variables that make Python processes start the parts of core/inside
     """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
@@ -139,6 +146,11 @@ def command_environment(own: Json, inside: Mapping[str, str]) -> dict[str, str]:
         [os.path.dirname(own["python"]), variables.get("PATH", os.defpath)]
     )
     variables |= dict(own["environment"])
+    variables |= {
+        name: value
+        for name, value in settings(own, params).items()
+        if f"{{{name}}}" not in own["command"]
+    }
     if label := own.get("expected_python"):
         for name in unknown_variables(
             own["environment"], int(label.split(".")[1]), label.endswith("t")
@@ -165,7 +177,7 @@ class ServiceCommand:
             self.process = subprocess.Popen(
                 [*cell.get("join", ()), *words],
                 cwd=own["directory"] or None,
-                env=command_environment(own, cell.get("inside", {})),
+                env=command_environment(own, cell["params"], cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,

@@ -5,6 +5,7 @@ next.
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import log
 from operator import attrgetter
 from typing import Any
@@ -33,6 +34,7 @@ from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
 from reports.parts import swept_values as sweeps
+from reports.parts.best_settings import best_sentences
 from reports.parts.comparison_table import lacks_verdict
 from reports.parts.gaps import missing_runtimes
 from reports.parts.headline import (
@@ -50,6 +52,7 @@ from reports.view import View
 # lines in the table of several settings, including the lines that name the settings
 MOST_LINES = 12
 MOST_CONFOUNDS = 2
+MOST_SENTENCES = 6  # on the best setting
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message(
     "This run had 1 core, so threads could not run in parallel, with the GIL or without."
@@ -77,8 +80,9 @@ def answer(view: View) -> list[Message | Table]:
     with_page() adds the path of the report's HTML page.
     """
     compared, of_values = measured_steps(view), sweeps.answer(view)
+    best = best_sentences(view)[:MOST_SENTENCES] if view.plan.own else []
     if not compared:
-        return of_values or [ONLY_ONE]
+        return [*best, *of_values] or [ONLY_ONE]
     said = main_headline(view.compared, view.headings)
     settings = by_setting(compared)
     main = min(compared, key=rank)
@@ -92,10 +96,9 @@ def answer(view: View) -> list[Message | Table]:
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        body, why = (
-            [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view), *of_values],
-            NOTHING,
-        )
+        runtimes = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view)]
+        ordered = [of_values, runtimes] if sweeps.has_variants(view) else [runtimes, of_values]
+        body, why = [*best, *chain(*ordered)], NOTHING
         latency = _opposed(chosen, view)
     arms = message(
         "{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator

@@ -244,7 +244,8 @@ def _check_clients(view: View) -> Check:
 def _check_cores(view: View) -> Check:
     shares, above, cells = _core_use(view, cores_in_use, lambda share: share >= MOST_IN_USE)
     seen = message(
-        "services and clients together used at most {most:.0%} of the cores",
+        "services and clients together used {most:.0%} of the cores in the median block of the "
+        "busiest pair",
         most=max(shares, default=0.0),
     )
     if above:
@@ -407,7 +408,7 @@ CHECKS = {
     message("Each setting was timed for at least 2 s in total under each runtime"): _check_time,
     message("Compared builds have no unintended differences"): _check_builds,
     message("Clients are not the bottleneck"): _check_clients,
-    message("Cores are not fully used"): _check_cores,
+    message("Services and clients do not use all cores"): _check_cores,
     message("Cores stay awake while requests are in flight"): _check_awake,
     message("The machine was quiet"): _check_quiet,
     message("Services and clients that are not being measured use no CPU"): _check_idle,

@@ -6,16 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from analysis.cell_index import grouped, together
-from analysis.comparing import Comparison
+from analysis.comparing import Comparison, packages_at
 from analysis.settings import about, parameter_values, value_text, varying
-from core.messages import SEMICOLON, Arg, Message, listed, message, plural
+from core.cell import NONE
+from core.messages import NOTHING, SEMICOLON, Arg, Message, listed, message, plural
 from reports.document.model import Table, traced, words
 from reports.document.shapes import Col, col, table
-from reports.parts.headline import ratio_text, tails_text
+from reports.parts.headline import main_headline, ratio_text, tails_text
 from reports.view import View
 
 TITLE = message("Comparison of parameter values")
 MOST_SWEEPS = 4  # sentences on a terminal
+MOST_PACKAGES = 20
 DEPENDS = {  # by the verdict on the ratio of the two ratios
     "faster": message(
         "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At "
@@ -38,6 +40,21 @@ def headlines(view: View) -> list[Message]:
     return [_headline(label, compared) for label, compared in sweeps(view)]
 
 
+def has_variants(view: View) -> bool:
+    """Return whether the run compares variants of a service, which its answer is then about."""
+    return bool(view.plan.own and view.plan.user_service and view.plan.user_service.variants)
+
+
+def run_headline(view: View) -> Message:
+    """Return the headline of a run: on variants, else on runtimes, else on swept values. NOTHING if
+    it has no comparison.
+    """
+    said = main_headline(view.comparisons, view.names)
+    of_values = [Message(msgid=one.msgid, args=one.args) for one in headlines(view)]
+    first = [*of_values, said] if has_variants(view) else [said, *of_values]
+    return next(filter(None, first), NOTHING)
+
+
 def answer(view: View) -> list[Message | Table]:
     """Return what a terminal shows of the first sweeps: the last value compared with the first,
     under each runtime.
@@ -56,7 +73,11 @@ def answer(view: View) -> list[Message | Table]:
         for label, compared in shown
         if (last := _last(compared))
     ]
-    sentences = [sentence for _, compared in shown for sentence in _dependences(compared)]
+    sentences = [
+        sentence
+        for _, compared in shown
+        for sentence in (*_dependences(compared), *_packages(compared, view))
+    ]
     return [
         *[table(TITLE, COLS, groups)] * bool(groups),
         *sentences,
@@ -89,8 +110,28 @@ def _last(compared: Iterable[Comparison]) -> list[Comparison]:
     return [*{one.numerator: one for one in compared if one.step == "value"}.values()]
 
 
-def sweep_sentences(label: Message, compared: Sequence[Comparison]) -> list[Message]:
-    return [_headline(label, compared), *_dependences(compared)]
+def sweep_sentences(label: Message, compared: Sequence[Comparison], view: View) -> list[Message]:
+    """Return the sentences on a sweep: what its last value does, what depends on it, and which
+    packages differ.
+    """
+    return [_headline(label, compared), *_dependences(compared), *_packages(compared, view)]
+
+
+def _packages(compared: Sequence[Comparison], view: View) -> Iterator[Message]:
+    """Yield which packages of the service differ between the first and another value."""
+    for one in compared:
+        before, after = (packages_at(setting, one, view.run) for setting in one.settings)
+        changes = [
+            f"{name} {before.get(name, NONE)} → {after.get(name, NONE)}"
+            for name in sorted({*before} | {*after})
+            if before.get(name) != after.get(name)
+        ]
+        if one.step == "value" and changes:
+            yield message(
+                "{step}: these packages differ: {packages}.",
+                step=one.label,
+                packages=listed(changes[:MOST_PACKAGES]),
+            )
 
 
 def _headline(label: Message, compared: Sequence[Comparison]) -> Message:

@@ -12,14 +12,15 @@ from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be
 from analysis.comparing import Comparison, doubt
 from analysis.formats import hundredths, percent, probability, ratio, whole
 from analysis.metrics import median_of, memory_bytes, requests_per_s
-from analysis.settings import SHAPE, about, parameter_values, place_in_plan, varying
+from analysis.settings import SHAPE, about, varying
 from analysis.stats import Estimate, paired_ratio
 from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
-from core.messages import AND, NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.messages import AND, NOTHING, Message, listed, message
 from record.comparison import Key
 from reports.document.model import Section, estimate, number, traced, words
 from reports.document.shapes import Col, col, table
+from reports.parts.best_settings import best_sentences, setting_name, work_label
 from reports.parts.comparison_table import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.parts.setting_table import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
@@ -65,10 +66,11 @@ def section(view: View) -> Section:
     )
     sentences = [sentence for work in works for sentence in work.sentences]
     sentences += _topology_sentences(view)
+    best = best_sentences(view)
     return Section(
         "best",
         TITLE,
-        sentences=sentences,
+        sentences=[*best, *sentences],
         tables=(settings, steps),
         notes=(HOW,) if settings else (),
         terminal=(settings, *sentences) if not view.plan.judged_steps else (),
@@ -90,29 +92,14 @@ class Work:
 
     @property
     def label(self) -> Message:
-        """The parameter values that distinguish this work from the run's other kinds of work; empty
-        for one kind.
-        """
-        rows = [
-            row
-            for same in self._view.choices.values()
-            for choice in same.values()
-            for row in choice.candidates
-        ]
-        return verbatim(parameter_values(json.loads(self._work), varying(rows)))
+        """The parameter values that distinguish this work from the run's other kinds of work."""
+        return work_label(self._work, self._view)
 
     def _name(self, row: Row) -> Message:
         """Return what distinguishes a setting: its system, and its title in the plan or its
         parameters.
         """
-        systems = {other.system for other in self._rows}
-        system = self._view.settings.number(row.system) if len(systems) > 1 else NOTHING
-        values = (
-            Message(msgid=row.title)
-            if row.title
-            else place_in_plan(row.params, varying(self._rows), is_own=True)
-        )
-        return listed(filter(None, [system, values]))
+        return setting_name(row, self._rows, self._view)
 
     @property
     def lines(self) -> list[Line]:
@@ -150,55 +137,28 @@ class Work:
                 yield traced(about(self._step_sentence(step), self.label), step.trace)
 
     def _best_sentence(self, best: Row, choice: Choice[Row]) -> Message:
-        """Return a sentence that names the best setting of a runtime, with its ratio to others
-        under this runtime.
-
-        These are the second-best setting, and the best settings of other runtimes.
-        """
-        known, absent = [], []
-        for row in choice.dropped:
-            roles = self._roles(row, choice)
-            if not roles:
-                continue
-            times = judged_ratio(row, best, doubt(self._view.comparisons))
-            if isinstance(times, Estimate) and may_be_chance(times):
-                roles.append(message("the difference may be chance"))
-            other = message(
-                "{setting} ({roles})", setting=self._name(row), roles=listed(roles, SEMICOLON)
-            )
+        """Return a sentence on the best setting of a runtime, with its ratio to the second."""
+        sentence = chosen_words(self._name(best), choice)
+        if choice.second:
+            second = self._name(choice.second)
+            times = judged_ratio(choice.second, best, doubt(self._view.comparisons))
             if isinstance(times, Estimate):
-                ratios = estimate(times, hundredths)
-                known.append(
-                    message(
-                        "{ratio} times the throughput of {setting}", ratio=ratios, setting=other
-                    )
+                chance = message(" (the difference may be chance)")
+                sentence = message(
+                    "{chosen}, and has {ratio} times the throughput of {setting}, the second{note}",
+                    chosen=sentence,
+                    ratio=estimate(times, hundredths),
+                    setting=second,
+                    note=chance if may_be_chance(times) else NOTHING,
                 )
             else:
-                absent.append(
-                    message("no comparison with {setting}: {reason}", setting=other, reason=times)
+                sentence = message(
+                    "{chosen}; no comparison with {setting}, the second: {reason}",
+                    chosen=sentence,
+                    setting=second,
+                    reason=times,
                 )
-        chosen = chosen_words(self._name(best), choice)
-        if known:
-            chosen = message(
-                "{chosen}, and has {ratios}", chosen=chosen, ratios=listed(known, last=AND)
-            )
-        sentence = message("{clauses}.", clauses=listed([chosen, *absent], SEMICOLON))
-        return traced(sentence, of_rows([best, *choice.dropped]))
-
-    def _roles(self, row: Row, choice: Choice[Row]) -> list[Message]:
-        """Return why the best setting of a runtime is compared with *row*: it is the second, or the
-        best elsewhere.
-        """
-        others = [
-            arm for arm, other in self._choices.items() if other.best and other.best.key == row.key
-        ]
-        second = [message("the second")] if row is choice.second else []
-        best = (
-            [message("the best under {runtimes}", runtimes=listed(others, last=AND))]
-            if others
-            else []
-        )
-        return [*second, *best]
+        return traced(message("{clauses}.", clauses=sentence), of_rows([best, *choice.dropped]))
 
     def _step_sentence(self, step: Comparison) -> Message:
         """Return a sentence that compares the best settings of two runtimes: throughput, memory and

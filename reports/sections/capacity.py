@@ -13,7 +13,7 @@ from analysis.connections import connection_notes
 from analysis.formats import microseconds, ratio, tenths, whole
 from analysis.metrics import METRICS, Metric, requests_per_s
 from analysis.others import on_busy
-from analysis.settings import about, parameter_values, topology
+from analysis.settings import HasParams, about, parameter_values, place_in_plan, varying
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from record.comparison import WORDS
 from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
@@ -43,7 +43,7 @@ def section(view: View) -> Section:
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
         message(
-            "Capacity of each topology [requests/s], by the probes that chose the best one. * "
+            "Capacity of each setting [requests/s], by the probes that chose the best one. * "
             "marks the best one"
         ),
         [(NOTHING, _candidate_lines(view))],
@@ -76,14 +76,18 @@ def _name(one: Capacity, view: View) -> str:
     """Return the name of a runtime or service, followed by its setting if the run has several
     settings.
 
-    If the search chooses among numbers of processes and threads, the chosen processes x threads
-    follow instead.
+    If the search chooses among several settings, the chosen one follows instead.
     """
     if view.plan.picks:
-        return f"{one.arm} ({topology(one.params)})"
+        return f"{one.arm} ({_setting(one, view)})"
     if len({other.setting for other in view.capacities}) == 1:
         return one.arm
     return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})"
+
+
+def _setting(one: HasParams, view: View) -> str:
+    """Return what distinguishes one of the settings that the search chooses from: '2x1, POOL 8'."""
+    return place_in_plan(one.params, varying(view.plan.rows), is_own=True)
 
 
 def _sentence(one: Capacity, view: View) -> Message:
@@ -155,29 +159,29 @@ def verdict_text(one: CapacityRatio, view: View) -> Message:
 
 
 def _candidate_lines(view: View) -> list[Line]:
-    """Return the lines of the topologies, each with its capacity under each arm, from the probes
+    """Return the lines of the settings, each with its capacity under each arm, from the probes
     that chose.
     """
     found: dict[Message, dict[str, Datum]] = {}
     for arm, choice in view.choices_of_arms.items():
         for one in choice.candidates:
             datum = replace(_rate_datum(one), mark=BEST_MARK if one is choice.best else "")
-            found.setdefault(verbatim(topology(one.params)), {})[arm] = datum
-    order = [verbatim(topology(row.params)) for row in view.plan.rows]
+            found.setdefault(verbatim(_setting(one, view)), {})[arm] = datum
+    order = [verbatim(_setting(row, view)) for row in view.plan.rows]
     return [(name, found[name]) for name in order if name in found]
 
 
 def _choice_sentences(view: View) -> Iterator[Message]:
-    """Yield a sentence on the choice of each arm's topology: what was chosen, and whether this may
+    """Yield a sentence on the choice of each arm's setting: what was chosen, and whether this may
     be chance.
     """
     for arm, choice in view.choices_of_arms.items():
         best, second = choice.best, choice.second
         if not best or not second:
             continue
-        clauses = [chosen_words(topology(best.params), choice)]
+        clauses = [chosen_words(_setting(best, view), choice)]
         if _may_be_chance(best, second):
-            name = topology(second.params)
+            name = _setting(second, view)
             clauses.append(
                 message("its difference to the second, {second}, may be chance", second=name)
             )
@@ -243,7 +247,7 @@ def _rate_datum(one: Capacity) -> Datum:
 def _columns(view: View) -> list[Col[Capacity]]:
     return [
         arm_col(lambda one: one.arm, view.looks),
-        *([col("Topology", lambda one: topology(one.params))] if view.plan.picks else []),
+        *([col("Setting", lambda one: _setting(one, view))] if view.plan.picks else []),
         col("capacity [requests/s]", _rate_datum, whole, brief=message("capacity")),
         _near_col(METRICS["p50_ns"], view, rank=1),
         _near_col(METRICS["p99_ns"], view, rank=0),

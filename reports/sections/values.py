@@ -47,7 +47,9 @@ def section(view: View) -> Section:
         "values",
         TITLE,
         sentences=[
-            sentence for label, compared in found for sentence in sweep_sentences(label, compared)
+            sentence
+            for label, compared in found
+            for sentence in sweep_sentences(label, compared, view)
         ],
         figures=[
             _figure(number, label, compared, view)

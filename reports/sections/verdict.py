@@ -72,6 +72,8 @@ def _headlines(view: View) -> list[Message]:
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
     said = main_headline(view.compared, view.headings)
+    if sweeps.has_variants(view) and (of_variants := sweeps.headlines(view)):
+        return of_variants
     if said:
         return sentences or [traced(said, main.trace if main else cells, "verdict")]
     return sentences or sweeps.headlines(view) or [ONLY_ONE]

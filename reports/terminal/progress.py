@@ -71,7 +71,7 @@ def cell_line(result: CellResult, names: Mapping[str, str] = MappingProxyType({}
     )
     if not result.params.get(RATE):
         return measured
-    return message("{cell} of {due} sent", cell=measured, due=whole(rate_of(result)))
+    return message("{cell} at a planned {due}", cell=measured, due=whole(rate_of(result)))
 
 
 class QuietDisplay(ExitStack):

@@ -15,7 +15,7 @@ from commands.estimate import (
     with_end,
 )
 from config.flags import plan_from
-from config.load import BLOCKS
+from config.load import DEFAULT_BLOCKS
 from config.run_plan import Plan
 from record.saved_plan import Until
 from tests.config import planning
@@ -32,8 +32,8 @@ SMALL = "--num-api-services 2 --num-clients 2 --num-requests-per-client 1000 --c
 
 def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_processes() -> None:
     plan = planned(f"--system 1 --runtime 3.14t {SMALL}")
-    # 4000 requests of 110 us + 1000 turns of 0.025 us, on 2 cores; 0.4 s, and 4 processes of 0.03 s on 2 cores
-    seconds = 4000 * 135e-6 / 2 + 0.4 + 4 * 0.03 / 2
+    # 4000 requests of 110 us + 1000 turns of 0.025 us, 2 cores; 0.4 s, 4 processes of 0.1 s on 2 cores, 4 connections
+    seconds = 4000 * 135e-6 / 2 + 0.4 + 4 * 0.1 / 2 + 4 * 0.001
     assert cell_seconds(plan, plan.cells()[0], 2) == pytest.approx(seconds)
 
 
@@ -77,13 +77,13 @@ def test_a_run_that_is_too_short_for_a_verdict_says_so() -> None:
     assert f"there will be only {blocks_possible(short, 2)}" in str(no_verdict(short, 2))
 
 
-@pytest.mark.parametrize("words", ["--system 4", "--system 4 --num-requests-per-client 100", "--experiment quick"])
+@pytest.mark.parametrize("words", ["--system 1", "--system 4 --num-requests-per-client 100", "--experiment quick"])
 def test_the_defaults_of_gilscopes_own_systems_give_a_verdict(words: str) -> None:
     assert not no_verdict(planned(words), 2)
 
 
 def test_a_run_that_needs_more_than_the_default_of_5_minutes_says_how_many() -> None:
-    plan = planned("--system 4 --num-multi-socket 1,5,10,20,50")
+    plan = planned("--system 4 --num-multi-socket 1,5,10")
     seconds = fewest_blocks_of(plan) * block_seconds(plan, 2)
     assert plan.until == Until(verdict=True, seconds=300)
     assert f"Give --until verdict,{ceil(seconds / 60)}min" in str(no_verdict(plan, 2))
@@ -93,7 +93,7 @@ def test_a_number_of_requests_has_as_many_blocks_as_a_verdict_needs() -> None:
     plan = planned("--system 4 --num-requests-per-client 1000")
     assert (plan.until, plan.blocks) == (Until(), fewest_blocks_of(plan))
     one = planned("--system 4 --num-requests-per-client 1000 --runtime 3.14t")
-    assert (one.blocks, fewest_blocks_of(one)) == (BLOCKS, 0), "nothing is compared"
+    assert (one.blocks, fewest_blocks_of(one)) == (DEFAULT_BLOCKS, 0), "nothing is compared"
 
 
 def test_gilscopes_own_systems_are_measured_by_time_unless_a_number_of_requests_is_given() -> None:

@@ -47,7 +47,7 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     cells = [f"{cell.system}/{cell.runtime}" for cell in possible.cells()]
     absent = [f"{system}/{runtime}" for system, runtime in possible.absent]
     assert (sorted(cells), {*possible.absent.values()}) == (sorted(left.split()), {NEEDS_CARGO})
-    assert sorted(cells + absent) == sorted(f"{system}/{runtime}" for system, runtime in plan.pairs())
+    assert sorted(cells + absent) == sorted(f"{system.key}/{runtime}" for system, runtime in plan.pairs())
     assert {*possible.runtimes} == ({cell.runtime for cell in possible.cells()} or {*plan.runtimes})
 
 

@@ -26,9 +26,9 @@ def test_a_body_whose_file_has_gone_is_named(tmp_path: Path) -> None:
 def test_the_users_own_python_path_comes_after_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     told = {"variables": {}, "python": "/usr/bin/python3", "environment": {}}
-    assert "PYTHONPATH" not in command_environment(told, {})
+    assert "PYTHONPATH" not in command_environment(told, {}, {})
     told["environment"] = {"PYTHONPATH": "src:lib"}
-    assert command_environment(told, {"PYTHONPATH": "/parts"})["PYTHONPATH"] == "/parts:src:lib"
+    assert command_environment(told, {}, {"PYTHONPATH": "/parts"})["PYTHONPATH"] == "/parts:src:lib"
 
 
 BUILDS = {
@@ -43,7 +43,7 @@ def test_a_build_gets_only_the_variables_that_it_knows(label: str) -> None:
     """A default build exits at once with PYTHON_GIL=0."""
     asked = {"PYTHON_GIL": "0", "PYTHON_CPU_COUNT": "2", "SHOP": "1"}
     own = {"variables": {}, "python": "/bin/python", "environment": asked, "expected_python": label}
-    assert {*command_environment(own, {})} & {*asked} == BUILDS[label]
+    assert {*command_environment(own, {}, {})} & {*asked} == BUILDS[label]
 
 
 def test_a_placeholder_in_an_inserted_value_is_kept() -> None:

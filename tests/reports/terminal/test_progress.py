@@ -85,7 +85,7 @@ def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> N
 def test_a_probe_shows_the_rate_that_it_sends() -> None:
     probe = cell_of("4", "3.14t", {"NUM_CLIENTS": 2, "RATE": 2600})
     assert str(cell_line(replace(measured(probe, 3, [1999 * MS]), wall_ns=2000 * MS))).endswith(
-        "2.000 s    20,000 requests/s of 5,200 sent"
+        "2.000 s    20,000 requests/s at a planned 5,200"
     )
 
 

@@ -1,0 +1,110 @@
+"""Check out the commits of a user's repository that variants of a service name. The work tree stays
+as it is.
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from config.run_plan import Plan
+from core.errors import BadInput
+from core.messages import verbatim
+from core.user_service import Command
+from lab.digests import short_digest
+from lab.environments.environment import make_folder
+from lab.places import ENVIRONMENTS
+from lab.processes import run
+from lab.python.trust import may_use
+
+LONGEST_GIT_S = 300.0
+COMMIT_DIGITS = 12
+SUBMODULE = "160000 "  # the mode of a submodule. Source: git-ls-tree(1), git-fast-import(1)
+INDEX = ".gilscope-index"
+
+
+def with_commits(plan: Plan) -> Plan:
+    """Return *plan* with the folder of its commit in each variant that names one.
+    Raises BadInput.
+    """
+    service = plan.user_service
+    if not service or not any(command.ref for command in service.commands):
+        return plan
+    variants = {name: _at_commit(command) for name, command in service.variants.items()}
+    return replace(plan, user_service=replace(service, variants=variants))
+
+
+def _at_commit(command: Command) -> Command:
+    """Return the command in the folder of its commit, if it names one."""
+    if not command.ref:
+        return command
+    commit, folder = check_out(Path(command.repository), command.ref)
+    return replace(command, ref=commit, directory=str(folder))
+
+
+def check_out(folder: Path, ref: str) -> tuple[str, Path]:
+    """Return the commit that *ref* names in the repository of *folder*, and the same folder in a
+    copy of it. The copy lies beside the environments, and is made if it does not exist.
+    Raises BadInput.
+    """
+    top = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    commit = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}").strip()
+    for line in _git(top, "ls-tree", "-r", commit).splitlines():
+        if line.startswith(SUBMODULE):
+            raise BadInput(
+                "{ref} has the submodule {path}, which a copy of the commit would lack. Check the "
+                "commit out yourself, and name its folder with directory.",
+                ref=ref,
+                path=line.partition("\t")[2],
+            )
+    place = ENVIRONMENTS / f"commit-{commit[:COMMIT_DIGITS]}-{short_digest(str(top))}"
+    if reason := may_use(place):
+        raise BadInput("{reason}. Set HOME and XDG_CACHE_HOME to your own folders.", reason=reason)
+    try:
+        make_folder(place, lambda new: _copy(top, commit, new))
+    except OSError as error:
+        raise BadInput(
+            "The commit {ref} could not be copied to {folder}: {error}. Free some disk space, or "
+            "give write access to this folder.",
+            ref=ref,
+            folder=ENVIRONMENTS,
+            error=error.strerror or str(error),
+        ) from None
+    inner = place / folder.resolve().relative_to(top)
+    if not inner.is_dir():
+        raise BadInput(
+            "{ref} has no folder {folder}. Name another commit, or another directory.",
+            ref=ref,
+            folder=str(folder.resolve().relative_to(top)),
+        )
+    return commit, inner
+
+
+def _copy(top: Path, commit: str, new: Path) -> None:
+    """Write the files of *commit* to the folder *new*. The repository's own index is not used."""
+    new.mkdir()
+    index = new / INDEX
+    _git(top, "read-tree", commit, GIT_INDEX_FILE=str(index))
+    _git(top, "checkout-index", "--all", f"--prefix={new}/", GIT_INDEX_FILE=str(index))
+    index.unlink()
+
+
+def _git(folder: Path, *arguments: str, **variables: str) -> str:
+    """Return what git prints. Raises BadInput with the end of its error."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
+    try:
+        done = run(["git", "-C", folder, *arguments], LONGEST_GIT_S, environment)
+    except OSError as error:
+        raise BadInput(
+            "git cannot be started: {error}. Install it.", error=error.strerror
+        ) from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [""]
+        raise BadInput(
+            "git cannot read {what} in {folder}: {error}. A ref is a commit, branch or tag of the "
+            "repository of this folder.",
+            what=arguments[-1].removesuffix("^{commit}"),
+            folder=folder,
+            error=verbatim(said[-1]),
+        )
+    return done.stdout

@@ -1,0 +1,119 @@
+"""The best setting under each runtime, and what the best setting of another runtime costs there, as
+sentences.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analysis.cell_index import Row, of_rows
+from analysis.choice import Choice, judged_ratio, may_be_chance
+from analysis.comparing import doubt
+from analysis.formats import percent
+from analysis.settings import about, parameter_values, place_in_plan, varying
+from analysis.stats import Estimate
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from reports.document.model import traced
+from reports.view import View
+
+
+def setting_name(row: Row, among: Sequence[Row], view: View) -> Message:
+    """Return what distinguishes a setting from the others *among* which it was measured: its
+    system, and its title in the plan or its parameters.
+    """
+    systems = {other.system for other in among}
+    system = view.settings.number(row.system) if len(systems) > 1 else NOTHING
+    values = (
+        Message(msgid=row.title)
+        if row.title
+        else place_in_plan(row.params, varying(among), is_own=True)
+    )
+    return listed(filter(None, [system, values]))
+
+
+def work_label(work: str, view: View) -> Message:
+    """Return the parameter values that distinguish a kind of work from the run's others; empty for
+    one kind.
+
+    work: the parameters that its settings have in common, as JSON
+    """
+    rows = [
+        row
+        for same in view.choices.values()
+        for choice in same.values()
+        for row in choice.candidates
+    ]
+    return verbatim(parameter_values(json.loads(work), varying(rows)))
+
+
+def best_sentences(view: View) -> list[Message]:
+    """Return for each kind of work the best setting under each runtime, and what the best settings
+    of the other runtimes cost there.
+    """
+    return [
+        about(sentence, work_label(work, view))
+        for work, choices in view.choices.items()
+        for sentence in _sentences(choices, view)
+    ]
+
+
+def _sentences(choices: Mapping[str, Choice[Row]], view: View) -> Iterator[Message]:
+    among = [row for choice in choices.values() for row in choice.candidates]
+    best = {arm: choice.best for arm, choice in choices.items() if choice.best}
+    found = [
+        message("{runtime}: {setting}", runtime=arm, setting=_named(choices[arm], among, view))
+        for arm in best
+    ]
+    if found:
+        said = message("Best setting: {found}.", found=listed(found, SEMICOLON))
+        yield traced(said, of_rows(best.values()))
+    for here, row in best.items():
+        elsewhere = {other.key: arm for arm, other in best.items() if other.key != row.key}
+        for other in choices[here].candidates:
+            if other.key in elsewhere:
+                name = setting_name(other, among, view)
+                yield from _cost(row, other, elsewhere[other.key], name, view)
+
+
+def _named(choice: Choice[Row], among: Sequence[Row], view: View) -> Message:
+    """Return the best setting, and the second if the judging blocks do not tell them apart."""
+    best, second = choice.best, choice.second
+    assert best
+    name = setting_name(best, among, view)
+    ratio = judged_ratio(second, best, doubt(view.comparisons)) if second else None
+    if second is None or (isinstance(ratio, Estimate) and ratio.low > 1):
+        return name
+    return message(
+        "{best} or {second} (undecided)", best=name, second=setting_name(second, among, view)
+    )
+
+
+def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator[Message]:
+    """Yield what the setting *other*, the best under the runtime *arm*, costs where *row* is the
+    best, or why this is not known.
+    """
+    ratio = judged_ratio(row, other, doubt(view.comparisons))
+    about_it: dict[str, Any] = {"other": arm, "setting": name, "runtime": row.runtime}
+    if not isinstance(ratio, Estimate):
+        said = message(
+            "What the best setting on {other} ({setting}) costs on {runtime} is not known: "
+            "{reason}.",
+            reason=ratio,
+            **about_it,
+        )
+    elif may_be_chance(ratio) or ratio.value >= 1:
+        said = message(
+            "On {runtime}, it may be chance that the best setting on {other} ({setting}) is not "
+            "the best.",
+            **about_it,
+        )
+    else:
+        said = message(
+            "The best setting on {other} ({setting}) costs {cost} of the throughput ({low} to "
+            "{high}) on {runtime}.",
+            cost=percent(1 - ratio.value),
+            low=percent(1 - ratio.high),
+            high=percent(1 - ratio.low),
+            **about_it,
+        )
+    yield traced(said, of_rows([row, other]))

@@ -1,0 +1,100 @@
+"""Settings and variants of a service: what is measured, with which command, and that it is stored and read again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from config.load import load_plan
+from config.run_plan import Plan
+from config.user_service.service_options import masked_arguments
+from core.secret import Redactor, revealed
+from core.user_service import App, Command
+from lab.user_service.command import Endpoint, command_environment, fill_placeholders
+from tests.config.planning import COMMAND_LINE, command_of, planned, stored
+
+APP = "--app shop:app --server gunicorn"
+
+
+def settings(plan: Plan, *names: str) -> list[tuple[object, ...]]:
+    """The values of these parameters in each cell under the first runtime."""
+    return [tuple([cell.params[name] for name in names]) for cell in plan.cells() if cell.runtime == plan.runtimes[0]]
+
+
+def variants(plan: Plan) -> dict[str, Command]:
+    assert plan.user_service
+    return dict(plan.user_service.variants)
+
+
+def test_each_combination_of_settings_is_a_cell_and_all_are_one_sweep_of_each() -> None:
+    plan = planned(f"{COMMAND_LINE} --vary POOL=1,8 --vary MODE=lazy,eager,08")
+    pools, modes = (1, 8), ("lazy", "eager", "08")
+    assert settings(plan, "POOL", "MODE") == [(pool, mode) for pool in pools for mode in modes]
+    assert plan.swept == {"own": {"POOL", "MODE"}}
+    assert stored(plan).cells() == plan.cells()
+    assert stored(plan).swept == plan.swept
+
+
+def test_numbers_of_processes_and_threads_and_topologies_are_parameters() -> None:
+    shape = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
+    assert settings(planned(f"{APP} --vary threads=1,8 --vary workers=1,2"), *shape) == [(1, 1), (1, 8), (2, 1), (2, 8)]
+    assert settings(planned(f"{APP} --vary topology=2x1,1x2"), *shape) == [(2, 1), (1, 2)]
+
+
+def test_a_setting_replaces_its_place_in_the_command_or_is_a_variable() -> None:
+    plan = planned("--service-command '{python} app.py {port} --pool={pool}' --vary pool=1,8 --vary MODE=a,b")
+    own = {**vars(command_of(plan)), "python": "/bin/python", "variables": {}}
+    endpoint = Endpoint(host="127.0.0.1", port=8000, socket="")
+    (cell,) = [cell for cell in plan.cells() if cell.params["pool"] == 8 and cell.params["MODE"] == "b"][:1]
+    assert fill_placeholders(own, endpoint, cell.params) == ["/bin/python", "app.py", "8000", "--pool=8"]
+    environment = command_environment(own, cell.params, {})
+    assert environment["MODE"] == "b"
+    assert "pool" not in environment
+
+
+def test_each_server_is_a_variant_with_its_own_command() -> None:
+    plan = planned(f"{APP} --vary server=gunicorn,granian")
+    assert settings(plan, "server") == [("gunicorn",), ("granian",)]
+    assert plan.swept == {"own": {"server"}}
+    systems = {entry.cell.params["server"]: entry.system.child_config["own"]["command"] for entry in plan.entries()}
+    assert "-m gunicorn" in systems["gunicorn"]
+    assert "-m granian" in systems["granian"]
+    assert [entry.system for entry in stored(plan).entries()] == [entry.system for entry in plan.entries()]
+
+
+def test_a_variant_differs_from_the_service_in_what_it_names(tmp_path: Path) -> None:
+    (tmp_path / "needs.txt").write_text("django")
+    flags = f"{APP} --env SHOP=1 --directory {tmp_path} --variant old:requirements=django==5.1 --variant old:env=SHOP=2"
+    plan = planned(f"{flags} --variant new:requirements={tmp_path}/needs.txt --variant new:ref=main")
+    old, new = variants(plan).values()
+    assert (old.overrides, old.requirements, revealed(old.environment["SHOP"])) == (("django==5.1",), "", "2")
+    needs = str(tmp_path / "needs.txt")
+    assert (new.overrides, new.requirements, revealed(new.environment["SHOP"])) == ((), needs, "1")
+    assert (old.ref, old.repository, new.ref, new.repository) == ("", "", "main", str(tmp_path))
+    assert isinstance(old, App)
+    again = variants(stored(plan))
+    assert {name: (one.overrides, one.ref, one.repository) for name, one in again.items()} == {
+        "old": (("django==5.1",), "", ""),
+        "new": ((), "main", str(tmp_path)),
+    }
+
+
+def test_a_plan_file_has_the_same_keys(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        "service:\n  command: '{python} app.py {port}'\n  vary: {POOL: [1, 8]}\n"
+        "  variants: {before: {ref: main}, after: {environment: {FAST: '1'}}}\n"
+    )
+    plan = load_plan(path)
+    assert settings(plan, "variant", "POOL") == [("before", 1), ("before", 8), ("after", 1), ("after", 8)]
+    assert variants(plan)["before"].repository == str(tmp_path)
+
+
+@pytest.mark.parametrize("value", ["hunter2", "a=hunter2"])
+def test_the_value_of_a_variable_reaches_the_command_but_no_file(value: str) -> None:
+    plan = planned(f"{COMMAND_LINE} --variant a:env=TOKEN={value} --variant b:env=OTHER=1")
+    assert revealed(variants(plan)["a"].environment["TOKEN"]) == value
+    assert plan.user_service
+    assert "hunter2" not in json.dumps(plan.user_service.to_json())
+    saved = masked_arguments(["--variant", f"a:env=TOKEN={value}", "--variant", "a:ref=main"], Redactor(()))
+    assert saved == ["--variant", "a:env=TOKEN=...", "--variant", "a:ref=main"]

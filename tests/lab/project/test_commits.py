@@ -1,0 +1,72 @@
+"""A commit of a repository is copied as it is; the work tree, the index and the branches stay as they are."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.errors import BadInput
+from lab.environments import environment
+from lab.project import commits
+from lab.project.commits import check_out
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always"]
+    done = subprocess.run(["git", "-C", folder, *who, *words], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose tag `old` has another shop/app.py, with changes that are not committed."""
+    cache = tmp_path / "cache"
+    monkeypatch.setattr(commits, "ENVIRONMENTS", cache)
+    monkeypatch.setattr(environment, "ENVIRONMENTS", cache)
+    folder = tmp_path / "repository"
+    (folder / "shop").mkdir(parents=True)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    (folder / ".gitattributes").write_text("shop export-ignore\n")
+    for text in ("first", "second"):
+        (folder / "shop" / "app.py").write_text(text)
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "-m", text)
+    git(folder, "tag", "old", "HEAD~")
+    (folder / "shop" / "app.py").write_text("not committed")
+    return folder
+
+
+def test_a_commit_is_copied_once_and_the_work_tree_stays_as_it_is(repository: Path) -> None:
+    before = git(repository, "status", "--porcelain=v2", "--branch")
+    commit, shop = check_out(repository / "shop", "old")
+    assert (shop / "app.py").read_text() == "first"
+    assert commit == git(repository, "rev-parse", "old").strip()
+    assert check_out(repository / "shop", commit) == (commit, shop)
+    assert (check_out(repository, "HEAD")[1] / "shop" / "app.py").read_text() == "second"
+    assert git(repository, "status", "--porcelain=v2", "--branch") == before
+    assert len([*shop.parent.parent.iterdir()]) == 2
+    assert sorted(path.name for path in shop.parent.iterdir()) == [".gitattributes", "shop"]
+
+
+@pytest.mark.parametrize("ref", ["gone", "HEAD:shop", "main..old"])
+def test_what_is_no_commit_is_told_with_what_git_says(repository: Path, ref: str) -> None:
+    with pytest.raises(BadInput, match=rf"git cannot read {ref} in .*: fatal: .*A ref is a commit"):
+        check_out(repository, ref)
+    assert not [*repository.parent.glob("cache/*")]
+
+
+def test_a_folder_without_a_repository_or_that_the_commit_lacks_is_told(repository: Path) -> None:
+    with pytest.raises(BadInput, match="not a git repository"):
+        check_out(repository.parent, "main")
+    (repository / "new").mkdir()
+    with pytest.raises(BadInput, match="main has no folder new"):
+        check_out(repository / "new", "main")
+
+
+def test_a_commit_with_a_submodule_is_refused(repository: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "library")
+    git(tmp_path / "library", "commit", "--quiet", "--allow-empty", "-m", "empty")
+    git(repository, "submodule", "--quiet", "add", str(tmp_path / "library"), "library")
+    git(repository, "commit", "--quiet", "-m", "with a submodule")
+    with pytest.raises(BadInput, match="HEAD has the submodule library"):
+        check_out(repository, "HEAD")
