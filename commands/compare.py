@@ -3,7 +3,6 @@ them, run A.
 """
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +25,6 @@ SLOWER = Option(
 )
 ANYWAY = Option("--anyway", "Compare the runs even if their machines or methods differ.")
 PAGE = Option("--out FILE", "Also write the comparison as an HTML page.")
-GITHUB = Option(
-    "--github", "In GitHub Actions, print annotations and add the table to the job summary."
-)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -49,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_group("how to compare", SLOWER, ANYWAY)
     parser.add_group("the HTML page", PAGE)
-    parser.add_group("what to print", JSON, GITHUB, exclusive=True)
+    parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(load, map(Path, flags["run"]))]
     compared = compare_runs(
@@ -60,12 +56,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _show(compared: "Compared", flags: Flags) -> None:
-    from reports.compare.ci import add_summary, annotations
     from reports.compare.compared_runs import document
     from reports.exports import written
     from reports.render.console import terminal
     from reports.render.html import page
-    from reports.render.markdown import markdown
     from reports.render.terminal import print_section
 
     made = document(compared)
@@ -78,16 +72,13 @@ def _show(compared: "Compared", flags: Flags) -> None:
         print_section(section, terminal(), output.language)
     if flags["out"]:
         output.print_line("Page: {path}", path=short(Path(flags["out"])))
-    if flags["github"]:
-        print(*annotations(compared.cells, output.language), sep="\n", flush=True)
-        add_summary(markdown(made, output.language), os.environ)
 
 
 def _exit_status(compared: "Compared") -> int:
     """Return the exit status for --fail-if-slower. Print a note for each cell (measured setting)
     without a verdict.
     """
-    from reports.compare.ci import sentence
+    from reports.compare.compared_runs import sentence
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:

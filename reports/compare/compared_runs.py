@@ -11,12 +11,14 @@ from typing import Literal, NamedTuple
 from analysis.cell_index import Row, grouped, groups, request_ns
 from analysis.comparing import Comparison, robust
 from analysis.decisions import regressions
+from analysis.formats import thousandths
 from analysis.gates import LEAST_TIMED_NS, blocks_to_time
 from analysis.judging import MARGIN, judge_runs
 from analysis.others import others
 from analysis.pairs import free_times_ns
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.errors import BadInput
+from core.languages import ENGLISH
 from core.messages import (
     AND,
     NOTHING,
@@ -40,7 +42,7 @@ from reports.compare.members import (
     obstacles,
     runs_section,
 )
-from reports.document.model import ABSENT, Document, Section, Table
+from reports.document.model import ABSENT, Document, Section, Table, number
 from reports.document.shapes import Col, col
 from reports.parts.comparison_table import forest
 
@@ -347,6 +349,30 @@ def time_text(time_ns: float | None) -> str:
         return ABSENT
     unit, size = next((unit for unit in UNITS if time_ns >= unit[1]), UNITS[-1])
     return f"{f'{time_ns / size:#.4g}'.rstrip('.')} {unit}"
+
+
+def sentence(one: ComparedCell) -> Message:
+    """Return a sentence on a compared measurement: its verdict, its median times in both runs, and
+    the reason.
+    """
+    seen, times = one.comparison, " -> ".join(map(time_text, one.medians_ns))
+    if one.outcome == "open":
+        return message(
+            "it is undecided whether run {run} is slower than allowed (median times: {times}): "
+            "{why}.",
+            run=one.pair.letter,
+            times=times,
+            why=one.open_why,
+        )
+    ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
+    return message(
+        "verdict on run {run}: {word}; median times: {times}, ratio {ratio}; {why}.",
+        run=one.pair.letter,
+        word=seen.word,
+        times=times,
+        ratio=ratio,
+        why=seen.why,
+    )
 
 
 def document(compared: Compared) -> Document:

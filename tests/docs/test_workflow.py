@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from config.flags import value_of
+from config.plan_options import FAIL_IF_SLOWER
 from lab.places import REPOSITORY
+from lab.project.commits import check_out
 from tests.docs.pages import DOCS, run_parser
 from tests.lab.python.fake_pythons import script as program
 from tests.lab.run.test_runs import NOBODY, git
@@ -59,30 +62,9 @@ def test_the_action_is_composite_and_takes_inputs_by_variables_only() -> None:
         assert "${{" not in step.get("run", "")  # else a branch's name would be a command
 
 
-def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
-    origin, temp = tmp_path / "origin", tmp_path / "temp"
-    temp.mkdir()
-    git(tmp_path, "init -q origin")
-    for text in ("base", "head"):
-        (origin / "shop.py").write_text(text)
-        git(origin, "add .")
-        git(origin, f"{NOBODY} commit -q -m {text}")
-    git(origin, "config uploadpack.allowAnySHA1InWant true")
-    git(tmp_path, f"clone -q --depth 1 file://{origin} head")
-    step = f"cd head\n{script('Check out the base')}"
-    run_step(step, tmp_path, BASE=git(origin, "rev-parse HEAD^"))
-    assert [(tmp_path / name / "shop.py").read_text() for name in ("temp/base", "head")] == ["base", "head"]
-    run_step(step, tmp_path, BASE="")
-
-
 ASKED = """
 printf '%s\\t' "$(basename "$PWD")" "$@" >> {folder}/asked
 echo >> {folder}/asked
-"""
-MEASURES = f"""{ASKED}
-for out; do :; done
-mkdir -p "$out"
-echo '| 3.14 |' > "$out/findings.md"
 """
 
 
@@ -99,37 +81,51 @@ def test_runtimes_and_gilscope_are_installed(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("names", [["base-1", "head-1", "head-2", "base-2"], ["head-1"]])
-def test_base_and_head_are_measured_alike_in_turns_and_a_push_once_and_the_table_is_posted(
-    tmp_path: Path, names: list[str]
+@pytest.fixture
+def head(tmp_path: Path) -> Path:
+    """A shallow clone of a repository whose head has a parent, and a gilscope that writes down what it is asked."""
+    origin = tmp_path / "origin"
+    git(tmp_path, "init -q origin")
+    for text in ("base", "head"):
+        (origin / "shop.py").write_text(text)
+        git(origin, "add .")
+        git(origin, f"{NOBODY} commit -q -m {text}")
+    git(origin, "config uploadpack.allowAnySHA1InWant true")
+    git(tmp_path, f"clone -q --depth 1 file://{origin} head")
+    program(tmp_path / "gilscope", ASKED.format(folder=tmp_path))
+    return tmp_path / "head"
+
+
+MEASURE = f"cd head\n{script('Measure base and head in turns')}"
+
+
+@pytest.mark.parametrize(("fail_if", "threshold"), [("slower 15%", 0.15), ("never", 0.0)])
+def test_a_pull_request_is_measured_with_its_base_by_flags_that_a_run_accepts(
+    fail_if: str, threshold: float, head: Path, tmp_path: Path
 ) -> None:
-    """In turns that a drift does not favour, by a command that a run accepts."""
+    base = git(tmp_path / "origin", "rev-parse HEAD^")
+    run_step(MEASURE, tmp_path, **INPUTS, BASE=base, FAIL_IF=fail_if)
+    ((folder, *words),) = asked(tmp_path)
+    flags = run_parser().parse(words)
+    assert folder == "head"
+    assert flags["request"] == [INPUTS["REQUEST"]]
+    assert flags["variant"] == [f"base:ref={base}", "head:ref=HEAD"]
+    assert value_of(FAIL_IF_SLOWER, flags, 0.0) == threshold
+    assert check_out(head, base)[0] == base
+
+
+def test_a_push_is_measured_alone_and_a_wrong_threshold_is_told(head: Path, tmp_path: Path) -> None:
+    run_step(MEASURE, tmp_path, **INPUTS, BASE="", FAIL_IF="slower 15%")
+    ((_, *words),) = asked(tmp_path)
+    assert run_parser().parse(words)["variant"] in (None, [])
+    run_step(MEASURE, tmp_path, 2, **INPUTS, BASE=git(tmp_path / "origin", "rev-parse HEAD^"), FAIL_IF="slower")
+
+
+def test_the_table_is_added_to_the_summary_if_there_is_one(tmp_path: Path) -> None:
     summary, post = tmp_path / "summary", script("Add the result to the job summary")
     run_step(post, tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert not summary.exists()  # nor hides it another failure that there is no run
-    for name in names:
-        (tmp_path / ("temp/base" if name.startswith("base") else "head")).mkdir(parents=True, exist_ok=True)
-    program(tmp_path / "gilscope", MEASURES.format(folder=tmp_path))
-    run_step(script("Measure base, head, head, base"), tmp_path, **INPUTS)
-    calls = asked(tmp_path)
-    assert [folder for folder, *_ in calls] == [name.partition("-")[0] for name in names]
-    assert [Path(words[-1]).name for words in calls] == names
-    assert len({" ".join(words) for _, *words, _ in calls}) == 1
-    assert run_parser().parse(calls[0][1:])["request"] == [INPUTS["REQUEST"]]
+    (tmp_path / "temp" / "gilscope").mkdir(parents=True)
+    (tmp_path / "temp" / "gilscope" / "findings.md").write_text("| 3.14 |\n")
     run_step(post, tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert summary.read_text() == "| 3.14 |\n"
-
-
-@pytest.mark.parametrize(
-    ("fail_if", "first", "second", "status"),
-    [
-        *[("slower 15%", 3, 3, 3), ("slower 15%", 3, 0, 0), ("slower 15%", 0, 3, 0), ("slower 15%", 1, 0, 1)],
-        *[("slower 15%", 3, 1, 1), ("never", 3, 3, 0), ("slower", 3, 3, 2)],
-    ],
-)
-def test_the_head_is_slower_if_both_rounds_say_so_and_a_round_without_a_verdict_does_not_pass(
-    fail_if: str, first: int, second: int, status: int, tmp_path: Path
-) -> None:
-    (tmp_path / "temp/gilscope/base-2").mkdir(parents=True)
-    program(tmp_path / "gilscope", f'case "$*" in *head-1*15%*) exit {first} ;; *) exit {second} ;; esac')
-    run_step(script("Compare"), tmp_path, status, FAIL_IF=fail_if)

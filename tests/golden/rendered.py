@@ -18,7 +18,6 @@ from core.languages import Language, Printable, language
 from core.program import VERSION
 from lab.run.runs import titles
 from record.saved_run import CellResult, Run
-from reports.compare.ci import annotations
 from reports.compare.compared_runs import compare_runs
 from reports.compare.compared_runs import document as comparison_document
 from reports.compare.members import members
@@ -200,7 +199,7 @@ def printed(document: Document, spoken: Language, width: int) -> str:
 
 
 def compared(run: Run) -> Files:
-    """Return how the run compares with itself a tenth slower: terminal and annotations."""
+    """Return how the run compares with itself a tenth slower, on a terminal."""
     runs = (run, replace(run, cells=[_slower(cell) for cell in run.cells]))
     try:
         both = compare_runs(members([View(one, titles(one)) for one in runs], "AB"), share=0.05)
@@ -210,8 +209,7 @@ def compared(run: Run) -> Files:
     files = {}
     for name in LANGUAGES:
         spoken = language(name)
-        shown = [printed(page, spoken, WIDTHS[1]), *annotations(both.cells, spoken)]
-        files[f"compare.{name}.txt"] = "\n".join(_first("\n".join(shown).splitlines()))
+        files[f"compare.{name}.txt"] = "\n".join(_first(printed(page, spoken, WIDTHS[1]).splitlines()))
     return files
 
 
