@@ -10,6 +10,7 @@ from analysis.decisions import is_decided
 from analysis.steps import OF_VALUES
 from record.comparison import OVER_ALL
 from record.saved_run import CellResult, Run
+from reports.parts.swept_values import run_headline
 from reports.sections import values
 from reports.view import View
 from tests.analysis.timed_cells import steady
@@ -76,6 +77,12 @@ def test_a_plan_that_names_its_steps_or_has_a_view_compares_no_values() -> None:
     for more in ({"judged_steps": ["version"]}, {"view": "league"}):
         asked = set_plan(run, **{"judged_steps": [], "view": "", **more})
         assert not {one.step for one in compare(asked)} & {*OF_VALUES}
+
+
+def test_a_run_of_one_runtime_is_listed_with_what_its_values_do() -> None:
+    one = a_run([cell for cell in swept() if cell.runtime == "3.11"])
+    assert str(run_headline(View(one))) == "System 2: PAYLOAD_BYTES 1 → 10: 3.11 0.50x [0.50, 0.50] slower."
+    assert str(run_headline(View(a_run(swept())))).startswith("System 2: 3.14 serves")
 
 
 def test_a_sentence_says_that_the_step_depends_on_the_value() -> None:
