@@ -57,7 +57,7 @@ def run_headline(view: View) -> Message:
 
 def answer(view: View) -> list[Message | Table]:
     """Return what a terminal shows of the first sweeps: the last value compared with the first,
-    under each runtime.
+    under each runtime, or in one sentence if there is one runtime.
 
     Sentences say whether the step between the runtimes depends on the value.
     """
@@ -78,8 +78,9 @@ def answer(view: View) -> list[Message | Table]:
         for _, compared in shown
         for sentence in (*_dependences(compared), *_packages(compared, view))
     ]
+    is_table = any(len(last) > 1 for _, last in groups)
     return [
-        *[table(TITLE, COLS, groups)] * bool(groups),
+        *([table(TITLE, COLS, groups)] if is_table else headlines(view)[:MOST_SWEEPS]),
         *sentences,
         *[left] * (len(found) > MOST_SWEEPS),
     ]
