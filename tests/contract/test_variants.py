@@ -78,7 +78,7 @@ def test_a_slower_commit_fails_the_run_and_the_work_tree_is_not_measured(folder:
         git(repository, "add", ".")
         git(repository, "commit", "--quiet", "--message", takes)
     (repository / "service.py").write_text("raise SystemExit('not committed')")
-    flags = [*COMMAND, *runtime_flags(any_runtime), "--directory", "repository", "--blocks", "8"]
+    flags = [*COMMAND, *runtime_flags(any_runtime), "--directory", "repository", "--blocks", "6", "--num-clients", "1"]
     variants = ["--variant", "before:ref=HEAD~", "--variant", "after:ref=HEAD", "--fail-if-slower", "5%"]
     ended = finished([*flags, *variants], folder)
     run = load(folder / "run")
