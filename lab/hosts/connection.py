@@ -198,7 +198,10 @@ class HostConnection(Place):
             raise HostLost(
                 "Host {host} cannot be used: {reason}.", host=host.name, reason=error.message
             ) from None
-        threading.Thread(target=self._listen, name=f"host {host.name}", daemon=True).start()
+        self._listener = threading.Thread(
+            target=self._listen, name=f"host {host.name}", daemon=True
+        )
+        self._listener.start()
 
     def close(self) -> None:
         """Close the connection. The agent then ends, and kills all its children."""
@@ -400,6 +403,9 @@ class HostConnection(Place):
             if self.lost:
                 return
             self.lost = why
+        self._carrier.kill()  # ends what the listener reads
+        if threading.current_thread() is not self._listener:
+            self._listener.join(BEAT_S)  # no stream may be closed while it is read
         self._carrier.close()
         self._times.put((0, 0, 0))
         for child in [*self._children.values()]:
