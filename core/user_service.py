@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from core.messages import Json
 from core.request_plan import RequestPlan
-from core.secret import Text, for_file, from_file
+from core.secret import Text, for_file, from_file, map_json, revealed
 
 START_DEADLINE_S = 30.0
 # of a service without --name, in result.json and in the name of a run's folder
@@ -66,6 +66,14 @@ class Command:
             " ".join(takewhile(lambda word: not word.startswith("-") and "{" not in word, words))
             or DEFAULT_NAME
         )
+
+    @property
+    def plain(self) -> Json:
+        """Return the fields with their secrets, to compare commands. Raises ValueError if a secret
+        is not known.
+        """
+        fields: Json = map_json(vars(self), revealed)
+        return fields
 
     @property
     def forks(self) -> bool:

@@ -34,6 +34,8 @@ HARMLESS = frozenset(
     )
 )
 VARIABLE = re.compile(r"(\{env:[A-Za-z_][A-Za-z0-9_]*\})")
+OF_VARIANT = re.compile("([^:=]+):([a-z]+)[=:](.+)", re.DOTALL)  # a value of --variant
+ENV = "env"  # the key of a variable in it
 _SHOWN = re.compile(
     rf"{VARIABLE.pattern[:-1]}|\{{\{{[^{{}}]*\}}\}})"
 )  # and places of values that are known only later
@@ -73,8 +75,12 @@ def mask_pair(text: str) -> str:
 
 def mask_variant(text: str) -> str:
     """Mask the value of a variable in 'NAME:env=VARIABLE=VALUE', and passwords in other values."""
-    key, equals, value = text.partition("=")
-    return f"{key}{equals}{mask_pair(value) if key.endswith(':env') else mask_userinfo(value)}"
+    match = OF_VARIANT.fullmatch(text)
+    if not match:
+        name = re.split("[:=]", text)[0]
+        return name + HIDDEN * (name != text)
+    shown = mask_pair(match[3]) if match[2] == ENV else mask_userinfo(match[3])
+    return text[: match.start(3)] + shown
 
 
 def mask_url(text: str) -> str:

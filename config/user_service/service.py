@@ -32,11 +32,10 @@ def systems(service: UserService) -> list[System]:
     return [_system(service, start, requests, is_threaded) for start in starts]
 
 
-def system_of(service: UserService, params: Mapping[str, Value]) -> System:
-    """Return the system of a service that gilscope starts, for one of its settings."""
+def system_of(service: UserService, variant: Value) -> System:
+    """Return the system of a variant of the service, or else of the service."""
     every = systems(service)
-    variants = dict(zip(service.variants, every, strict=False))
-    return variants.get(str(params.get(service.varied)), every[0])
+    return dict(zip(service.variants, every, strict=False)).get(str(variant), every[0])
 
 
 def _system(service: UserService, start: Start, requests: Json, is_threaded: bool) -> System:

@@ -2,7 +2,6 @@
 plan.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from config.options import Flags, Given, Option, Subject, given_flags, parsed, refuse
 from config.plan_options import CHOICE, RUNTIMES
 from config.run_plan import Plan
+from config.user_service.hidden import ENV, OF_VARIANT
 from config.user_service.request_options import REQUEST, hidden_answer, request_plan
 from config.user_service.service_options import (
     ARM,
@@ -80,14 +80,14 @@ def _variants(flags: Flags) -> dict[str, dict[str, Any]]:
     """Return the keys of each variant, as a plan has them. Raises BadInput."""
     found: dict[str, dict[str, Any]] = {}
     for text in flags[VARIANTS.name]:
-        match = re.fullmatch("([^:=]+):([a-z]+)[=:](.+)", text, re.DOTALL)
+        match = OF_VARIANT.fullmatch(text)
         name, key, value = match.groups() if match else ("", "", "")
         variant = found.setdefault(name, {})
-        if not match or (key in variant and key != "env"):
+        if not match or (key in variant and key != ENV):
             raise Given(value=text, name=VARIANTS.flag, mask=VARIANTS.mask).wrong(
                 "NAME:KEY=VALUE, with each key once"
             )
-        if key == "env":
+        if key == ENV:
             variable, _, value = value.partition("=")
             variant.setdefault(ENVIRONMENT.key, {})[variable] = value
         else:

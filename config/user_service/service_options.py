@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from typing import Any
 
 from config.options import (
     APP,
@@ -21,9 +22,11 @@ from config.options import (
     expect_keys,
     matching,
     parse_length,
+    parsed,
     whole,
 )
 from config.user_service.hidden import (
+    ENV,
     VARIABLE,
     hidden,
     mask,
@@ -84,6 +87,14 @@ def _command(given: Given) -> Text:
 
 
 def _environment(given: Given) -> Mapping[str, Text]:
+    return _variables(given, "--env")
+
+
+def _variables(given: Given, flag: str) -> Mapping[str, Text]:
+    """Parse {name: value} of environment variables. Raises BadInput.
+
+    flag: gives a variable again if a run is resumed
+    """
     if not isinstance(given.value, dict):
         raise given.wrong("a mapping such as {example}", example="{LOG_LEVEL: warning}")
     for name, value in given.value.items():
@@ -92,7 +103,7 @@ def _environment(given: Given) -> Mapping[str, Text]:
                 "a variable whose name does not contain = and whose value is a text"
             )
     return {
-        name: hidden(Given(value=value, name=f"--env {name}"), mask)
+        name: hidden(Given(value=value, name=f"{flag} {name}"), mask)
         for name, value in given.value.items()
     }
 
@@ -157,17 +168,19 @@ def _setting(given: Given) -> Value:
     return int(text) if is_number else text
 
 
-def _variants(given: Given) -> dict[str, dict[str, object]]:
-    """Parse {name: {key: value}} of variants, without their values. Raises BadInput."""
-    if not isinstance(given.value, dict) or len(given.value) < 2:
-        named = [*given.value] if isinstance(given.value, dict) else given.value
-        raise Given(value=", ".join(map(str, named)), name=given.name).wrong(
-            "at least two variants, such as before:ref=main and after:ref=HEAD in a repository"
-        )
+def _variants(given: Given) -> dict[str, dict[str, Any]]:
+    """Parse {name: {key: value}} of variants. Raises BadInput."""
+    if not isinstance(given.value, dict):
+        raise given.wrong("a mapping such as {example}", example="{before: {ref: main}}")
+    found = {}
     for name, described in given.value.items():
         _name(Given(value=name, name=given.name))
         expect_keys(message("variant {name}", name=name), described, OF_VARIANT)
-    return given.value
+        found[name] = own = parsed([*OF_VARIANT.values()], described, given.folder)
+        if variables := described.get(ENVIRONMENT.key):
+            flag = f"{VARIANTS.flag} {name}:{ENV}"
+            own[ENVIRONMENT.key] = _variables(Given(value=variables, name=ENVIRONMENT.key), flag)
+    return found
 
 
 def _package_or_file(given: Given) -> str:

@@ -3,7 +3,7 @@ services.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from config.user_service.service_options import (
     SERVER,
     SERVICE,
     TOPOLOGY,
+    VARIANTS,
     VARY,
     auto_topologies,
     parse_topology,
@@ -84,12 +85,15 @@ def user_service_plan(
     expect_sendable(requests, protocol)
     varied: dict[str, tuple[Value, ...]] = dict(values.get("vary", {}))
     servers, shapes = varied.pop(SERVER, ()), varied.pop(TOPOLOGY, ())
+    if servers and "variants" in values:
+        raise BadInput("--vary server and --variant cannot be combined. Leave out one of the two.")
     if shapes:
         shape = Given(value=",".join(map(str, shapes)), name=f"{VARY.flag} {TOPOLOGY}")
         values[TOPOLOGY] = parse_topology(shape)
     values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
     start = _start(subject, values, folder)
-    variants = _variants(subject, values, folder, servers)
+    described = values.get("variants") or _servers(servers)
+    variants = _variants(subject, values, described, folder)
     secrets = secrets_in((start, *variants.values(), requests))
     service = UserService(
         name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
@@ -150,22 +154,29 @@ def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Tar
     return Command(**fields)
 
 
+def _servers(names: Iterable[Value]) -> dict[str, Flags]:
+    """Return variants of an application that differ in their server. Raises BadInput."""
+    given = [Given(value=name, name=f"{VARY.flag} {SERVER}") for name in names]
+    return {str(one.value): {SERVER: one.choice(SERVERS)} for one in given}
+
+
 def _variants(
-    subject: Subject, values: Flags, folder: Path, servers: Sequence[Value]
+    subject: Subject, values: Flags, described: Mapping[str, Flags], folder: Path
 ) -> dict[str, Command]:
-    """Return the commands of the variants, or of the *servers* to compare, by name.
-    Raises BadInput.
+    """Return the commands of the variants by name. Raises BadInput.
+
+    described: the values of each variant by key
     """
-    described = values.get("variants", {})
-    if servers and described:
-        raise BadInput("--vary server and --variant cannot be combined. Leave out one of the two.")
-    described = described or {str(server): {SERVER: str(server)} for server in servers}
+    if len(described) == 1:
+        raise Given(value=", ".join(described), name=VARIANTS.flag).wrong(
+            "at least two variants, such as before:ref=main and after:ref=HEAD in a repository"
+        )
     found: dict[str, Command] = {}
-    for name, given in described.items():
-        refuse(subject, [(f"{key} of variant {name}", OF_VARIANT[key]) for key in given])
-        start = _variant(subject, values, parsed(OF_VARIANT.values(), given, folder), folder)
+    for name, own in described.items():
+        refuse(subject, [(f"{key} of variant {name}", OF_VARIANT[key]) for key in own])
+        start = _variant(subject, values, own, folder)
         for other, earlier in found.items():
-            if earlier == start:
+            if earlier.plain == start.plain:
                 raise BadInput(
                     "The variants {other} and {name} are the same. Each must differ in ref, "
                     "directory, requirements, env, command or server.",
@@ -253,37 +264,20 @@ def _rows(
     settings: the values of --vary
     """
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
-    threaded = any(command.threaded for command in service.commands)
-    if threaded:
+    is_threaded = any(command.threaded for command in service.commands)
+    _expect_settable(settings, topology, is_threaded=is_threaded)
+    if is_threaded:
         values[THREADS] = (DEFAULT_THREADS,)
     values |= {name: value for name, value in defaults.items() if name in values}
-    if not threaded and THREADS in settings:
-        raise BadInput(
-            "--vary threads sets the number of threads, but the command does not contain "
-            "{threads}. Add {threads} to the command."
-        )
-    for name in (WORKERS, THREADS):
-        if name in settings and topology is not None:
-            raise BadInput(
-                "topology already sets {name}. Leave out --vary {varied} or topology.",
-                name=name,
-                varied=next(varied for varied, other in NUMBERS.items() if other == name),
-            )
     for name, several in settings.items():
         known = PARAMETERS.get(name)
         values[name] = tuple(map(known.parse, several)) if known else several
-    named = [{service.varied: (name,)} for name in service.variants] or [{}]
     made = [
-        PlanRow(system=system, values={**values, **own})
-        for system, own in zip(systems(service), named * len(systems(service)), strict=False)
+        PlanRow(system=system, values={**values, **_variant_value(service, number)})
+        for number, system in enumerate(systems(service))
     ]
     if topology is None:
         return tuple(made)
-    if not threaded:
-        raise BadInput(
-            "topology sets the number of threads, but the command does not contain "
-            "{threads}. Add {threads} to the command."
-        )
     offered = _offered(service.command, topology)
     shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in offered]
     return tuple(
@@ -291,6 +285,34 @@ def _rows(
         for row in made
         for shape in shapes
     )
+
+
+def _expect_settable(settings: Values, topology: object, *, is_threaded: bool) -> None:
+    """Raise BadInput if the command has no place for a number of threads that is set, or if both
+    --vary and a topology set a number.
+    """
+    setters = {"topology": topology is not None, f"{VARY.flag} threads": THREADS in settings}
+    for setter, sets in setters.items():
+        if sets and not is_threaded:
+            raise BadInput(
+                "{setter} sets the number of threads, but the command does not contain {place}. "
+                "Add {place} to the command.",
+                setter=setter,
+                place="{threads}",
+            )
+    for varied, name in NUMBERS.items():
+        if name in settings and topology is not None:
+            raise BadInput(
+                "topology already sets {name}. Leave out --vary {varied} or topology.",
+                name=name,
+                varied=varied,
+            )
+
+
+def _variant_value(service: UserService, number: int) -> Values:
+    """Return the value that tells the variant with this number apart; {} without variants."""
+    names = [*service.variants]
+    return {service.varied: (names[number],)} if names else {}
 
 
 def _offered(

@@ -7,11 +7,13 @@ import pytest
 
 from config.load import load_plan
 from config.run_plan import Plan
+from config.user_service.service_flags import drop_hidden_values, restore_secrets, secrets_in_flags
 from config.user_service.service_options import masked_arguments
+from core.errors import BadInput
 from core.secret import Redactor, revealed
-from core.user_service import App, Command
+from core.user_service import App, Command, UserService
 from lab.user_service.command import Endpoint, command_environment, fill_placeholders
-from tests.config.planning import COMMAND_LINE, command_of, planned, stored
+from tests.config.planning import COMMAND_LINE, command_of, parsed, planned, stored
 
 APP = "--app shop:app --server gunicorn"
 
@@ -50,6 +52,16 @@ def test_a_setting_replaces_its_place_in_the_command_or_is_a_variable() -> None:
     environment = command_environment(own, cell.params, {})
     assert environment["MODE"] == "b"
     assert "pool" not in environment
+
+
+def test_a_place_in_capitals_is_filled_and_a_build_gets_no_variable_that_it_does_not_know() -> None:
+    plan = planned("--service-command '{python} app.py {port} {POOL}' --vary POOL=1,8 --vary PYTHON_GIL=0,1")
+    own = {**vars(command_of(plan)), "python": "/bin/python", "variables": {}, "expected_python": "3.14.7"}
+    cell = plan.cells()[0]
+    endpoint = Endpoint(host="127.0.0.1", port=8000, socket="")
+    assert fill_placeholders(own, endpoint, cell.params)[-1] == "1"
+    assert not {"POOL", "PYTHON_GIL"} & {*command_environment(own, cell.params, {})}
+    assert "PYTHON_GIL" in command_environment({**own, "expected_python": "3.14.7t"}, cell.params, {})
 
 
 def test_each_server_is_a_variant_with_its_own_command() -> None:
@@ -98,3 +110,22 @@ def test_the_value_of_a_variable_reaches_the_command_but_no_file(value: str) -> 
     assert "hunter2" not in json.dumps(plan.user_service.to_json())
     saved = masked_arguments(["--variant", f"a:env=TOKEN={value}", "--variant", "a:ref=main"], Redactor(()))
     assert saved == ["--variant", "a:env=TOKEN=...", "--variant", "a:ref=main"]
+    (colons,) = masked_arguments([f"--variant=a:env:TOKEN={value}"], Redactor(()))
+    assert colons == "--variant=a:env:TOKEN=..."
+    assert masked_arguments(["--variant", "a=hunter2"], Redactor(()))[1] == "a..."
+
+
+def test_a_run_that_goes_on_gets_the_variables_of_each_variant_again() -> None:
+    given = ["--variant a:env=TOKEN=one", "--variant b:env=TOKEN=two"]
+    plan = planned(f"{COMMAND_LINE} {' '.join(given)}")
+    assert plan.user_service
+    own = plan.user_service.to_json()
+    (first,) = secrets_in_flags(parsed(given[0]))
+    with pytest.raises(BadInput, match="does not contain the value of --variant b:env TOKEN"):
+        restore_secrets(own, [first], [])
+    restored = restore_secrets(own, secrets_in_flags(parsed(" ".join(reversed(given)))), [])
+    assert restored
+    again = UserService.from_json(restored).variants
+    assert {name: revealed(one.environment["TOKEN"]) for name, one in again.items()} == {"a": "one", "b": "two"}
+    assert drop_hidden_values(parsed("--variant a:env=TOKEN=... --variant b:ref=x"))["variant"] == ["b:ref=x"]
+    assert secrets_in_flags(parsed("--variant b:ref=x")) == []
