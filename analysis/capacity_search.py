@@ -253,7 +253,7 @@ def capacities(run: Run) -> list[Capacity]:
 
 
 def choices_of_arms(run: Run) -> dict[str, Choice[Capacity]]:
-    """Return the choice of the best setting of each arm, by the probes that choose (PICK)."""
+    """Return the choice of the best setting of each arm, from the probes whose purpose is PICK."""
     candidates = _planned(run, [cell for cell in run.cells if cell.probe == PICK])
     return {
         arm: halved(some, _cost) for arm, some in grouped(candidates, attrgetter("arm")).items()

@@ -232,7 +232,7 @@ class Cells:
                         Row(
                             **vars(setting),
                             runtime=arm,
-                            planned=len(cells) if self.run.plan.picks else self.planned,
+                            planned=len(cells) if self.run.plan.halves_settings else self.planned,
                             cells=cells,
                             first=first,
                         )

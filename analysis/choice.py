@@ -97,7 +97,7 @@ def dropped_settings(run: Run) -> set[Key]:
     """Return the settings that need not be measured any more: they were dropped under each runtime,
     in a run that halves the candidates (--budget).
     """
-    if not run.plan.picks or run.plan.objectives:
+    if not run.plan.halves_settings:
         return set()
     every = _every_choice(run, CellIndex(run).rows)
     made = [choice for same in every.values() for choice in same.values()]
@@ -158,7 +158,7 @@ def _choice(rows: Sequence[Row], run: Run) -> Choice[Row]:
     """
     measured = [row for row in rows if _cost_ns(row) < inf]
     failed = [row for row in rows if why_failed(row)]
-    if not run.plan.picks:
+    if not run.plan.halves_settings:
         return halved(measured, lambda row, _: _cost_ns(row), failed)
 
     def cost(row: Row, round_: int) -> float | None:

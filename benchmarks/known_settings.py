@@ -1,4 +1,4 @@
-"""Measure services whose best setting, or whose slower version, is known.
+"""Measure services of which it is known which setting is best, or which version is slower.
 
 Usage: python -m benchmarks.known_settings [--only pool,slower,equal] [--repeats 10]
 

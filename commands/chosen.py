@@ -29,6 +29,7 @@ from core.method import ORCHESTRATOR, SAME
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
+from core.sidecars import has_place
 from core.user_service import only_native
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
@@ -249,22 +250,27 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
     which settings of --vary are passed as variables, because nobody can see whether they are read.
     """
     commands = plan.user_service.commands if plan.user_service else []
-    settings = [name for command in commands[:1] for name in command.knobs]
-    if passed := [name for name in settings if f"{{{name}}}" not in str(commands[0].command)]:
+    passed = [
+        name
+        for command in commands[:1]
+        for name in command.knobs
+        if not has_place(str(command.command), name)
+    ]
+    if passed:
         output.note(
             "gilscope passes {names} from --vary as environment variables, because the command "
             "does not contain {place}. It cannot see whether the service reads them.",
             names=listed(passed, AND),
             place=f"{{{passed[0]}}}",
         )
-    for variable in dict.fromkeys(chain.from_iterable(one.environment for one in commands)):
+    given = chain.from_iterable(one.environment for one in commands)
+    for variable in dict.fromkeys([*given, *passed]):
         without = [
             name for name in names if unknown_variables([variable], name.minor, name.free_threaded)
         ]
         if without:
             output.note(
-                "{variable} from --env is not passed to {names}, which ignore it or do not start "
-                "with it.",
+                "{variable} is not passed to {names}, which ignore it or do not start with it.",
                 variable=variable,
                 names=listed(without, AND),
             )

@@ -106,7 +106,7 @@ def expect_in_budget(plan: Plan, cores: int) -> None:
     from analysis.choice import FEWEST_BLOCKS
 
     least_s = FEWEST_BLOCKS * block_seconds(plan, cores)
-    if plan.picks and not plan.objectives and least_s > plan.until.seconds:
+    if plan.halves_settings and least_s > plan.until.seconds:
         raise BadInput(
             "--budget is {budget}, but a choice among {settings} settings takes about {least}. "
             "Give a longer budget, fewer values, or fewer runtimes.",

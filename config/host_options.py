@@ -302,9 +302,9 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
         message("--with can start programs only on this machine."): bool(plan.beside),
-        message("A commit (ref) can be checked out only on this machine."): bool(
-            service and any(command.ref for command in service.commands)
-        ),
+        message(
+            "Variants with a ref or with a package can be measured only on this machine."
+        ): bool(service and any(command.ref or command.overrides for command in service.commands)),
         message(
             "The limits --cpus and --memory apply only on this machine, not on other hosts."
         ): method.is_limited,

@@ -146,9 +146,21 @@ class Plan(PlanFields):
         """Return the system of a cell. The variants of a user's service have one name, but each has
         a system.
         """
-        if self.user_service and self.user_service.variants:
-            return service.system_of(self.user_service, cell.params)
-        return self.systems[cell.system]
+        varied = self.user_service.varied if self.user_service else ""
+        variant = cell.params.get(varied)
+        return next(
+            row.system
+            for row in self.rows
+            if row.system.key == cell.system and variant in row.values.get(varied, (None,))
+        )
+
+    def with_service(self, changed: UserService) -> "Plan":
+        """Return the plan with a changed service that gilscope starts, and with its systems."""
+        rows = [
+            replace(row, system=service.system_of(changed, *row.values.get(changed.varied, ("",))))
+            for row in self.rows
+        ]
+        return replace(self, user_service=changed, rows=tuple(rows))
 
     def cells(self) -> list[Cell]:
         """Return all measurements of the plan without duplicates, in the order of the plan's
@@ -321,9 +333,8 @@ class Plan(PlanFields):
         rows = []
         for row in saved.rows:
             absent = (one.runtime for one in saved.absent if one.system == row.system)
-            own = saved.user_service
             restored = PlanRow(
-                system=service.system_of(own, row.params) if own else systems[row.system],
+                system=systems[row.system],
                 title=row.title,
                 fixed=row.fixed,
                 values={name: (value,) for name, value in row.params.items()},
@@ -331,7 +342,9 @@ class Plan(PlanFields):
             )
             rows.append(restored)
         kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
-        return cls(**{**kept, "rows": tuple(rows), "scale": 1.0, "absent": {}})
+        plan = cls(**{**kept, "rows": tuple(rows), "scale": 1.0, "absent": {}})
+        own = plan.user_service
+        return plan.with_service(own) if own and own.variants else plan
 
 
 def _restore_systems(saved: SavedPlan) -> dict[str, System]:

@@ -8,6 +8,7 @@ PORT, SOCKET = "port", "socket"
 START_DEADLINE_S = 30.0
 HOST = "127.0.0.1"
 PLACE = re.compile(r"\{([a-z_]+)\}")
+_NAMED = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")  # also the settings of a user's service
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,4 +47,9 @@ class Beside:
 
 def filled(text: str, values: Mapping[str, str]) -> str:
     """Replace each placeholder in *text* whose name is a key of *values*."""
-    return PLACE.sub(lambda match: values.get(match[1], match[0]), text)
+    return _NAMED.sub(lambda match: values.get(match[1], match[0]), text)
+
+
+def has_place(text: str, name: str) -> bool:
+    """Return whether *text* contains the placeholder *name*."""
+    return f"{{{name}}}" in text

@@ -103,6 +103,11 @@ class PlanFields:
     beside: tuple[Beside, ...] = ()
     prepare: tuple[str, ...] = ()
 
+    @property
+    def halves_settings(self) -> bool:
+        """Return whether the slower settings are dropped between blocks (--budget)."""
+        return self.picks and not self.objectives
+
 
 @dataclass(frozen=True, kw_only=True)
 class SavedPlan(PlanFields):

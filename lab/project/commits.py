@@ -30,7 +30,7 @@ def with_commits(plan: Plan) -> Plan:
     if not service or not any(command.ref for command in service.commands):
         return plan
     variants = {name: _at_commit(command) for name, command in service.variants.items()}
-    return replace(plan, user_service=replace(service, variants=variants))
+    return plan.with_service(replace(service, variants=variants))
 
 
 def _at_commit(command: Command) -> Command:

@@ -85,7 +85,7 @@ def _merge_slow(parts: Sequence[Json]) -> Json:
 
 
 def _add_routes(parts: Sequence[Sequence[Json]]) -> list[Json]:
-    """Add up what several clients, or one client in several slices, counted of each route."""
+    """Add up the counts of each route, from several clients or from one client's slices."""
     return [add_up(of_route) for of_route in zip(*parts, strict=True)]
 
 

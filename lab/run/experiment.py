@@ -71,6 +71,7 @@ class RunInProgress:
             beside=beside,
         )
         self._started_ns, self._earlier_ns = perf_counter_ns(), run.spent_ns.get("cells", 0)
+        run.finished_at = ""  # of a run that goes on
         self._fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
         self._file = RunFile(order.folder)
         self._file.save(run)

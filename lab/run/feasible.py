@@ -3,29 +3,27 @@ open files.
 """
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from config.plan_options import IN_SLICES, SEQUENTIAL
 from config.run_plan import Plan
 from config.user_service.service import systems
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Json, Message, message
 from core.method import Method
 from core.runtime import NATIVE
 from core.secret import Redactor
 from core.system import CLIENT, SERVICE, System
-from lab.environments.environment import EnvironmentFailed, installed_packages
+from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.machine.wakeups import require_idle_class
 from lab.run.measured_runtimes import Runtime, Runtimes, UserServiceRuntime, runtime_of
 from systems import built_in
 
-NO_PACKAGES: Mapping[str, Any] = {"requirements": "", "packages": (), "overrides": ()}
+NO_PACKAGES: Json = {"requirements": "", "packages": (), "overrides": ()}
 FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
@@ -67,18 +65,19 @@ def drop_absent(plan: Plan, runtimes: Runtimes) -> Plan:
 
 def expect_different(plan: Plan, runtimes: Runtimes) -> None:
     """Raise BadInput if two variants differ only in their requirements, but have the same packages
-    under the first runtime.
+    under the first runtime that measures them.
     """
     service = plan.user_service
-    if not service or not service.variants:
+    key = plan.rows[0].system.key
+    measured = [name for name in plan.runtimes if (key, name) not in plan.absent]
+    runtime = runtimes[measured[0]] if measured else None
+    if not service or not service.variants or not isinstance(runtime, Runtime):
         return
-    runtime = runtimes[plan.runtimes[0]]
-    assert isinstance(runtime, Runtime)
     started = UserServiceRuntime(runtime=runtime)
-    packages = [installed_packages(Path(started.python(one))) for one in systems(service)]
+    packages = [runtime.installed(Path(started.python(one))) for one in systems(service)]
     named = [*zip(service.variants.items(), packages, strict=True)]
     for ((one, first), mine), ((other, second), theirs) in combinations(named, 2):
-        are_alike = replace(first, **NO_PACKAGES) == replace(second, **NO_PACKAGES)
+        are_alike = {**first.plain, **NO_PACKAGES} == {**second.plain, **NO_PACKAGES}
         if are_alike and mine == theirs:
             raise BadInput(
                 "The variants {one} and {other} have the same packages under {runtime}. Give one "

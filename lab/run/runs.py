@@ -123,7 +123,7 @@ def count_unmeasured(run: Run) -> int:
     began count. Return 0 if the run halved its settings (--budget).
     """
     saved = run.plan
-    if saved.picks and not saved.objectives:
+    if saved.halves_settings:
         return 0  # settings that were dropped are measured no more
     absent: dict[tuple[str, str], Message] = {
         (one.system, one.runtime): one.reason for one in saved.absent

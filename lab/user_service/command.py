@@ -16,7 +16,7 @@ from typing import NamedTuple
 from core.messages import NOTHING, Json, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
-from core.sidecars import filled
+from core.sidecars import filled, has_place
 from lab.process_output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
@@ -145,16 +145,15 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     variables["PATH"] = os.pathsep.join(
         [os.path.dirname(own["python"]), variables.get("PATH", os.defpath)]
     )
-    variables |= dict(own["environment"])
-    variables |= {
+    chosen = {
         name: value
         for name, value in settings(own, params).items()
-        if f"{{{name}}}" not in own["command"]
+        if not has_place(own["command"], name)
     }
+    added = {**own["environment"], **chosen}
+    variables |= added
     if label := own.get("expected_python"):
-        for name in unknown_variables(
-            own["environment"], int(label.split(".")[1]), label.endswith("t")
-        ):
+        for name in unknown_variables(added, int(label.split(".")[1]), label.endswith("t")):
             del variables[name]
     paths = [*filter(None, (inside.get("PYTHONPATH"), variables.get("PYTHONPATH")))]
     variables |= dict(inside)

@@ -61,7 +61,7 @@ def _sentences(choices: Mapping[str, Choice[Row]], view: View) -> Iterator[Messa
     among = [row for choice in choices.values() for row in choice.candidates]
     best = {arm: choice.best for arm, choice in choices.items() if choice.best}
     found = [
-        message("{runtime}: {setting}", runtime=arm, setting=_named(choices[arm], among, view))
+        message("{setting} on {runtime}", runtime=arm, setting=_named(choices[arm], among, view))
         for arm in best
     ]
     if found:

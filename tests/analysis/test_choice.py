@@ -237,7 +237,7 @@ def test_a_setting_is_measured_until_it_is_dropped_under_each_runtime() -> None:
 def test_the_best_setting_of_each_runtime_is_told_with_what_it_costs_under_the_other() -> None:
     sentences = [str(sentence) for sentence in best_sentences(View(of_pools(23, finished=True)))]
     assert sentences == [
-        "Best setting: 3.14: POOL 1; 3.14t: POOL 4.",
+        "Best setting: POOL 1 on 3.14; POOL 4 on 3.14t.",
         "The best setting on 3.14t (POOL 4) costs 40.0% of the throughput (40.0% to 40.0%) on 3.14.",
         "The best setting on 3.14 (POOL 1) costs 33.3% of the throughput (33.3% to 33.3%) on 3.14t.",
     ]
@@ -247,7 +247,7 @@ def test_a_run_that_ends_before_the_last_round_chooses_by_what_it_has() -> None:
     assert best_sentences(View(of_pools(5))) == []
     assert best_sentences(View(of_pools(4, finished=True))) == []
     (said, *_) = best_sentences(View(of_pools(5, finished=True)))
-    assert str(said) == "Best setting: 3.14: POOL 1; 3.14t: POOL 4."
+    assert str(said) == "Best setting: POOL 1 on 3.14; POOL 4 on 3.14t."
 
 
 def test_the_winner_of_equal_settings_is_not_judged_by_its_luck() -> None:

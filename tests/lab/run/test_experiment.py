@@ -147,6 +147,18 @@ def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
     assert [path.name for path in order.folder.iterdir()] == ["result.json"]
 
 
+def test_a_run_that_goes_on_has_not_finished_and_one_whose_time_is_over_measures_nothing(
+    order: Order, journal: Journal, begin: Begin
+) -> None:
+    journal.carry_out(order, begin())
+    over = order._replace(plan=replace(order.plan, blocks=9, until=Until(seconds=1e-9)))
+    count = len(journal.measured)
+    journal.carry_out(over, load(order.folder))
+    assert len(journal.measured) == count
+    RunInProgress(over, load(order.folder), journal.sandbox, journal)
+    assert load(order.folder).finished_at == ""
+
+
 @pytest.mark.parametrize(("services", "size"), [(20, 6), (70, 2)])
 def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     services: int,

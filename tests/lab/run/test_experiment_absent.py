@@ -1,14 +1,17 @@
 """What a plan asks for and this machine does not have: no cells for it, and the reason. Nothing is started here."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.errors import BadInput
 from core.messages import NOTHING, message, verbatim
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
-from lab.run.feasible import drop_absent, prepare
-from lab.run.measured_runtimes import AnyRuntime, Native, Runtime
+from lab.run.feasible import drop_absent, expect_different, prepare
+from lab.run.measured_runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime
 from tests.config.planning import planned
 from tests.lab.run.test_experiment import runtime
 
@@ -49,6 +52,35 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     assert (sorted(cells), {*possible.absent.values()}) == (sorted(left.split()), {NEEDS_CARGO})
     assert sorted(cells + absent) == sorted(f"{system.key}/{runtime}" for system, runtime in plan.pairs())
     assert {*possible.runtimes} == ({cell.runtime for cell in possible.cells()} or {*plan.runtimes})
+
+
+@pytest.mark.parametrize("versions", [("5.1", "5.2"), ("5.1", "5.1")])
+def test_variants_with_the_same_packages_are_refused_by_the_first_runtime_that_has_them(
+    monkeypatch: pytest.MonkeyPatch, versions: tuple[str, str]
+) -> None:
+    """The packages of the first runtime cannot be installed."""
+    packages = dict(zip(("a", "b"), versions, strict=True))
+    plan = planned(
+        "--service-command '{python} x {port}' --variant a:requirements=a==1 --variant b:requirements=b==1 "
+        "--runtime 3.14,3.14t"
+    )
+    plan = replace(plan, absent={("own", "3.14"): NEEDS_CARGO})
+    found: dict[str, AnyRuntime] = {name: runtime(name) for name in plan.runtimes}
+    monkeypatch.setattr(
+        UserServiceRuntime,
+        "python",
+        lambda self, system: f"{self.name} {system.child_config['own']['overrides'][0][0]}",
+    )
+    asked: list[str] = []
+
+    def installed(self: Runtime, python: Path) -> dict[str, str]:
+        asked.append(str(python))
+        return {"django": packages[str(python)[-1]]}
+
+    monkeypatch.setattr(Runtime, "installed", installed)
+    with pytest.raises(BadInput, match="the same packages under ") if versions[0] == versions[1] else nullcontext():
+        expect_different(plan, found)
+    assert asked == ["3.14t a", "3.14t b"]
 
 
 def test_nothing_is_called_where_the_native_client_that_the_plan_wants_is_missing(
