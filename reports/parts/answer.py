@@ -5,7 +5,6 @@ next.
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from math import log
 from operator import attrgetter
 from typing import Any
@@ -79,27 +78,21 @@ def answer(view: View) -> list[Message | Table]:
 
     with_page() adds the path of the report's HTML page.
     """
-    compared, of_values = measured_steps(view), sweeps.answer(view)
+    compared = measured_steps(view)
     best = best_sentences(view)[:MOST_SENTENCES] if view.plan.own else []
     if not compared:
-        return [*best, *of_values] or [ONLY_ONE]
-    said = main_headline(view.compared, view.headings)
-    settings = by_setting(compared)
+        return [*best, *sweeps.answer(view)] or [ONLY_ONE]
     main = min(compared, key=rank)
-    body: list[Message | Table]
-    if len(settings) == 1:
-        body, why = [said, _steps_table(compared)], made_of(main)
-        latency = [
-            _latency(main, view),
-            *_opposed((one for one in compared if one is not main), view),
-        ]
+    is_one = len(by_setting(compared)) == 1
+    if is_one:
+        said = main_headline(view.compared, view.headings)
+        body: list[Message | Table] = [said, _steps_table(compared)]
+        rest = _opposed((one for one in compared if one is not main), view)
+        why, latency = made_of(main), [_latency(main, view), *rest]
     else:
-        names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
-        chosen = [one for one in compared if one.step in names]
-        runtimes = [*(gains(view) or [said] * bool(said)), *_systems(settings, chosen, view)]
-        ordered = [of_values, runtimes] if sweeps.has_variants(view) else [runtimes, of_values]
-        body, why = [*best, *chain(*ordered)], NOTHING
-        latency = _opposed(chosen, view)
+        chosen = _chosen(compared, main)
+        body = [*best, *_of_settings(compared, chosen, view)]
+        why, latency = NOTHING, _opposed(chosen, view)
     arms = message(
         "{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator
     )
@@ -120,9 +113,27 @@ def answer(view: View) -> list[Message | Table]:
         *(message("{reason}.", reason=one) for one in background(view.run.cells)),
         *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
         *body,
-        *[arms] * bool(len(settings) == 1 and (why or latency[0])),
+        *[arms] * bool(is_one and (why or latency[0])),
         labelled(note for note in notes if note[1]),
     ]
+
+
+def _chosen(compared: Sequence[Comparison], main: Comparison) -> list[Comparison]:
+    """Return the comparisons that the table of several settings shows."""
+    names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
+    return [one for one in compared if one.step in names]
+
+
+def _of_settings(
+    compared: Sequence[Comparison], chosen: Sequence[Comparison], view: View
+) -> list[Message | Table]:
+    """Return the answers on runtimes at several settings, and on the values of swept parameters.
+    Variants come before the runtimes, because they are what their run compares.
+    """
+    said, of_values = main_headline(view.compared, view.headings), sweeps.answer(view)
+    systems = _systems(by_setting(compared), chosen, view)
+    runtimes = [*(gains(view) or [said] * bool(said)), *systems]
+    return [*of_values, *runtimes] if sweeps.has_variants(view) else [*runtimes, *of_values]
 
 
 def _steps_table(compared: Sequence[Comparison]) -> Table:
