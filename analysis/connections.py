@@ -70,8 +70,12 @@ def _closed(cells: Sequence[CellResult], plan: RequestPlan) -> Message:
     if answers < ABOUT_ONE:
         note = message("the service closed the connection after every answer")
     is_at_rate = any(is_open(cell.params) for cell in cells)
-    if is_at_rate or plan.think_time_s or any(map(_may_be_idle, cells)):
+    if is_at_rate or plan.think_time_s:
         note = message("{note}, or while it was idle", note=note)
+    elif any(map(_may_be_idle, cells)):
+        note = message(
+            "{note}, or while it was idle because another setting was measured", note=note
+        )
     contains = message("Throughput includes the time to connect, but latency does not")
     if is_at_rate:
         contains = message(

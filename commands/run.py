@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import commands
-from commands.output import output
+from commands.output import output, short
 from config import flags
 from config import plan_options as options
 from core.errors import BadInput
 from core.messages import message
+from core.program import ROOT
 
 SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")
 
@@ -40,8 +41,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _epilog() -> str:
-    """Return the last part of the --help text: one line per command."""
+    """Return the last part of the --help text: one line per command, and the documentation's
+    folder.
+    """
     lines = [
         f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()
     ]
-    return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
+    head = output.text(message("commands (each has its own --help):"))
+    pages = output.text(message("documentation: {folder}", folder=short(ROOT / "docs")))
+    return "\n".join([head, *lines, "", pages])

@@ -302,14 +302,22 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
     answered = sum(client["answered"] for client in clients)
     if workers < len(services) or answered < ENOUGH_REQUESTS * workers:
         return
+    counted = sum(service.result["requests"] for service in services)
     for service in services:
         if service.result.get("counted", True) and not service.result["requests"]:
             fault = message(
-                "received no request, but the clients received {requests} answers. Another process "
-                "may answer at the service's address, or the cores had no time for this service.",
-                requests=answered,
+                "received no request, but the clients received {answers} answers, and all services "
+                "together counted {requests}. Another process may answer at the service's address, "
+                "or the cores had no time for this service.",
+                answers=_answers(clients),
+                requests=counted,
             )
             raise failed(service, fault)
+
+
+def _answers(clients: Sequence[Json]) -> int:
+    """Return how many answers the clients received, those of lead-ins included."""
+    return sum(client["answered"] + client.get("uncounted", 0) for client in clients)
 
 
 def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
@@ -321,7 +329,7 @@ def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
     """
     if not all(service.result.get("counted", True) for service in services):
         return
-    answered = sum(client["answered"] + client.get("uncounted", 0) for client in clients)
+    answered = _answers(clients)
     requests = sum(service.result["requests"] for service in services)
     if requests < answered or (
         requests > answered and not any("said" in client for client in clients)

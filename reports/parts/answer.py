@@ -319,9 +319,8 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
         "{ratio}x.",
         ratio=ratio(1 + noise),
     )
-    uncounted = [note for one in compared for note in one.notes if note.code == UNCOUNTED]
     cautions = [
-        *(message("{note}.", note=note) for note in uncounted[:1]),
+        _uncounted(compared),
         shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
         busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
         differs if confounds else NOTHING,
@@ -329,6 +328,15 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
         *(message("Disturbances: {reason}.", reason=reason) for reason in disturbed),
     ]
     return chained(cautions, SENTENCES)
+
+
+def _uncounted(compared: Iterable[Comparison]) -> Message:
+    """Return that blocks of a comparison do not count: of the first one of which this is true."""
+    for one in compared:
+        for note in one.notes:
+            if note.code == UNCOUNTED:
+                return message("{comparison}: {note}.", comparison=one.label, note=note)
+    return NOTHING
 
 
 def _next(view: View) -> Message:
