@@ -35,7 +35,7 @@ from analysis.significance import ALPHA
 from analysis.stats import CONFIDENCE
 from analysis.steps import steps
 from core.cell import Cell, Value
-from core.histogram import Histogram, bounds_ns
+from core.histogram import bounds_ns
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
 from record.comparison import Key, Word, setting_key
@@ -424,7 +424,7 @@ def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
         allowed = objective.share * max(1, known)
         judged.append((misses / allowed, allowed, objective.share, objective.latency_ns))
     excess, allowed, share, limit_ns = max(judged, key=itemgetter(0))
-    lag_ns = cell.lag.get("p99_ns", cell.lag.get("max_ns", 0))
+    lag_ns = cell.lag.percentile("p99") or cell.lag.max_ns
     return Probed(
         cell=cell,
         rate=rate_of(cell),
@@ -447,9 +447,10 @@ def counted(cell: CellResult, objective: Objective) -> tuple[int, int]:
     failed, not_sent = failures(cell), unsent(cell)
     if not objective.latency_ns:
         return failed + not_sent, cell.requests + not_sent
-    latency = Histogram.from_json(cell.latency) if cell.latency.get("count") else Histogram()
     slow = sum(
-        count for bucket, count in latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns
+        count
+        for bucket, count in cell.latency.filled()
+        if bounds_ns(bucket)[0] >= objective.latency_ns
     )
     too_old = max(0, not_sent - round(rate_of(cell) * objective.latency_ns / 1e9))
     known = cell.requests + too_old
@@ -470,4 +471,4 @@ def unsent(cell: CellResult) -> int:
     """Return how many requests were due but were not sent before the cell ended. They are always
     the latest ones.
     """
-    return sum(client.get("overdue", 0) for client in cell.clients)
+    return sum(client.overdue or 0 for client in cell.clients)

@@ -112,8 +112,7 @@ class Row(Setting, SavedRow):
         """The latencies of all requests in the cells with the status ok."""
         together = Histogram()
         for cell in self.good:
-            if cell.latency:
-                together.merge(Histogram.from_json(cell.latency))
+            together.merge(cell.latency)
         return together
 
     @cached_property

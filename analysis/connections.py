@@ -101,13 +101,13 @@ def _may_be_idle(cell: CellResult) -> bool:
     """Return whether the service may have closed connections only while they were idle, between two
     time slices.
     """
-    connections = sum(client.get("connections", 0) for client in cell.clients)
-    return 0 < replaced(cell) <= cell.turns.get("slices", 0) * connections
+    connections = sum(client.connections or 0 for client in cell.clients)
+    return 0 < replaced(cell) <= cell.turns.slices * connections
 
 
 def _resent(cells: Sequence[CellResult]) -> Message:
     """Return how many requests were sent twice, if any were."""
-    resent = sum(client.get("resent", 0) for cell in cells for client in cell.clients)
+    resent = sum(client.resent or 0 for cell in cells for client in cell.clients)
     if not resent:
         return NOTHING
     return message(
@@ -119,7 +119,7 @@ def _resent(cells: Sequence[CellResult]) -> Message:
 
 def _queued(cells: Sequence[CellResult]) -> Message:
     """Return what it means if a connection took 1 s or longer to open; NOTHING if none did."""
-    if max(cell.connect.get("max_ns", 0) for cell in cells) < CONNECT_AGAIN_NS:
+    if max(cell.connect.max_ns for cell in cells) < CONNECT_AGAIN_NS:
         return NOTHING
     return message(
         "some connections took 1 s or longer to open. This usually means that the service's listen "
@@ -141,7 +141,7 @@ def _delay(cells: Sequence[CellResult]) -> Message:
     delayed = [cell for of_one in settings if _are_mostly_delayed(of_one) for cell in of_one]
     if not delayed or (busy and busy.share > MOST_BUSY):
         return NOTHING
-    p50_ns = median_of(lambda cell: cell.latency.get("p50_ns"), delayed) or 0
+    p50_ns = median_of(lambda cell: cell.latency.percentile("p50"), delayed) or 0
     return message(
         "half of the answers took {p50} ms or longer, although the service used less than half a "
         "core. A median of 40 to 50 ms usually means that TCP causes the delay, not the service: "
@@ -162,4 +162,4 @@ def _is_delayed(cell: CellResult) -> bool:
     cores.
     """
     used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
-    return cell.latency.get("p50_ns", 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES
+    return cell.latency.percentile("p50") in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES

@@ -122,6 +122,6 @@ def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
 
 def _counts(cell: CellResult) -> tuple[int, Sequence[int]]:
     """Return the width of a cell's slices of time in ns, and the answers in each complete slice."""
-    if cell.turns.get("slices", 1) > 1:
-        return cell.turns["length_ns"], cell.turns["answered"]
-    return cell.slices.get("width_ns", 0), cell.slices.get("counts", ())[1:-1]
+    if cell.turns.slices > 1:
+        return cell.turns.length_ns, cell.turns.answered
+    return cell.slices.width_ns, cell.slices.counts[1:-1]

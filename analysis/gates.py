@@ -3,6 +3,7 @@ reliable numbers.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from math import ceil
 from operator import attrgetter
 from statistics import median
@@ -66,8 +67,8 @@ def unread(cell: CellResult) -> list[str]:
     unknown = {
         key
         for process in (*cell.services, *cell.clients)
-        for key, value in process.items()
-        if value is None
+        for key in chain(*GIL_AND_JIT.values())
+        if getattr(process, key) is None
     }
     return [name for name, keys in GIL_AND_JIT.items() if unknown & {*keys}]
 
@@ -114,7 +115,7 @@ def mixed(cells: Sequence[CellResult]) -> Message:
             "because the run was continued with --resume",
             count=len(codes),
         )
-    if len({bool(cell.turns) for cell in cells}) > 1:
+    if len({bool(cell.turns.slices) for cell in cells}) > 1:
         return message(
             "some of the compared cells were measured in time slices (--order slices), and others "
             "were not"
@@ -151,7 +152,7 @@ def saturation(cell: CellResult, cores: int) -> float | None:
     spent_ns = cpu_ns(cell.clients)
     if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
         return None
-    with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)
+    with_gil = any(client.gil_enabled_end is not False for client in cell.clients)
     usable = min(cores, len(cell.clients)) if with_gil else cores
     return spent_ns / (cell.wall_ns * usable)
 
@@ -238,9 +239,11 @@ def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
     one clock tick counts as none.
     """
     found = {}
-    for arm, of_arm in grouped((cell for cell in cells if cell.turns), attrgetter("arm")).items():
-        idle_ns = sum(cell.turns.get("idle_ns", 0) for cell in of_arm)
-        cpu_ns = sum(cell.turns.get("idle_cpu_ns", 0) for cell in of_arm)
+    for arm, of_arm in grouped(
+        (cell for cell in cells if cell.turns.slices), attrgetter("arm")
+    ).items():
+        idle_ns = sum(cell.turns.idle_ns for cell in of_arm)
+        cpu_ns = sum(cell.turns.idle_cpu_ns for cell in of_arm)
         if idle_ns >= LEAST_IDLE_NS:
             found[arm] = cpu_ns / idle_ns if cpu_ns > TICK_NS else 0.0
     return found

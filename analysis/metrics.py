@@ -25,6 +25,7 @@ from analysis.formats import (
 )
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
+from record.child_lines import ProcessUsage
 from record.saved_run import CellResult
 
 Reader = Callable[[CellResult], float | None]
@@ -35,6 +36,7 @@ FEWEST = {
     "p99": 1000,
     "p999": 10_000,
 }  # requests, so that ten of them lie beyond a percentile
+EXACT = ("min", "mean", "max")
 UNITS = {
     "_per_request": "ns/request",
     "_per_s": "1/s",
@@ -106,11 +108,11 @@ class Metric:
         """
         return bool(self.percentile) and None in map(self.read, good)
 
-    def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
+    def of_row(self, good: Sequence[CellResult], latency: Histogram) -> float | None:
         """Return the value of this metric for a row of the results table.
 
         good:    the row's cells that are ok
-        latency: the latency histogram of all their requests, as JSON
+        latency: the latencies of all their requests
         """
         if self.is_pooled(good):
             return percentile_ns(latency, self.percentile)
@@ -142,9 +144,7 @@ def completion_ns(cell: CellResult) -> int | None:
     """Return the time in ns from a client's start signal to its last answer, the median over the
     clients.
     """
-    return (
-        round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
-    )
+    return round(median(client.completion_ns for client in cell.clients)) if cell.clients else None
 
 
 def computed_completion_ns(cell: CellResult) -> int | None:
@@ -155,7 +155,7 @@ def computed_completion_ns(cell: CellResult) -> int | None:
     """
     names = ("NUM_REQUESTS_PER_CLIENT", "NUM_API_SERVICES", "NUM_CLIENTS")
     numbers = [int(cell.params.get(name) or 0) for name in names]
-    if not (cell.turns and cell.system.isdigit() and requests_per_s(cell)):
+    if not (cell.turns.slices and cell.system.isdigit() and requests_per_s(cell)):
         return None
     return round(prod(numbers) * 1e9 / requests_per_s(cell)) or None
 
@@ -169,7 +169,7 @@ def requests_per_s(cell: CellResult) -> float:
 
 def replaced(cell: CellResult) -> int:
     """Return how often a client went on with another connection than the one of its last answer."""
-    return sum(client.get("reconnects", 0) for client in cell.clients)
+    return sum(client.reconnects or 0 for client in cell.clients)
 
 
 def requests_per_connection(cell: CellResult) -> float | None:
@@ -177,7 +177,7 @@ def requests_per_connection(cell: CellResult) -> float | None:
     return cell.answered / replaced(cell) if replaced(cell) else None
 
 
-def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:
+def cpu_ns(processes: Sequence[ProcessUsage]) -> int | None:
     """Return the total CPU time of *processes*, user plus system, in ns; None if any of them is
     unknown.
     """
@@ -185,23 +185,23 @@ def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def _of_all(
-    pool: Callable[[list[int]], int], processes: Sequence[Mapping[str, Any]], *names: str
+    pool: Callable[[list[int]], int], processes: Sequence[ProcessUsage], *names: str
 ) -> int | None:
-    counts = [process[name] for process in processes for name in names if name in process]
-    return pool(counts) if counts and len(counts) == len(processes) * len(names) else None
+    counts = [getattr(process, name) for process in processes for name in names]
+    return pool(counts) if counts and None not in counts else None
 
 
-def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
+def is_proportional(processes: Sequence[ProcessUsage]) -> bool:
     """Return whether the proportional set size (PSS) of every process is known."""
-    return all(process.get("pss_bytes") for process in processes)
+    return all(process.pss_bytes for process in processes)
 
 
-def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
+def memory_bytes(processes: Sequence[ProcessUsage]) -> int | None:
     """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None
     if unknown.
     """
     name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
-    sizes: list[int] = [process.get(name, 0) for process in processes]
+    sizes: list[int] = [getattr(process, name) or 0 for process in processes]
     return sum(sizes) if all(sizes) else None
 
 
@@ -212,11 +212,13 @@ def per_request(total: float | None, cell: CellResult) -> float | None:
     return None if total is None or not cell.answered else total / cell.answered
 
 
-def percentile_ns(summary: Mapping[str, Any], name: str) -> int | None:
-    """Return a percentile (or min, mean, max) of a histogram as JSON; None if fewer than 10
-    requests lie beyond it.
+def percentile_ns(latency: Histogram, name: str) -> int | None:
+    """Return a percentile (or min, mean, max) of a histogram; None if fewer than 10 requests lie
+    beyond it.
     """
-    return summary.get(f"{name}_ns") if summary.get("count", 0) >= FEWEST.get(name, 1) else None
+    if latency.count < FEWEST.get(name, 1):
+        return None
+    return getattr(latency, f"{name}_ns") if name in EXACT else latency.percentile(name)
 
 
 def _of_histogram(kind: str, name: str) -> Reader:
@@ -287,7 +289,7 @@ _ALL = (
     Metric(
         key="completion_max_ns",
         meaning="time from release to last answer of the slowest client",
-        read=lambda cell: max((client["completion_ns"] for client in cell.clients), default=None),
+        read=lambda cell: max((client.completion_ns for client in cell.clients), default=None),
         better=LESS,
         label=message("Slowest client"),
         unit=SECONDS,
@@ -479,5 +481,4 @@ def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None
     """
     if not any(cell.clients for cell in good):
         return None
-    together = latency.to_json()
-    return {metric.row_key: metric.of_row(good, together) for metric in LABELLED}
+    return {metric.row_key: metric.of_row(good, latency) for metric in LABELLED}

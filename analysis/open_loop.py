@@ -45,10 +45,10 @@ def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:
         for row in rows
         for cell in row.good
         for client in cell.clients
-        if "overdue" in client
+        if client.overdue is not None
     ]
-    overdue = sum(client["overdue"] for client in clients)
-    due = overdue + sum(client["requests"] for client in clients)
+    overdue = sum(client.overdue or 0 for client in clients)
+    due = overdue + sum(client.requests for client in clients)
     if overdue > NOTABLE * due:
         never = message(
             "{share:.1%} of the due requests were never sent, because clients or services could "

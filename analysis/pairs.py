@@ -102,7 +102,7 @@ class Pair:
         """That every block was timed too briefly for the longest requests; an empty message if one
         was not.
         """
-        timed = [cell.turns["length_ns"] for cell in self.cells if cell.turns]
+        timed = [cell.turns.length_ns for cell in self.cells if cell.turns.slices]
         if not timed or max(timed) >= LEAST_TAILS * self.tail_ns:
             return NOTHING
         return message(
@@ -130,7 +130,7 @@ class Pair:
         return (
             0
             if is_open(self.params)
-            else max((cell.turns.get("tail_ns", 0) for cell in self.cells), default=0)
+            else max((cell.turns.tail_ns for cell in self.cells), default=0)
         )
 
     @property
@@ -189,7 +189,7 @@ class Pair:
         return {
             block: cell
             for block, cell in cells.items()
-            if cell.turns.get("length_ns", least_ns) >= least_ns
+            if not cell.turns.slices or cell.turns.length_ns >= least_ns
         }
 
 

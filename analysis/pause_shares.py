@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from operator import itemgetter
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
 from analysis.cell_index import Row
 from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from core.messages import message
-from record import child_lines as record
+from record.cell_parts import Slow
+from record.child_lines import ServiceResult
 from record.saved_run import CellResult
 
 PERCENTILES: Mapping[str, str] = {
@@ -122,13 +123,11 @@ def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
 
 
 def _has_slow(percentile: str, cell: CellResult) -> bool:
-    return percentile in cell.slow and bool(cell.slow[percentile]["requests"])
+    return percentile in cell.slow and bool(cell.slow[percentile].requests)
 
 
 def _is_known(cell: CellResult) -> bool:
-    return bool(
-        cell.wall_ns and cell.services and all("pauses" in service for service in cell.services)
-    )
+    return bool(cell.wall_ns and cell.services and all(service.pauses for service in cell.services))
 
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
@@ -148,29 +147,24 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
     )
 
 
-def _figures(service: record.ServiceResult) -> list[int]:
-    of = service["pauses"]
-    return [
-        sum(of["collections"]),
-        sum(of["total_ns"]),
-        of["processes"],
-        of["longest_ns"],
-        of["unkept"],
-    ]
+def _figures(service: ServiceResult) -> list[int]:
+    of = service.pauses
+    assert of is not None, "of cells whose collections are known"
+    return [sum(of.collections), sum(of.total_ns), of.processes, of.longest_ns, of.unkept]
 
 
-def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
+def _shares(blocks: Sequence[Slow]) -> dict[str, SlowShare]:
     """Return the shares of slow requests by cause, for causes that are known in all blocks.
 
     blocks: the slow requests of each block, as in result.json
     """
-    causes = [slow.get("causes", {}) for slow in blocks]
+    causes = [slow.causes for slow in blocks]
     shares = {}
     for name in CAUSES:
         of_name = [known.get(name) for known in causes]
         if all(of_name):
             shares[name] = SlowShare(
-                *(np.array([*map(itemgetter(key), of_name)]) for key in ("share", "window"))
+                *(np.array([*map(attrgetter(key), of_name)]) for key in ("share", "window"))
             )
     return shares
 

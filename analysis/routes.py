@@ -9,6 +9,8 @@ from functools import partial
 
 from analysis.cell_index import Row
 from analysis.metrics import METRICS, Reader
+from core.histogram import SparseHistogram
+from core.messages import Json
 from core.runtime import NATIVE
 from record.comparison import SavedComparison
 from record.saved_run import CellResult, Run
@@ -54,8 +56,10 @@ def names(run: Run) -> tuple[str, ...]:
 def _alone(place: int, cell: CellResult) -> CellResult:
     """Return a cell as if its clients had sent only the requests of the route at *place*."""
     if place < len(cell.routes):
-        return replace(cell, **cell.routes[place])
-    return replace(cell, requests=0, answered=0, errors={}, latency={})
+        one = cell.routes[place]
+        counts: Json = {name: getattr(one, name) for name in one.__struct_fields__}
+        return replace(cell, **counts)
+    return replace(cell, requests=0, answered=0, errors={}, latency=SparseHistogram())
 
 
 def _mean_ns(place: int, cell: CellResult) -> float | None:

@@ -25,9 +25,7 @@ def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
     """
     processes, threads = [], []
     for cell in cells:
-        of_cell = [
-            worker["threads"] for service in cell.services for worker in service.get("workers", ())
-        ]
+        of_cell = [worker.threads for service in cell.services for worker in service.workers]
         if of_cell:
             processes.append(len(of_cell))
             threads.append(median_low(of_cell))

@@ -8,21 +8,22 @@ the percentiles, which need the histograms.
 """
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from benchmarks.bench import options
 from core.errors import BadInput
+from core.histogram import SparseHistogram
 from core.runtime import RuntimeFacts
 from lab.places import REPOSITORY
+from record.cell_parts import AnswersByTime
 from record.run_file import RunFile, load
 from record.saved_run import CellResult, Run
 from reports.command_lines import command_line
 
 TABLE = "table.csv"
-SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 
 def main() -> None:
@@ -61,13 +62,10 @@ def _without_paths(facts: RuntimeFacts) -> RuntimeFacts:
 
 
 def _compact(cell: CellResult) -> CellResult:
-    clients: list[Any] = [*map(_without_single, cell.clients)]
-    small = replace(cell, latency={}, connect={}, waiting={}, slow={}, slices={}, clients=clients)
-    return replace(small, code="", environment="")
-
-
-def _without_single(client: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in client.items() if name not in SINGLE}
+    none = SparseHistogram()
+    clients = [structs.replace(client, timeline=[], workers_ns=[]) for client in cell.clients]
+    small = replace(cell, latency=none, connect=none, waiting=none, slow={}, clients=clients)
+    return replace(small, slices=AnswersByTime(), code="", environment="")
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ _EXACT_BELOW = 1 << (SUB_BITS + 1)
 _VALUE_BITS = 42
 _EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
-_SHARES = {
-    "p50_ns": (0.50, 1),
-    "p90_ns": (0.90, 10),
-    "p99_ns": (0.99, 100),
-    "p999_ns": (0.999, 10_000),
+_SHARES = {  # of the requests, and how many values a percentile needs
+    "p50": (0.50, 1),
+    "p90": (0.90, 10),
+    "p99": (0.99, 100),
+    "p999": (0.999, 10_000),
 }
 
 
@@ -82,6 +82,11 @@ class Histogram:
         if value_ns < self.min_ns:
             self.min_ns = value_ns
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Histogram) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
     def clear(self) -> None:
         """Remove all recorded latencies."""
         if self.min_ns != _EMPTY:
@@ -101,6 +106,13 @@ class Histogram:
     def count(self) -> int:
         """Return the number of recorded latencies."""
         return sum(self._counts)
+
+    @property
+    def mean_ns(self) -> int:
+        """Return the mean of the recorded latencies in ns, rounded down; 0 if nothing was
+        recorded.
+        """
+        return self.total_ns // (self.count or 1)
 
     @property
     def tail_ns(self) -> int:
@@ -145,6 +157,13 @@ class Histogram:
                 return min(max((low + high - 1) // 2, self.min_ns), self.max_ns)
         raise AssertionError("the counts sum to less than their count")
 
+    def percentile(self, name: str) -> int | None:
+        """Return the latency of the percentile *name* in ns: p50, p90, p99 or p999. None if there
+        are too few values.
+        """
+        share, needed = _SHARES[name]
+        return self.quantile(share) if self.count >= needed else None
+
     def to_json(self) -> Any:
         """Return count, exact min, mean and max, each percentile for which there are enough values,
         and all buckets.
@@ -152,16 +171,9 @@ class Histogram:
         count = self.count
         summary: dict[str, Any] = {"count": count}
         if count:
-            summary |= {
-                "min_ns": self.min_ns,
-                "mean_ns": self.total_ns // count,
-                "max_ns": self.max_ns,
-            }
-        summary |= {
-            name: self.quantile(share)
-            for name, (share, needed) in _SHARES.items()
-            if count >= needed
-        }
+            summary |= {"min_ns": self.min_ns, "mean_ns": self.mean_ns, "max_ns": self.max_ns}
+        known = {f"{name}_ns": self.percentile(name) for name in _SHARES}
+        summary |= {name: value_ns for name, value_ns in known.items() if value_ns is not None}
         counts = {
             intern(str(bucket)): number for bucket, number in self.filled()
         }  # a run has many histograms

@@ -5,13 +5,15 @@ record/child_lines.py declares Count, Known and the other kinds of values.
 
 from typing import Required, TypedDict
 
+from msgspec import Struct
+
 from core.messages import Json
-from record.child_lines import Count, Known, Number, Numbers, Positive, Time
+from record.child_lines import Count, Known, Number, Numbers, Time
 
 # ---- a cell --------------------------------------------------------------------------------------
 
 
-class SlowCause(TypedDict):
+class SlowCause(Struct, frozen=True, kw_only=True):
     """The share of one cause, such as garbage collection, in the time of slow requests and in the
     whole measured time.
 
@@ -23,7 +25,7 @@ class SlowCause(TypedDict):
     window: Number
 
 
-class Slow(TypedDict, total=False):
+class Slow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Requests slower than a percentile, and what took their time.
 
     threshold_ns, requests: the percentile, and the number of slower requests
@@ -33,20 +35,20 @@ class Slow(TypedDict, total=False):
         of all time at the same services or clients
     """
 
-    threshold_ns: Required[Count]
-    requests: Required[Count]
-    causes: dict[str, SlowCause]
+    threshold_ns: Count
+    requests: Count
+    causes: dict[str, SlowCause] = {}
 
 
-class AnswersByTime(TypedDict, total=False):
+class AnswersByTime(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of answers in each slice of time.
 
     start_ns: its start, after the clients' start
     """
 
-    width_ns: Positive
-    start_ns: Time
-    counts: list[Count]
+    width_ns: Count = 0
+    start_ns: Time = 0
+    counts: list[Count] = []
 
 
 class OtherProcesses(TypedDict):

@@ -5,10 +5,11 @@ values. The lists of docs/result.md are made from the lines `key: meaning` of th
 Measured processes must not import this package, because it needs msgspec.
 """
 
-from typing import Annotated, Required, TypedDict
+from typing import Annotated, TypedDict
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from core.histogram import Histogram, SparseHistogram
 from core.limits import MAX_ROUTES
 from core.slices import WIDTH_NS
 
@@ -30,8 +31,9 @@ Parameters = dict[str, bool | int | str | None]
 Numbers = dict[str, Number]
 
 
-class ProcessUsage(TypedDict, total=False):
-    """The resources that a process used, and the state of its GIL and JIT; null if not known.
+class ProcessUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The resources that a process used, and the state of its GIL and JIT; null if a state could
+    not be read. Keys that are not known are missing, and those of a JIT that is off.
 
     cpu_user_ns, cpu_system_ns: CPU time of a client from its release to its last answer, and of a
         service from the end of the warm-up, or its ready line, to its end
@@ -47,37 +49,37 @@ class ProcessUsage(TypedDict, total=False):
         on when a service was ready or a client was released, and at the end
     """
 
-    cpu_user_ns: Count
-    cpu_system_ns: Count
-    voluntary_switches: Count
-    involuntary_switches: Count
-    run_queue_ns: Count
-    max_rss_bytes: Count
-    pss_bytes: Count
-    processes: Count
-    gil_enabled_ready: bool | None
-    gil_enabled_end: bool | None
-    jit_enabled_ready: bool | None
-    jit_enabled_end: bool | None
+    cpu_user_ns: Count | None = None
+    cpu_system_ns: Count | None = None
+    voluntary_switches: Count | None = None
+    involuntary_switches: Count | None = None
+    run_queue_ns: Count | None = None
+    max_rss_bytes: Count | None = None
+    pss_bytes: Count | None = None
+    processes: Count | None = None
+    gil_enabled_ready: bool | UnsetType | None = UNSET
+    gil_enabled_end: bool | UnsetType | None = UNSET
+    jit_enabled_ready: bool | None = False
+    jit_enabled_end: bool | None = False
 
 
-class NativeProgram(TypedDict, total=False):
+class NativeProgram(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name, version and libraries of a native program that runs a service or client."""
 
-    program: Text
-    version: Text
-    compiler: Text
-    java: Text
-    packages: dict[Text, Text]
+    program: Text = ""
+    version: Text = ""
+    compiler: Text = ""
+    java: Text = ""
+    packages: dict[Text, Text] = {}
 
 
-class ChildRuntime(NativeProgram, total=False):
+class ChildRuntime(NativeProgram, frozen=True, kw_only=True):
     """The runtime that a process of a service or client reports when it is ready."""
 
-    implementation: Text
+    implementation: Text = ""
 
 
-class FirstWrong(TypedDict):
+class FirstWrong(Struct, frozen=True, kw_only=True):
     """The first wrong answer that a client received, in words."""
 
     request: Text
@@ -85,11 +87,11 @@ class FirstWrong(TypedDict):
     expected: Text
 
 
-class Turns(TypedDict, total=False):
+class Turns(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The slices of time in which one runtime or service was measured, while the others in the
     comparison were idle.
 
-    slices: number of slices
+    slices: number of slices; 0 if it did not take turns
     length_ns, lead_ns: length of the part of each slice whose requests count, and of the part
         before it, in which clients send requests without counting
     answered: number of answered requests in each slice
@@ -99,16 +101,110 @@ class Turns(TypedDict, total=False):
     idle_cpu_ns: CPU time that its services and clients used while idle
     """
 
-    slices: Count
-    length_ns: Count
-    lead_ns: Count
-    answered: Annotated[list[Count], Meta(max_length=MOST_SLICES)]
-    tail_ns: Count
-    idle_ns: Count
-    idle_cpu_ns: Count
+    slices: Count = 0
+    length_ns: Count = 0
+    lead_ns: Count = 0
+    answered: Annotated[list[Count], Meta(max_length=MOST_SLICES)] = []
+    tail_ns: Count = 0
+    idle_ns: Count = 0
+    idle_cpu_ns: Count = 0
 
 
-class ClientResult(ProcessUsage, total=False):
+class Buckets(TypedDict):
+    """The buckets of a histogram, as core.histogram writes them."""
+
+    sub_bits: Count
+    total_ns: Count
+    counts: dict[str, Count]
+
+
+class Summary(TypedDict, total=False):
+    """A histogram as Histogram.to_json() writes it; an empty object if there is no histogram.
+
+    count: number of values
+    min_ns, mean_ns, max_ns: exact
+    p50_ns, p90_ns, p99_ns, p999_ns: by nearest rank, within 0.4 %; `p90_ns` needs 10 values,
+        `p99_ns` 100 and `p999_ns` 10,000
+    histogram: `sub_bits` (7), `total_ns` (sum of all values) and `counts` by
+        [bucket](child-contract.md#a-histogram)
+    """
+
+    count: Count
+    min_ns: Count
+    mean_ns: Count
+    max_ns: Count
+    p50_ns: Count
+    p90_ns: Count
+    p99_ns: Count
+    p999_ns: Count
+    histogram: Buckets
+
+
+class SlowRequests(Struct, frozen=True, kw_only=True):
+    """A client's slowest requests, each as [start, latency, service_id].
+
+    above_ns: the list contains every request that took longer than this
+    """
+
+    above_ns: Count
+    requests: Annotated[list[tuple[Count, Count, Count]], Meta(max_length=MOST_SLOW)]
+
+
+class Sliced(Struct, frozen=True, kw_only=True):
+    """The number of answers in each of successive slices of time.
+
+    start_ns: when the first slice began
+    """
+
+    width_ns: Annotated[int, Meta(ge=WIDTH_NS, le=10**12)]
+    start_ns: Count
+    counts: Annotated[list[Count], Meta(min_length=1, max_length=MOST_SLICES)]
+
+
+class RouteCounts(Struct, frozen=True, kw_only=True):
+    """The counts of the requests of one name, with the meaning that they have for all requests
+    together.
+    """
+
+    requests: Count
+    answered: Count
+    errors: dict[Code, Count]
+    latency: Histogram
+
+
+class ClientCounts(ProcessUsage, frozen=True, kw_only=True):
+    """What one client counted in one measurement. ClientResult has the meaning of the keys."""
+
+    requests: Count
+    answered: Count
+    wrong: Count
+    errors: dict[Code, Count]
+    completion_ns: Positive
+    started_ns: Count = 0
+    finished_ns: Count = 0
+    bench_ns: Count = 0
+    calc_ns: Count = 0
+    uncounted: Count | None = None
+    connections: Count | None = None
+    own_ns: Count | None = None
+    held_ns: Count | None = None
+    beyond_ns: Count | None = None
+    reconnects: Count | None = None
+    resent: Count | None = None
+    starved: Count | None = None
+    overdue: Count | None = None
+    sent_bytes: Count | None = None
+    received_bytes: Count | None = None
+    rate: Number | None = None
+    offered_rate: Number | None = None
+    worker: Text = ""
+    workers_ns: list[Count] = []
+    timeline: list[list[tuple[Count, Count]]] = []
+    said: dict[Text, Amount] | None = None
+    first_wrong: FirstWrong | None = None
+
+
+class ClientResult(ClientCounts, frozen=True, kw_only=True):
     """The result of one client process in one measurement.
 
     client_id: 0, 1, ...
@@ -145,122 +241,33 @@ class ClientResult(ProcessUsage, total=False):
     """
 
     client_id: Count
-    host: str
-    program: NativeProgram
-    requests: Count
-    answered: Count
-    wrong: Count
-    errors: dict[Code, Count]
-    started_ns: Count
-    finished_ns: Count
-    completion_ns: Required[Positive]
-    bench_ns: Count
-    calc_ns: Count
-    uncounted: Count
-    connections: Count
-    own_ns: Count
-    held_ns: Count
-    beyond_ns: Count
-    reconnects: Count
-    resent: Count
-    starved: Count
-    overdue: Count
-    sent_bytes: Count
-    received_bytes: Count
-    rate: Number
-    offered_rate: Number
-    worker: Text
-    workers_ns: list[Count]
-    timeline: list[list[tuple[Count, Count]]]
-    said: dict[Text, Amount]
-    first_wrong: FirstWrong
+    host: str = ""
+    program: NativeProgram | None = None
 
 
-class Buckets(TypedDict):
-    """The buckets of a histogram, as core.histogram writes them."""
-
-    sub_bits: Count
-    total_ns: Count
-    counts: dict[str, Count]
-
-
-class Summary(TypedDict, total=False):
-    """A histogram as Histogram.to_json() writes it; an empty object if there is no histogram.
-
-    count: number of values
-    min_ns, mean_ns, max_ns: exact
-    p50_ns, p90_ns, p99_ns, p999_ns: by nearest rank, within 0.4 %; `p90_ns` needs 10 values,
-        `p99_ns` 100 and `p999_ns` 10,000
-    histogram: `sub_bits` (7), `total_ns` (sum of all values) and `counts` by
-        [bucket](child-contract.md#a-histogram)
-    """
-
-    count: Count
-    min_ns: Count
-    mean_ns: Count
-    max_ns: Count
-    p50_ns: Count
-    p90_ns: Count
-    p99_ns: Count
-    p999_ns: Count
-    histogram: Buckets
-
-
-class SlowRequests(TypedDict):
-    """A client's slowest requests, each as [start, latency, service_id].
-
-    above_ns: the list contains every request that took longer than this
-    """
-
-    above_ns: Count
-    requests: Annotated[list[tuple[Count, Count, Count]], Meta(max_length=MOST_SLOW)]
-
-
-class Sliced(TypedDict):
-    """The number of answers in each of successive slices of time.
-
-    start_ns: when the first slice began
-    """
-
-    width_ns: Annotated[int, Meta(ge=WIDTH_NS, le=10**12)]
-    start_ns: Count
-    counts: Annotated[list[Count], Meta(min_length=1, max_length=MOST_SLICES)]
-
-
-class RouteCounts(TypedDict):
-    """The counts of the requests of one name, with the meaning that they have for all requests
-    together.
-    """
-
-    requests: Count
-    answered: Count
-    errors: dict[Code, Count]
-    latency: Summary
-
-
-class ClientLine(ClientResult, total=False):
+class ClientLine(ClientCounts, frozen=True, kw_only=True):
     """The last line that a client prints: its result."""
 
-    latency: Summary
-    connect: Summary
-    waiting: Summary
-    lag: Summary
-    slow: SlowRequests
-    slices: Sliced
-    routes: Annotated[list[RouteCounts], Meta(max_length=MAX_ROUTES)]
+    latency: Histogram
+    connect: Histogram = field(default_factory=SparseHistogram)
+    waiting: Histogram = field(default_factory=SparseHistogram)
+    lag: Histogram = field(default_factory=SparseHistogram)
+    slow: SlowRequests | None = None
+    slices: Sliced | None = None
+    routes: Annotated[list[RouteCounts], Meta(max_length=MAX_ROUTES)] = []
 
 
-class ServingProcess(TypedDict, total=False):
+class ServingProcess(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A process of a user's service that served clients, as lab.user_service.worker_sampler
     observed it from outside.
     """
 
-    connections: Required[Count]
-    threads: Required[Count]
-    cpu_ns: list[Count]
+    connections: Count
+    threads: Count
+    cpu_ns: list[Count] = []
 
 
-class PauseCounts(TypedDict, total=False):
+class PauseCounts(Struct, frozen=True, kw_only=True):
     """Garbage collections while clients were timed."""
 
     processes: Count
@@ -270,7 +277,7 @@ class PauseCounts(TypedDict, total=False):
     total_ns: list[Count]
 
 
-class ServiceLine(ProcessUsage, total=False):
+class ServiceLine(ProcessUsage, frozen=True, kw_only=True):
     """The last line that a service prints: its result.
 
     requests: requests answered after the warm-up
@@ -289,18 +296,18 @@ class ServiceLine(ProcessUsage, total=False):
     """
 
     requests: Count
-    counted: bool
-    raised: Text
-    pythons: list[Text]
-    workers: list[ServingProcess]
-    requests_by_worker: list[Count]
-    requests_by_socket: list[Count]
-    connections_by_requests: dict[Text, Count]
-    strangers: Count
-    echoed_bytes: Count
+    counted: bool = True
+    raised: Text = ""
+    pythons: list[Text] = []
+    workers: list[ServingProcess] = []
+    requests_by_worker: list[Count] = []
+    requests_by_socket: list[Count] = []
+    connections_by_requests: dict[Text, Count] = {}
+    strangers: Count | None = None
+    echoed_bytes: Count | None = None
 
 
-class ServiceResult(ServiceLine, total=False):
+class ServiceResult(ServiceLine, frozen=True, kw_only=True):
     """The result of one service process in one measurement.
 
     service_id, host, program: as for a client
@@ -312,10 +319,10 @@ class ServiceResult(ServiceLine, total=False):
     """
 
     service_id: Count
-    host: str
-    program: NativeProgram
-    pauses: PauseCounts
-    notices: list[str]
+    host: str = ""
+    program: NativeProgram | None = None
+    pauses: PauseCounts | None = None
+    notices: list[str] = []
 
 
 Address = Annotated[

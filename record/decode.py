@@ -13,7 +13,9 @@ import msgspec
 
 from core.cell import PARAMETERS
 from core.errors import BadInput
+from core.histogram import Histogram, SparseHistogram
 from core.messages import LONGEST_TEXT, Message, formatted
+from record.child_lines import Summary
 
 Kind = TypeVar("Kind")
 SHOWN_CHARACTERS = 60
@@ -45,7 +47,7 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     all_known: whether a key that *kind* does not declare is an error
     """
     try:
-        made = msgspec.convert(value, kind, dec_hook=decode_name)
+        made = msgspec.convert(value, kind, dec_hook=decode_special)
         if isinstance(value, CONTAINERS):
             _check(value, made, place, all_known)
     except msgspec.ValidationError as error:
@@ -55,14 +57,28 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     return made
 
 
-def decode_name(kind: type[Kind], value: Any) -> Kind:
-    """Convert a text to a RuntimeName, the only type unknown to msgspec. Raises ValueError for an
-    invalid name.
+def decode_special(kind: type[Kind], value: Any) -> Kind:
+    """Convert a JSON value to one of the types that msgspec does not know: RuntimeName, or
+    Histogram. Raises ValueError for a value that does not fit.
     """
+    if issubclass(kind, Histogram):
+        return _histogram(value)  # type: ignore[return-value]
     try:
         return kind(value)  # type: ignore[call-arg]
     except (BadInput, TypeError) as error:
         raise ValueError(str(error)) from None
+
+
+def _histogram(value: Any) -> Histogram:
+    """Return the histogram that Histogram.to_json() encoded; an empty one for an empty object."""
+    if value == {}:
+        return SparseHistogram()
+    try:
+        return SparseHistogram.from_json(msgspec.convert(value, Summary))
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"Expected a valid histogram ({error})") from None
 
 
 def expect_words(made: Message, place: str) -> None:
@@ -98,8 +114,9 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 
     In a mapping with free keys, msgspec prints `[...]` in place of the key.
     """
-    wanted, _, steps = said.partition(" - at ")
-    for step in _STEP.finditer(steps.strip("`").partition("$")[2]):
+    wanted, *places = said.split(" - at ")  # of a histogram, its place follows the one in it
+    steps = "".join(inner.strip("`").removeprefix("$") for inner in reversed(places))
+    for step in _STEP.finditer(steps):
         if step["any"]:
             break
         key: Any = step["key"] if step["key"] else int(step["place"])
@@ -125,7 +142,7 @@ def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
         expect_words(made, place)
     if place.endswith(".params"):
         expect_parameters(given, place)
-    taken: Any = vars(made) if is_dataclass(made) else made
+    taken = _parts(made, given)
     is_object = isinstance(given, dict)
     for key, value in given.items() if is_object else enumerate(given):
         if is_object and key not in taken:
@@ -135,6 +152,15 @@ def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
             _check(value, taken[key], place + _step(key), all_known)
         elif isinstance(value, int | float) and abs(value) > MOST:
             raise Misfit(place + _step(key), value, f"a number up to {MOST:g}")
+
+
+def _parts(made: Any, given: Any) -> Any:
+    """Return the parts of a decoded object by key. *given* is its JSON value."""
+    if isinstance(made, Histogram):
+        return msgspec.convert(given, Summary)
+    if isinstance(made, msgspec.Struct):
+        return msgspec.structs.asdict(made)
+    return vars(made) if is_dataclass(made) else made
 
 
 def _step(key: str | int) -> str:

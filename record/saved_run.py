@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from core.histogram import Histogram, SparseHistogram
 from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeFacts, RuntimeName
 from record.cell_parts import AnswersByTime, CellHost, OtherProcesses, Slow
@@ -19,7 +20,6 @@ from record.child_lines import (
     Parameters,
     RouteCounts,
     ServiceResult,
-    Summary,
     Turns,
 )
 from record.comparison import SavedComparison
@@ -111,10 +111,10 @@ class CellResult:
     answered: Count = 0
     wrong: Count = 0
     errors: dict[str, Count] = field(default_factory=dict)
-    latency: Summary = field(default_factory=Summary)
-    connect: Summary = field(default_factory=Summary)
-    waiting: Summary = field(default_factory=Summary)
-    lag: Summary = field(default_factory=Summary)
+    latency: Histogram = field(default_factory=SparseHistogram)
+    connect: Histogram = field(default_factory=SparseHistogram)
+    waiting: Histogram = field(default_factory=SparseHistogram)
+    lag: Histogram = field(default_factory=SparseHistogram)
     slow: dict[str, Slow] = field(default_factory=dict)
     slices: AnswersByTime = field(default_factory=AnswersByTime)
     routes: list[RouteCounts] = field(default_factory=list)

@@ -72,7 +72,7 @@ SEED_FAULTS = message(
 
 
 def _kind(standing: Standing) -> Message | str:
-    return KINDS.get(standing.row.good[-1].clients[0].get("worker", ""), ABSENT)
+    return KINDS.get(standing.row.good[-1].clients[0].worker, ABSENT)
 
 
 RANKING = shared.Ranking(

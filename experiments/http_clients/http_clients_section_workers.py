@@ -27,11 +27,11 @@ def clients(rows: Iterable[Row]) -> list[Row]:
 
 def _loops_ns(cell: CellResult) -> list[int]:
     """Return the time in which each worker sent all its requests, in ns."""
-    return [loop_ns for client in cell.clients for loop_ns in client.get("workers_ns", ())]
+    return [loop_ns for client in cell.clients for loop_ns in client.workers_ns]
 
 
 def _bench_ns(cell: CellResult) -> int:
-    return max(client["bench_ns"] for client in cell.clients)
+    return max(client.bench_ns for client in cell.clients)
 
 
 def lmean_ns(row: Row) -> float:
@@ -64,7 +64,8 @@ def in_flight(row: Row) -> float:
     serialisation().
     """
     return median(
-        cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good
+        (cell.latency.percentile("p50") or 0) * cell.latency.count / _bench_ns(cell)
+        for cell in row.good
     )
 
 
@@ -72,7 +73,7 @@ def timeline(row: Row) -> list[list[tuple[int, int]]]:
     """Return when each worker's first requests started and ended in the last block, in ns after the
     workers' start.
     """
-    return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
+    return [worker for client in row.good[-1].clients for worker in client.timeline]
 
 
 def typical_rows(rows: Sequence[Row]) -> list[Row]:

@@ -12,8 +12,11 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from core.child import Slice
 from core.errors import ChildFailed
+from core.histogram import SparseHistogram
 from core.messages import Message
 from core.method import Method
 from lab.folders import Sandbox
@@ -24,6 +27,7 @@ from lab.run.clocks import between, overlap_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.user_service import holders
 from record.cell_parts import Window
+from record.child_lines import ClientLine
 
 HERE = ""  # the name of this machine in a run without other hosts
 # time until a slice starts, in which every client must start its threads
@@ -157,43 +161,48 @@ class CellPlaces:
         )
 
     def convert_times(
-        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int
-    ) -> tuple[dict[str, dict[str, Any]], list[Message]]:
-        """Convert all times in the children's results to the orchestrator's clock. Call this after
+        self, clients: Mapping[Child, ClientLine], released_ns: int
+    ) -> tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]:
+        """Convert all times in the clients' results to the orchestrator's clock. Call this after
         end().
 
-        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts.
-        Returns a fault if the clients sent requests together for too short a time. On one machine
-        there is nothing to convert.
+        Return the results, facts about each host's clock, and a fault if the clients sent requests
+        together for too short a time. `slow` and `waiting` are removed from results in which they
+        mix the clocks of two hosts. On one machine there is nothing to convert.
         """
-        hosts: dict[str, dict[str, Any]] = {}
         if HERE in self.connected:
-            return {}, []
+            return {**clients}, {}, []
+        hosts: dict[str, dict[str, Any]] = {}
         for name, place in self.connected.items():
             start_ns = self.window(name, released_ns, 0).start_ns
             hosts[name] = {
                 **vars(place.clock),
                 "released_ns": max(0, start_ns - place.clock.offset_ns),
             }
-        for service in services:
-            service.result["host"] = self.of_services.name
-        for child in clients:
-            host, result = child.place.name, child.result
-            result["host"] = host
-            result.pop("slow", None)
-            known = hosts[host]
-            if slices := result.get("slices"):
-                width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
-                slices["start_ns"] = max(
-                    0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns
-                )
-            for key in ("started_ns", "finished_ns"):
-                if key in result:
-                    result[key] = max(0, result[key] - known["offset_ns"])
-            if "uncounted" not in result:  # a client that sends in slices has several start times
-                begun_ns = result["finished_ns"] - result["completion_ns"]
+        converted = {}
+        for child, line in clients.items():
+            known = hosts[child.place.name]
+            converted[child] = moved = self._moved(child, line, known["offset_ns"])
+            if moved.uncounted is None:  # a client that sends in slices has several start times
+                begun_ns = moved.finished_ns - moved.completion_ns
                 known["late_ns"] = max(known.get("late_ns", 0), begun_ns - known["released_ns"])
-            if host != self.of_services.name:
-                result.pop("waiting", None)
         error_ns = max(known["error_ns"] for known in hosts.values())
-        return hosts, overlap_faults([child.result for child in clients], error_ns)
+        return converted, hosts, overlap_faults([*converted.values()], error_ns)
+
+    def _moved(self, child: Child, line: ClientLine, offset_ns: int) -> ClientLine:
+        """Return the result of a client on another host with its times on the orchestrator's
+        clock.
+        """
+        is_elsewhere = child.place.name != self.of_services.name
+        slices = line.slices
+        if slices:
+            start_ns = round((slices.start_ns - offset_ns) / slices.width_ns) * slices.width_ns
+            slices = structs.replace(slices, start_ns=max(0, start_ns))
+        return structs.replace(
+            line,
+            started_ns=max(0, line.started_ns - offset_ns) if line.started_ns else 0,
+            finished_ns=max(0, line.finished_ns - offset_ns),
+            slices=slices,
+            slow=None,
+            waiting=SparseHistogram() if is_elsewhere else line.waiting,
+        )

@@ -8,83 +8,105 @@ promises.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from http import HTTPStatus
-from operator import itemgetter
+from operator import itemgetter, mul
 from statistics import mean
-from typing import Any
+from typing import Any, TypeVar
 
-from core.histogram import Histogram
+from msgspec.structs import asdict, replace
+
+from core.histogram import Histogram, SparseHistogram
 from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
 from core.runtime import JIT
+from core.secret import Redactor
 from core.slices import Slices
 from core.system import System
 from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor
 from lab.run.cell_places import HERE
 from lab.run.children import Child
-from lab.run.contract import HISTOGRAMS, ROUTES, SLICES, SLOW
+from lab.run.contract import ROUTES, SLICES, SLOW
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, UserServiceRuntime
+from record.cell_parts import AnswersByTime
+from record.child_lines import (
+    ClientCounts,
+    ClientLine,
+    ClientResult,
+    PauseCounts,
+    ProcessUsage,
+    RouteCounts,
+    ServiceLine,
+    ServiceResult,
+    Sliced,
+    SlowRequests,
+)
 from record.saved_run import Status
 
 MOST_JIT_BYTES = 64
 LITTLE = 0.03
 OTHERS = "others"
-COUNTS = ("requests", "answered", "wrong", "calc_ns")
 CPU = ("cpu_user_ns", "cpu_system_ns")
 USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
-REUSE = ("reconnects", "resent")
 AT_EDGES = {
     "own_ns": 1,
     "held_ns": 1,
     "beyond_ns": -1,
 }  # added to the latencies: the time of all connections
 SUMS = (
-    *(*COUNTS, *USED, *REUSE),
-    *("uncounted", "completion_ns", "overdue", *AT_EDGES, "sent_bytes", "received_bytes"),
+    *("requests", "answered", "wrong", "calc_ns", *USED, *AT_EDGES),
+    *("reconnects", "resent", "uncounted", "completion_ns", "overdue"),
+    *("sent_bytes", "received_bytes"),
 )
-FIRST = (
-    "started_ns",
-    "gil_enabled_ready",
-    "jit_enabled_ready",
-    "first_wrong",
-)  # taken from the first that has them
-PER_CELL = (*HISTOGRAMS, SLOW, SLICES, ROUTES)  # keys of clients that are stored once per cell
+FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")
+HISTOGRAMS = ("latency", "connect", "waiting", "lag")
+NO_CLIENTS = ClientLine(
+    requests=0, answered=0, wrong=0, errors={}, completion_ns=1, latency=SparseHistogram()
+)
 
 WHEN = {
     "ready": message("after the process had started"),
     "end": message("at the end of the measurement"),
 }
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
+Counts = TypeVar("Counts", ClientLine, RouteCounts)
+Used = TypeVar("Used", ClientLine, ServiceLine)
 
 
-def add_up(results: Iterable[Json]) -> dict[str, Any]:
-    """Add up the results of one client in several time slices, or of several clients.
+def add_up(results: Sequence[Counts]) -> Counts:
+    """Add up the results of one client in several time slices, or of several clients: at least one.
 
-    A key that cannot be added up, such as finished_ns, has the last value.
+    What cannot be added up, such as finished_ns, has the last value. What is unknown is left out.
     """
-    values: dict[str, list[Any]] = {}
-    for result in results:
-        for key, value in result.items():
-            values.setdefault(key, []).append(value)
-    return {key: ADDED.get(key, itemgetter(-1))(of_key) for key, of_key in values.items()}
+    kind, total = type(results[0]), {}
+    for name in kind.__struct_fields__:
+        known = [value for result in results if (value := getattr(result, name)) is not None]
+        if known:
+            total[name] = ADDED.get(name, itemgetter(-1))(known)
+    return kind(**total)
 
 
-def merge(kind: type[Any], parts: Iterable[Any]) -> Any:
-    """Add up Histograms or Slices, given as JSON, and return the sum as JSON."""
-    total = kind()
-    for part in filter(None, parts):
-        total.merge(kind.from_json(part))
-    return total.to_json()
+def _merge_histograms(parts: Iterable[Histogram]) -> Histogram:
+    total = SparseHistogram()
+    for part in parts:
+        total.merge(part)
+    return total
 
 
-def _merge_slow(parts: Sequence[Json]) -> Json:
-    requests = [request for part in parts for request in part["requests"]]
-    return {"above_ns": max(part["above_ns"] for part in parts), "requests": requests}
+def _merge_slices(parts: Iterable[Sliced]) -> Sliced | None:
+    total = Slices()
+    for part in parts:
+        total.merge(Slices.from_json(asdict(part)))
+    counted = total.to_json()
+    return Sliced(**counted) if counted else None
 
 
-def _add_routes(parts: Sequence[Sequence[Json]]) -> list[Json]:
+def _merge_slow(parts: Sequence[SlowRequests]) -> SlowRequests:
+    requests = [request for part in parts for request in part.requests]
+    return SlowRequests(above_ns=max(part.above_ns for part in parts), requests=requests)
+
+
+def _add_routes(parts: Sequence[Sequence[RouteCounts]]) -> list[RouteCounts]:
     """Add up the counts of each route, from several clients or from one client's slices."""
     return [add_up(of_route) for of_route in zip(*parts, strict=True)]
 
@@ -92,8 +114,8 @@ def _add_routes(parts: Sequence[Sequence[Json]]) -> list[Json]:
 ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
     **dict.fromkeys(SUMS, sum),
     **dict.fromkeys(FIRST, itemgetter(0)),
-    **dict.fromkeys(HISTOGRAMS, partial(merge, Histogram)),
-    SLICES: partial(merge, Slices),
+    **dict.fromkeys(HISTOGRAMS, _merge_histograms),
+    SLICES: _merge_slices,
     SLOW: _merge_slow,
     ROUTES: _add_routes,
     "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
@@ -101,39 +123,40 @@ ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def add_slices(results: Iterable[Json]) -> dict[str, Any]:
+def add_slices(results: Sequence[ClientLine]) -> ClientLine:
     """Add up the results that a client sent, one per time slice, and return the sum.
 
     CPU time and context switches are multiplied by the share of answers that count.
     """
     total = add_up(results)
-    return total | counted_usage(total, counted_share([total]))
+    return counted_usage(total, counted_share([total]))
 
 
-def counted_share(clients: Sequence[Json]) -> Fraction:
+def counted_share(clients: Sequence[ClientLine]) -> Fraction:
     """Return the share (0..1) of the clients' answers that count: they came after the lead-in of
     their time slice.
     """
-    answered = sum(client["answered"] for client in clients)
-    uncounted = sum(client.get("uncounted", 0) for client in clients)
+    answered = sum(client.answered for client in clients)
+    uncounted = sum(client.uncounted or 0 for client in clients)
     return Fraction(answered, answered + uncounted) if answered else Fraction(1)
 
 
-def counted_usage(result: Json, share: Fraction, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return a child process's CPU time and context switches for the counted part of its time
-    slices.
+def counted_usage(result: Used, share: Fraction, idle_cpu_ns: int = 0) -> Used:
+    """Return the result of a child process with its CPU time and context switches for the counted
+    part of its time slices.
 
     share: the share of its answers that were counted, because they came after the lead-ins of its
         slices. The values are multiplied by it
     idle_cpu_ns: the CPU time that it used between its time slices, which is left out
     """
-    cpu_ns = sum(result.get(key, 0) for key in CPU)
+    cpu_ns = sum(getattr(result, name) or 0 for name in CPU)
     busy = share * Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
     shares = dict.fromkeys(USED, share) | dict.fromkeys(CPU, busy)
-    return {key: round(result[key] * shares[key]) for key in USED if key in result}
+    known = {name: getattr(result, name) for name in USED if getattr(result, name) is not None}
+    return replace(result, **{name: round(used * shares[name]) for name, used in known.items()})
 
 
-def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[Message]:
+def littles_law(clients: Sequence[ClientLine], windows: Sequence[TimeWindow]) -> list[Message]:
     """Return a fault if throughput and latency of a closed loop contradict each other.
 
     By Little's law, throughput x mean cycle / connections is 1 within LITTLE, where a cycle is the
@@ -143,19 +166,12 @@ def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[
     clients: the checked results of the clients
     windows: the times in which requests counted
     """
-    total, connections = add_up(clients), sum(client.get("connections", 0) for client in clients)
-    if (
-        not connections
-        or total["errors"]
-        or not total["answered"]
-        or not total.keys() >= AT_EDGES.keys()
-    ):
+    total, connections = add_up(clients), sum(client.connections or 0 for client in clients)
+    at_edges = [getattr(total, name) for name in AT_EDGES]
+    if not connections or total.errors or not total.answered or None in at_edges:
         return []
-    latency, wall_ns = (
-        Histogram.from_json(total["latency"]),
-        sum(window.length_ns for window in windows),
-    )
-    spent_ns = latency.total_ns + sum(sign * total[key] for key, sign in AT_EDGES.items())
+    latency, wall_ns = total.latency, sum(window.length_ns for window in windows)
+    spent_ns = latency.total_ns + sum(map(mul, AT_EDGES.values(), at_edges))
     found = spent_ns / wall_ns
     if abs(found / connections - 1) <= LITTLE:
         return []
@@ -173,31 +189,57 @@ def littles_law(clients: Sequence[Json], windows: Sequence[TimeWindow]) -> list[
 
 
 def client_fields(
-    clients: Sequence[Json], faults: list[Message], windows: Sequence[TimeWindow]
+    clients: Mapping[Child, ClientLine], faults: list[Message], windows: Sequence[TimeWindow]
 ) -> dict[str, Any]:
     """Return the fields of CellResult that come from the clients: counts, histograms, status and
     reason.
 
-    clients: the checked results of the clients
+    clients: their checked results
     windows: the times in which answers counted: from the release to the last answer, or the slices
         of the arm
     """
-    total = {**dict.fromkeys(COUNTS, 0), "errors": {}, **add_up(clients)}
-    fields = {name: total[name] for name in (*COUNTS, "errors")}
-    for name in HISTOGRAMS:
-        fields[name] = total[name] if total.get(name, {}).get("count") else {}
-    if SLICES in total and all(client.get(SLICES) for client in clients):
-        fields[SLICES] = total[SLICES] | {
-            "start_ns": total[SLICES]["start_ns"] - windows[0].start_ns
-        }
-    fields[ROUTES] = total.get(ROUTES, [])
+    total = add_up([*clients.values()]) if clients else NO_CLIENTS
+    names = ("requests", "answered", "wrong", "calc_ns", "errors", *HISTOGRAMS, ROUTES)
+    fields = {name: getattr(total, name) for name in names}
+    if total.slices and all(line.slices for line in clients.values()):
+        fields[SLICES] = AnswersByTime(
+            width_ns=total.slices.width_ns,
+            start_ns=total.slices.start_ns - windows[0].start_ns,
+            counts=total.slices.counts,
+        )
     fields["status"], fields["reason"] = _judged(total, faults, idle=not clients)
     fields["wall_ns"] = sum(window.length_ns for window in windows)
-    fields["clients"] = []
-    for number, client in enumerate(clients):
-        own = {name: value for name, value in client.items() if name not in PER_CELL}
-        fields["clients"].append({"client_id": number, **own})
+    fields["clients"] = [
+        ClientResult(client_id=number, **_stored(child, line, ClientCounts))
+        for number, (child, line) in enumerate(clients.items())
+    ]
     return fields
+
+
+def service_results(
+    services: Mapping[Child, ServiceLine], pauses: Sequence[PauseCounts | None], redactor: Redactor
+) -> list[ServiceResult]:
+    """Return the results of the services as result.json has them.
+
+    pauses: the garbage collections of each service
+    """
+    return [
+        ServiceResult(
+            service_id=number,
+            pauses=counts,
+            notices=[*map(redactor.text, child.notices())],
+            **_stored(child, line, ServiceLine),
+        )
+        for number, ((child, line), counts) in enumerate(zip(services.items(), pauses, strict=True))
+    ]
+
+
+def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> dict[str, Any]:
+    """Return what *line* has of the keys of *kind*, with what the orchestrator knows of the
+    child.
+    """
+    own = {name: getattr(line, name) for name in kind.__struct_fields__}
+    return {**own, "host": child.place.name, "program": child.program}
 
 
 def machine_fields(
@@ -238,9 +280,9 @@ LIKE_WEBSOCKET = message(
 )
 
 
-def _judged(total: Json, invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
-    requests, unanswered = total["requests"], total["requests"] - total["answered"]
-    errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
+def _judged(total: ClientLine, invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
+    requests, unanswered = total.requests, total.requests - total.answered
+    errors = listed(f"{number} x {code}" for code, number in sorted(total.errors.items()))
     possible = {
         plural(
             "{count} of {requests} requests was not answered",
@@ -250,18 +292,19 @@ def _judged(total: Json, invalid: list[Message], *, idle: bool) -> tuple[Status,
         ): unanswered,
         message("no request was answered in the counted time"): not requests and not idle,
         plural(
-            "{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]
-        ): total["wrong"],
+            "{count} answer was wrong", "{count} answers were wrong", count=total.wrong
+        ): total.wrong,
         message("errors: {errors}", errors=errors): errors,
     }
     faults = [fault for fault, is_there in possible.items() if is_there]
-    if first_wrong := total.get("first_wrong"):
+    if first := total.first_wrong:
         faults.append(
             message(
-                "the first wrong answer to {request} was {got}, expected {expected}", **first_wrong
+                "the first wrong answer to {request} was {got}, expected {expected}",
+                **asdict(first),
             )
         )
-        faults += [LIKE_WEBSOCKET] * first_wrong["got"].startswith(NOT_FOUND)
+        faults += [LIKE_WEBSOCKET] * first.got.startswith(NOT_FOUND)
     if faults:
         return "failed", chained(faults)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
@@ -270,7 +313,9 @@ def _judged(total: Json, invalid: list[Message], *, idle: bool) -> tuple[Status,
 # ---- faults of children --------------------------------------------------------------------------
 
 
-def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
+def client_faults(
+    runtime: AnyRuntime, system: System, clients: Mapping[Child, ClientLine]
+) -> list[Message]:
     """Return a fault for each client whose GIL or JIT is on although it should be off, or the
     reverse.
 
@@ -280,7 +325,7 @@ def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child])
     return _state_faults({**runtime.name.promises, **gil}, clients)
 
 
-def service_faults(runtime: AnyRuntime, services: Sequence[Child]) -> list[Message]:
+def service_faults(runtime: AnyRuntime, services: Mapping[Child, ServiceLine]) -> list[Message]:
     """Return a fault for each service whose GIL, JIT or Python differs from what its runtime
     promises.
 
@@ -291,30 +336,31 @@ def service_faults(runtime: AnyRuntime, services: Sequence[Child]) -> list[Messa
         if runtime.runtime is None:
             return faults
         expected = runtime.runtime.interpreter.label
-        for child in services:
-            pythons = child.result.get("pythons", ())
-            if pythons and expected not in pythons:
+        for child, result in services.items():
+            if result.pythons and expected not in result.pythons:
                 fault = message(
                     "{child} runs under {pythons}, but {expected} was expected",
                     child=child.label,
-                    pythons=listed(pythons, last=AND),
+                    pythons=listed(result.pythons, last=AND),
                     expected=expected,
                 )
                 faults.append(fault)
     return faults + _state_faults(runtime.name.promises, services)
 
 
-def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
+def _state_faults(
+    promises: Mapping[str, bool], children: Mapping[Child, ProcessUsage]
+) -> list[Message]:
     """Return a fault for each child process with an unexpected GIL or JIT state, and its cause if
     known.
     """
     faults = []
-    for child in children:
+    for child, result in children.items():
         for state, promised in promises.items():
             wrong = [
                 when
                 for key, when in WHEN.items()
-                if child.result.get(f"{state}_{key}", False) is (not promised)
+                if getattr(result, f"{state}_{key}") is (not promised)
             ]
             if not wrong:
                 continue

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from fractions import Fraction
 from time import perf_counter_ns
 from typing import Any, NamedTuple
+
+from msgspec import structs
 
 from config.run_plan import Entry
 from core.child import Slice
@@ -29,11 +30,10 @@ from lab.run.cell_results import (
     machine_fields,
     note_jit_states,
     service_faults,
+    service_results,
 )
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
-    SLICES,
-    SLOW,
     addresses,
     check_done,
     check_latencies,
@@ -57,6 +57,7 @@ from lab.run.measurement_context import (
     starting_s,
 )
 from lab.run.slow import COLLECTION, collections_within, read_counters, slow_requests
+from record.child_lines import ClientLine, ServiceLine, Turns
 from record.saved_run import CellResult
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
@@ -211,12 +212,14 @@ class CellRun(ExitStack):
         """
         self.take_turn(part)
         self._is_warm = True
-        for client, line in self._turns[-1].lines.items():
+        results = [
             take_client_result(client, line, self._routes)
+            for client, line in self._turns[-1].lines.items()
+        ]
         if not self.has_timed_out:
             self._turns.pop()
         think_ns = round(self._plan.think_time_s * 1e9)
-        self.pace = Pace.of(add_up(client.result for client in self._clients), think_ns)
+        self.pace = Pace.of(add_up(results), think_ns)
 
     @property
     def has_timed_out(self) -> bool:
@@ -306,18 +309,22 @@ class CellRun(ExitStack):
         places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         machines = places.end(self._marked)
-        share = self._take_results()
+        served, results = self._service_results(), self._client_results()
+        check_load(self._cell, self._system, [*results.values()], served)
+        share = counted_share([*results.values()])
+        served = {
+            service: counted_usage(line, share, service.idle_ns) for service, line in served.items()
+        }
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)
-        windows, host = self._windows(), self._services[0].place.name
+        windows, host = self._windows(results), self._services[0].place.name
         counted = [places.window(host, *window) for window in windows]
         collected = collections_within(
             counted, self._instruments, self._marks, places.to_service_clock
         )
-        faults = service_faults(self._runtimes[SERVICE], self._services)
-        faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
-        hosts, late = places.convert_times(self._clients, self._services, whole.start_ns)
-        by_client = [client.result for client in self._clients]
+        faults = service_faults(self._runtimes[SERVICE], served)
+        faults += client_faults(self._runtimes[CLIENT], self._system, results)
+        results, hosts, late = places.convert_times(results, whole.start_ns)
         ended_ns = places.to_service_clock(windows[-1].end_ns)
         self._service_window = TimeWindow(
             start_ns=places.window(host, *whole).start_ns, end_ns=ended_ns
@@ -328,38 +335,32 @@ class CellRun(ExitStack):
             CLIENT: [*map(waits.get, self._clients)],
             STEAL: [waits.get(STEAL)] * len(self._services),
         }
-        for service, (pauses, spans) in zip(self._services, collected, strict=True):
+        for pauses, spans in collected:
             timelines[COLLECTION].append(CumulativeTime.of_spans(spans) if pauses else None)
-            if pauses:
-                service.result["pauses"] = pauses
-        part = turns[0].part
-        if part and not self._cell.rate:
+        part, by_client = turns[0].part, [*results.values()]
+        if part and by_client and not self._cell.rate:
             faults += littles_law(by_client, windows)
         figures = client_fields(
-            by_client, [self._redactor.message(fault) for fault in (*faults, *late)], windows
+            results, [self._redactor.message(fault) for fault in (*faults, *late)], windows
         )
         if figures["status"] == "failed":
-            figures["reason"] = self._explained(figures["reason"], by_client)
-        self.pace = (
-            Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0)
-            if by_client
-            else self.pace
-        )
+            figures["reason"] = self._explained(figures["reason"], by_client, [*served.values()])
+        if by_client:
+            self.pace = Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0)
         own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
         idle_ns = max(0, whole.length_ns - own_ns)
         figures |= machine_fields(machines, hosts, own_ns) | {
             "start_ns": self._ready_ns,
             "slow": slow_requests(
-                [client.get(SLOW) for client in by_client], timelines, figures["latency"], windows
+                [line.slow for line in by_client], timelines, figures["latency"], windows
             ),
-            "turns": self._turns_summary(part, idle_ns) if part else {},
+            "turns": self._turns_summary(part, idle_ns) if part else Turns(),
             "beside": {
                 name: round(self._beside_ns[name] * share) for name in self._bench.beside.running
             },
-            "services": [
-                {"service_id": number, **self._redactor.json(service.result)}
-                for number, service in enumerate(self._services)
-            ],
+            "services": service_results(
+                served, [pauses for pauses, _ in collected], self._redactor
+            ),
         }
         self._result = replace(self._result, **figures)
 
@@ -370,39 +371,41 @@ class CellRun(ExitStack):
         self._group = self.children.group
         self.places.groups = self._group.folders
 
-    def _take_results(self) -> Fraction:
-        """End the services, then check and keep the result lines of all services and clients.
-
-        Return the share of the clients' answers that count.
-        """
+    def _service_results(self) -> dict[Child, ServiceLine]:
+        """End the services, and return their checked last lines, without secrets."""
         lines = self._end_children()
         note_jit_states(
             "jit_enabled_end", self._runtimes[SERVICE], self._services, self._instruments
         )
-        for service, line in lines.items():
-            take_service_result(service, line)
-        for client in self._clients:
-            results = []
-            for turn in self._turns:
-                take_client_result(client, turn.lines[client], self._routes)
-                heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
-                check_times(client, heard, len(self._services))
-                check_latencies(client, self._cell, self._system, len(self._services))
-                results.append(client.result)
-            client.result = result = add_slices(results)
-            if parts := [turn.part for turn in self._turns if turn.part]:
-                result["completion_ns"] = sum(part.length_ns for part in parts)
-            if len(parts) > 1:  # between its turns, other arms had theirs
-                result.pop(SLICES, None)
-            if first := result.get("first_wrong"):  # its request is only a name, and has no secrets
-                result["first_wrong"] = first | self._redactor.json(
-                    {key: first[key] for key in ("got", "expected")}
-                )
-        check_load(self._cell, self._system, self._clients, self._services)
-        share = counted_share([client.result for client in self._clients])
-        for service in self._services:
-            service.result.update(counted_usage(service.result, share, service.idle_ns))
-        return share
+        return {
+            service: take_service_result(service, self._redactor.json(line))
+            for service, line in lines.items()
+        }
+
+    def _client_results(self) -> dict[Child, ClientLine]:
+        """Return the checked results of the clients, each added up over its turns."""
+        return {client: self._client_result(client) for client in self._clients}
+
+    def _client_result(self, client: Child) -> ClientLine:
+        results = []
+        for turn in self._turns:
+            line = take_client_result(client, turn.lines[client], self._routes)
+            heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
+            check_times(client, line, heard, len(self._services))
+            check_latencies(client, line, self._cell, self._system, len(self._services))
+            results.append(line)
+        total, known = add_slices(results), dict[str, Any]()
+        if parts := [turn.part for turn in self._turns if turn.part]:
+            known["completion_ns"] = sum(part.length_ns for part in parts)
+        if len(parts) > 1:  # between its turns, other arms had theirs
+            known["slices"] = None
+        if first := total.first_wrong:  # its request is only a name, and has no secrets
+            known["first_wrong"] = structs.replace(
+                first,
+                got=self._redactor.text(first.got),
+                expected=self._redactor.text(first.expected),
+            )
+        return structs.replace(total, **known)
 
     def _end_children(self) -> dict[Child, Json]:
         """End the services; clients that measure in slices end first. Return the last output line
@@ -426,25 +429,25 @@ class CellRun(ExitStack):
                 service.process.wait(END_DEADLINE_S)
         return lines
 
-    def _explained(self, reason: Message, clients: Sequence[Json]) -> Message:
+    def _explained(
+        self, reason: Message, clients: Sequence[ClientLine], services: Sequence[ServiceLine]
+    ) -> Message:
         """Return the reason of a failed cell with what is known about its cause.
 
-        clients: the checked results of the clients
+        clients, services: their checked results
         """
-        raised = next(
-            filter(None, (service.result.get("raised") for service in self._services)), ""
-        )
+        raised = next(filter(None, (line.raised for line in services)), "")
         if raised:
             note = message("the service raised {error}", error=raised)
             reason = chained([reason, self._redactor.message(note)])
         starvation = self._starvation(clients)
         return replace(chained([reason, starvation]), code=STARVED) if starvation else reason
 
-    def _starvation(self, clients: Sequence[Json]) -> Message:
+    def _starvation(self, clients: Sequence[ClientLine]) -> Message:
         """Return the cause if some connections to a user's service got no answer at all, but others
         did.
         """
-        starved = sum(client.get("starved", 0) for client in clients)
+        starved = sum(client.starved or 0 for client in clients)
         connections = self._cell.num_clients * self._cell.num_connections_per_client
         if not 0 < starved < connections or not self._system.user_service:
             return NOTHING
@@ -460,34 +463,36 @@ class CellRun(ExitStack):
             most=connections - starved,
         )
 
-    def _windows(self) -> list[TimeWindow]:
-        """Return the time windows in which answers are counted, on the orchestrator's clock."""
+    def _windows(self, clients: Mapping[Child, ClientLine]) -> list[TimeWindow]:
+        """Return the time windows in which answers are counted, on the orchestrator's clock.
+
+        clients: their results, with times on the clocks of their hosts
+        """
         if parts := [turn.part for turn in self._turns if turn.part]:
             return [
                 TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts
             ]
         released_ns = self._turns[0].released_ns
         ends_ns = [
-            child.result["finished_ns"]
-            - self.places.window(child.place.name, released_ns, 0).start_ns
-            for child in self._clients
+            line.finished_ns - self.places.window(child.place.name, released_ns, 0).start_ns
+            for child, line in clients.items()
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _turns_summary(self, part: Slice, idle_ns: int) -> Json:
+    def _turns_summary(self, part: Slice, idle_ns: int) -> Turns:
         """Return a summary of the time slices of this runtime or service for result.json.
 
         part: one of the slices, which are all equally long
         """
-        return {
-            "slices": len(self._turns),
-            "length_ns": part.length_ns,
-            "lead_ns": part.lead_ns,
-            "answered": [turn.answered for turn in self._turns],
-            "tail_ns": self.pace.tail_ns,
-            "idle_ns": idle_ns,
-            "idle_cpu_ns": sum(child.idle_ns for child in self.children.started),
-        }
+        return Turns(
+            slices=len(self._turns),
+            length_ns=part.length_ns,
+            lead_ns=part.lead_ns,
+            answered=[turn.answered for turn in self._turns],
+            tail_ns=self.pace.tail_ns,
+            idle_ns=idle_ns,
+            idle_cpu_ns=sum(child.idle_ns for child in self.children.started),
+        )
 
     def _start_services(self) -> None:
         """Start the services. Send each service its settings and a folder for its sockets. Raises

@@ -32,6 +32,7 @@ from lab.processes import describe_exit, start_child
 from lab.run.clocks import SAME_CLOCK, ClockOffset
 from lab.run.control_groups import service_group
 from lab.run.measured_runtimes import AnyRuntime
+from record.child_lines import NativeProgram
 from record.decode import Misfit, decoded, shown
 
 STDERR_TAIL_BYTES = 2000
@@ -193,10 +194,8 @@ class Child:
     """A service or client that was started as a child process.
 
     name: such as 'Service 2 of 4'
-    noted: keys that the orchestrator adds to its result: the program that a native child runs, and
-        JIT states
-    result: the content of its last line, once that was checked (lab.run.contract), with the keys in
-        *noted*
+    program: the program that a native child runs
+    noted: keys of its result that the orchestrator knows better: JIT states
     idle_ns: the CPU time that it and its descendants used between its time slices
     is_observer: whether it only observes a service that the user runs
     """
@@ -225,8 +224,8 @@ class Child:
         self._runtime = runtime
         self._unread = bytearray()
         self._failure = NOTHING
-        self.noted: dict[str, Any] = {}
-        self.result: dict[str, Any] = {}
+        self.program: NativeProgram | None = None
+        self.noted: dict[str, bool | None] = {}
         self.at_end = False
         self.finished = False
         self.idle_ns = 0

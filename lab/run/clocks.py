@@ -2,11 +2,11 @@
 time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.messages import Message, message
+from record.child_lines import ClientLine
 
 LEAST_OVERLAP = 0.8
 
@@ -50,15 +50,15 @@ def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
     )
 
 
-def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
+def overlap_faults(by_client: Sequence[ClientLine], error_ns: int) -> list[Message]:
     """Return a fault if the clients sent at the same time for too short a time.
 
     All times are on one clock. *error_ns* is the most by which each of them may be wrong.
     """
     if len(by_client) < 2:
         return []
-    starts = [result["finished_ns"] - result["completion_ns"] for result in by_client]
-    ends = [result["finished_ns"] for result in by_client]
+    starts = [result.finished_ns - result.completion_ns for result in by_client]
+    ends = [result.finished_ns for result in by_client]
     share = (min(ends) - max(starts) - 2 * error_ns) / max(1, max(ends) - min(starts))
     if share >= LEAST_OVERLAP:
         return []

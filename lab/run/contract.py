@@ -7,20 +7,30 @@ not reach result.json. The error names the child.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec.structs import asdict, replace
 
 from core.cell import Cell
 from core.child import TIMEOUT
 from core.errors import ChildFailed
-from core.histogram import Histogram
 from core.messages import Arg, Json, message, verbatim
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime
-from record.child_lines import Addresses, ChildRuntime, ClientLine, Count, ServiceLine
+from record.child_lines import (
+    Addresses,
+    ChildRuntime,
+    ClientLine,
+    Count,
+    NativeProgram,
+    RouteCounts,
+    ServiceLine,
+)
 from record.decode import Kind, Misfit, decoded, shown, shown_key
 
+Result = TypeVar("Result", ClientLine, ServiceLine)
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
 OURS = (
@@ -30,7 +40,6 @@ OURS = (
     "notices",
     "pauses",
 )  # keys that the orchestrator adds to a child's keys
-HISTOGRAMS = ("latency", "connect", "waiting", "lag")
 SLOW, SLICES, ROUTES = "slow", "slices", "routes"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = (
@@ -85,16 +94,16 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
         if "pid" in line:
             _decoded(child, "pid", line["pid"], Count)
         facts = _decoded(child, "runtime", line["runtime"], ChildRuntime, all_known=False)
-        implementation, version = facts.pop("implementation", ""), facts.get("version")
-        if expected and implementation == "cpython" and version != expected:
+        if expected and facts.implementation == "cpython" and facts.version != expected:
             fault = message(
                 "runs Python {version}, but Python {expected} was expected.",
-                version=shown_key(str(version)),
+                version=shown_key(facts.version),
                 expected=expected,
             )
             raise failed(child, fault)
-        if "program" in facts:
-            child.noted["program"] = dict(facts)
+        if facts.program:
+            known = {name: getattr(facts, name) for name in NativeProgram.__struct_fields__}
+            child.program = NativeProgram(**known)
 
 
 def has_timed_out(line: Json) -> bool:
@@ -105,19 +114,16 @@ def has_timed_out(line: Json) -> bool:
     return isinstance(errors, dict) and TIMEOUT in errors
 
 
-def take_client_result(child: Child, line: Json, routes: int = 0) -> None:
-    """Check a client's result line, and store it as the client's result. Raises ChildFailed.
+def take_client_result(child: Child, line: Json, routes: int = 0) -> ClientLine:
+    """Check a client's result line, and return it decoded. Raises ChildFailed.
 
     Percentiles and means of histograms are ignored and recomputed.
     routes: how many routes the plan of a user's service has (RequestPlan.routes)
     """
     must = (*CLIENT_MUST, *[ROUTES] * bool(routes))
-    child.result = result = _result(line, child, ClientLine, must)
-    for name in HISTOGRAMS:
-        if name in result:
-            _check_histogram(child, name, result[name])
-    _check_routes(child, routes)
-    answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
+    result = _result(line, child, ClientLine, must)
+    _check_routes(child, result, routes)
+    answered, requests, timed = result.answered, result.requests, result.latency.count
     if answered > requests:
         accepted = message(
             "a number of answered requests of at most {requests}, the client's total number of "
@@ -125,53 +131,41 @@ def take_client_result(child: Child, line: Json, routes: int = 0) -> None:
             requests=requests,
         )
         raise _unlike(child, "answered", answered, accepted)
-    if result["wrong"] > answered:
+    if result.wrong > answered:
         accepted = message(
             "a number of wrong answers of at most {answered}, the total number of answers to the "
             "client",
             answered=answered,
         )
-        raise _unlike(child, "wrong", result["wrong"], accepted)
+        raise _unlike(child, "wrong", result.wrong, accepted)
     # After errors a latency may be missing, or may have come too late.
-    if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
+    is_untimed = timed == 0 and result.said is not None
+    if not result.errors and timed != answered and not is_untimed:
         raise _unlike(
             child,
             "latency.count",
             timed,
             message("one latency for each of the client's {answered} answers", answered=answered),
         )
+    return result
 
 
-def _check_histogram(child: Child, name: str, summary: Json) -> None:
-    try:
-        Histogram.check(summary)
-    except ValueError as error:
-        fault = message(
-            "sent {key}, which is not a valid histogram: {error}.", key=name, error=error
-        )
-        raise failed(child, fault) from error
-
-
-def _check_routes(child: Child, routes: int) -> None:
+def _check_routes(child: Child, result: ClientLine, routes: int) -> None:
     """Raise ChildFailed if a client has not as many *routes*, or if they do not add up to its
     counts.
 
     If requests failed, some requests of the client may belong to no route, because they were not
     sent.
     """
-    result = child.result
-    told: Sequence[Json] = result.get(ROUTES, ())
-    if len(told) != routes:
+    if len(result.routes) != routes:
         accepted = message("one object for each of the {routes} routes of the plan", routes=routes)
-        raise _unlike(child, ROUTES, told, accepted)
-    if not told:
+        raise _unlike(child, ROUTES, [*map(asdict, result.routes)], accepted)
+    if not result.routes:
         return
-    for place, route in enumerate(told):
-        _check_histogram(child, f"{ROUTES}[{place}].latency", route["latency"])
     totals = _times_and_counts([result])
-    if result["errors"]:
-        totals["requests"] = min(totals["requests"], _times_and_counts(told)["requests"])
-    for key, found in _times_and_counts(told).items():
+    if result.errors:
+        totals["requests"] = min(totals["requests"], _times_and_counts(result.routes)["requests"])
+    for key, found in _times_and_counts(result.routes).items():
         if found != totals[key]:
             accepted = message(
                 "a sum of {total} over all routes, which is the value for all requests",
@@ -180,31 +174,28 @@ def _check_routes(child: Child, routes: int) -> None:
             raise _unlike(child, f"{ROUTES}: {key}", found, accepted)
 
 
-def _times_and_counts(results: Sequence[Json]) -> dict[str, Any]:
+def _times_and_counts(results: Sequence[ClientLine | RouteCounts]) -> dict[str, Any]:
     """Return the sums of what routes and a client both count."""
     errors = Counter[str]()
     for result in results:
-        errors.update(result["errors"])
-    latencies = [result["latency"] for result in results]
+        errors.update(result.errors)
     return {
-        "requests": sum(result["requests"] for result in results),
-        "answered": sum(result["answered"] for result in results),
+        "requests": sum(result.requests for result in results),
+        "answered": sum(result.answered for result in results),
         "errors": dict(errors),
-        "latency.count": sum(latency["count"] for latency in latencies),
-        "latency.histogram.total_ns": sum(one["histogram"]["total_ns"] for one in latencies),
+        "latency.count": sum(result.latency.count for result in results),
+        "latency.histogram.total_ns": sum(result.latency.total_ns for result in results),
     }
 
 
-def take_service_result(child: Child, line: Json) -> None:
-    """Check a service's last line, and store it, with CPython's warnings, as the result. Raises
-    ChildFailed.
+def take_service_result(child: Child, line: Json) -> ServiceLine:
+    """Check a service's last line, and return it decoded, with the state of its JIT as the
+    orchestrator knows it. Raises ChildFailed.
     """
-    child.result = _result(line, child, ServiceLine, SERVICE_MUST)
-    if notices := child.notices():
-        child.result["notices"] = notices
+    return replace(_result(line, child, ServiceLine, SERVICE_MUST), **child.noted)
 
 
-def check_times(client: Child, window: TimeWindow, services: int) -> None:
+def check_times(client: Child, result: ClientLine, window: TimeWindow, services: int) -> None:
     """Raise ChildFailed if the times that a client reports are outside of its time window.
 
     This includes its slow requests, which must also name an existing service, and its answers by
@@ -212,19 +203,16 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
     window: from the client's release to its result line, on the monotonic clock of its host
     services: the number of services
     """
-    result, latest_ns = client.result, window.end_ns + CLOCK_SLACK_NS
+    latest_ns = window.end_ns + CLOCK_SLACK_NS
     for key, low, high in (
         ("finished_ns", window.start_ns + 1, latest_ns),
         ("completion_ns", 1, latest_ns - window.start_ns),
     ):
-        if not low <= result[key] <= high:
-            raise _unlike(
-                client,
-                key,
-                result[key],
-                message("a whole number from {low} to {high}", low=low, high=high),
-            )
-    for request in result.get(SLOW, {}).get("requests", ()):
+        time_ns = getattr(result, key)
+        if not low <= time_ns <= high:
+            accepted = message("a whole number from {low} to {high}", low=low, high=high)
+            raise _unlike(client, key, time_ns, accepted)
+    for request in result.slow.requests if result.slow else ():
         start_ns, latency_ns, service_id = request
         if service_id >= services or start_ns + latency_ns > latest_ns:
             accepted = message(
@@ -232,15 +220,12 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
                 last=services - 1,
                 end=latest_ns,
             )
-            raise _unlike(client, SLOW, request, accepted)
-    if SLICES in result:
-        said, count = result[SLICES], result["latency"]["count"]
-        width_ns, counts = said["width_ns"], said["counts"]
-        least_ns, last_ns = (
-            window.start_ns - width_ns,
-            said["start_ns"] + (len(counts) - 1) * width_ns,
-        )
-        if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
+            raise _unlike(client, SLOW, [*request], accepted)
+    if said := result.slices:
+        least_ns = window.start_ns - said.width_ns
+        last_ns = said.start_ns + (len(said.counts) - 1) * said.width_ns
+        count = result.latency.count
+        if not least_ns <= said.start_ns <= last_ns <= latest_ns or sum(said.counts) > count:
             accepted = message(
                 "at most {count} answers in total, all in time slices that begin between {low} ns "
                 "and {high} ns on the client's monotonic clock",
@@ -248,36 +233,40 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
                 low=least_ns,
                 high=latest_ns,
             )
-            raise _unlike(client, SLICES, said, accepted)
+            raise _unlike(client, SLICES, asdict(said), accepted)
 
 
 def check_load(
-    cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]
+    cell: Cell,
+    system: System,
+    clients: Sequence[ClientLine],
+    services: Mapping[Child, ServiceLine],
 ) -> None:
     """Raise ChildFailed if the results of the clients and services contradict each other.
 
     The results contradict each other in two cases: all requests were answered, but one service got
     none; or the services counted another number of requests than the clients.
     """
-    said = [client.result for client in clients]
-    if not said or any(client["errors"] or client["wrong"] for client in said):
+    if not clients or any(client.errors or client.wrong for client in clients):
         return  # there is nothing to compare, or the cell fails for that reason
     if workers := cell.num_clients * _workers(cell, system, len(services)):
-        _expect_all_asked(said, services, workers)
-    if all(client["answered"] == client["requests"] for client in said):
-        _check_sums(said, services)
+        _expect_all_asked(clients, services, workers)
+    if all(client.answered == client.requests for client in clients):
+        _check_sums(clients, [*services.values()])
 
 
-def check_latencies(client: Child, cell: Cell, system: System, services: int) -> None:
+def check_latencies(
+    client: Child, result: ClientLine, cell: Cell, system: System, services: int
+) -> None:
     """Raise ChildFailed if a client's latencies add up to more time than its workers had.
 
     In a closed loop, each worker has one request under way. At a fixed rate, latency begins when a
     request is due, so it is not checked. Other load generators are not checked.
     """
     workers = _workers(cell, system, services)
-    spent_ns = client.result["latency"]["histogram"]["total_ns"]
-    had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
-    if workers and spent_ns > had_ns and not cell.rate and "said" not in client.result:
+    spent_ns = result.latency.total_ns
+    had_ns = workers * (result.completion_ns + CLOCK_SLACK_NS)
+    if workers and spent_ns > had_ns and not cell.rate and result.said is None:
         accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
         raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
 
@@ -291,7 +280,9 @@ def _workers(cell: Cell, system: System, services: int) -> int:
     return 0 if system.client else services
 
 
-def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], workers: int) -> None:
+def _expect_all_asked(
+    clients: Sequence[ClientLine], services: Mapping[Child, ServiceLine], workers: int
+) -> None:
     """Raise ChildFailed if a service got no request although all requests were answered.
 
     Then another process answered in its place, such as a second service that shares its port by
@@ -299,12 +290,12 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
     Not checked: fewer connections than services, too few requests to reach all
     services, services that do not count.
     """
-    answered = sum(client["answered"] for client in clients)
+    answered = sum(client.answered for client in clients)
     if workers < len(services) or answered < ENOUGH_REQUESTS * workers:
         return
-    counted = sum(service.result["requests"] for service in services)
-    for service in services:
-        if service.result.get("counted", True) and not service.result["requests"]:
+    counted = sum(result.requests for result in services.values())
+    for service, result in services.items():
+        if result.counted and not result.requests:
             fault = message(
                 "received no request, but the clients received {answers} answers, and all services "
                 "together counted {requests}. Another process may answer at the service's address, "
@@ -315,25 +306,24 @@ def _expect_all_asked(clients: Sequence[Json], services: Sequence[Child], worker
             raise failed(service, fault)
 
 
-def _answers(clients: Sequence[Json]) -> int:
+def _answers(clients: Sequence[ClientLine]) -> int:
     """Return how many answers the clients received, those of lead-ins included."""
-    return sum(client["answered"] + client.get("uncounted", 0) for client in clients)
+    return sum(client.answered + (client.uncounted or 0) for client in clients)
 
 
-def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
+def _check_sums(clients: Sequence[ClientLine], services: Sequence[ServiceLine]) -> None:
     """Raise ChildFailed if the services count more or fewer requests than the clients count
     answers.
 
     This is checked if services count and every request got a right answer. Other load generators
     may stop with requests under way, so for them the services may count more.
     """
-    if not all(service.result.get("counted", True) for service in services):
+    if not all(service.counted for service in services):
         return
     answered = _answers(clients)
-    requests = sum(service.result["requests"] for service in services)
-    if requests < answered or (
-        requests > answered and not any("said" in client for client in clients)
-    ):
+    requests = sum(service.requests for service in services)
+    are_exact = all(client.said is None for client in clients)
+    if requests < answered or (requests > answered and are_exact):
         raise ChildFailed(
             "The services counted {requests} answered requests, but the clients counted {answered} "
             "answers. One of the two counts is wrong.",
@@ -342,20 +332,17 @@ def _check_sums(clients: Sequence[Json], services: Sequence[Child]) -> None:
         )
 
 
-def _result(line: Json, child: Child, kind: type[Any], must: Sequence[str]) -> dict[str, Any]:
+def _result(line: Json, child: Child, kind: type[Result], must: Sequence[str]) -> Result:
     said = line[RESULT]
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("a JSON object"))
     _expect(child, said, must)
-    result: dict[str, Any] = _decoded(
-        child, "", {key: said[key] for key in said if key not in OURS}, kind
-    )
+    result = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
     for key in GIL:
-        if result[key] is None and result.get(
-            "counted", True
-        ):  # nobody can read the state of some users' services
+        # nobody can read the state of some users' services
+        if getattr(result, key) is None and getattr(result, "counted", True):
             raise _unlike(child, key, None, message("true or false"))
-    return {**result, **child.noted}
+    return result
 
 
 def _expect(child: Child, line: Json, must: Sequence[str]) -> None:

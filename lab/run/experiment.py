@@ -99,7 +99,7 @@ class RunInProgress:
         try:
             results = self._measured(entries, block, part)
         except NotEnoughMemory as error:
-            if any(cell.turns for cell in self.run.cells):
+            if any(cell.turns.slices for cell in self.run.cells):
                 raise BadInput(
                     "{reason}. Free some memory, then continue with --resume.", reason=error.message
                 ) from error

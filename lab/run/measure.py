@@ -94,7 +94,7 @@ def measure_in_slices(
         results |= zip(map(key_of, left), made, strict=True)
         left = [entry for entry in left if _may_go_on(results[key_of(entry)])]
         paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
-        used_ns = max(result.turns.get("length_ns", 0) for result in made)
+        used_ns = max(result.turns.length_ns for result in made)
         if (
             not (left and used_ns)
             or size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns
@@ -105,7 +105,7 @@ def measure_in_slices(
 
 def _may_go_on(result: CellResult) -> bool:
     """Return whether an arm did not fail, or only had too short a time for any answer."""
-    is_too_short = result.turns and not (result.requests or result.errors)
+    is_too_short = result.turns.slices and not (result.requests or result.errors)
     return result.status != "failed" or bool(is_too_short)
 
 

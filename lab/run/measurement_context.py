@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from config.run_plan import Entry
 from core.cell import Cell
-from core.histogram import Histogram
 from core.messages import Json
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
@@ -23,6 +22,7 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, Runtimes, runtime_of
 from lab.run.running_sidecars import RunningBeside
 from lab.run.slow import DEFAULT
+from record.child_lines import ClientLine
 
 START_DEADLINE_S = FLOOR_S = 60.0
 # upper bound of a request's latency under our own services, without its calculation
@@ -41,19 +41,17 @@ class Pace(NamedTuple):
     tail_ns: int = 0
 
     @classmethod
-    def of(cls, counts: Json, think_ns: int = 0, least_ns: int = 0) -> "Pace":
+    def of(cls, counts: ClientLine, think_ns: int = 0, least_ns: int = 0) -> "Pace":
         """Return the pace of the requests in a client's result.
 
         think_ns: the think time, which a short trial need not hold
         least_ns: how long requests take at least if none was answered
         """
-        latency = counts["latency"]
-        if not latency.get("count"):
+        latency = counts.latency
+        if not latency.count:
             return cls(tail_ns=least_ns)
-        own_ns = max(think_ns, counts.get("own_ns", 0) // latency["count"])
-        return cls(
-            cycle_ns=latency["mean_ns"] + own_ns, tail_ns=Histogram.from_json(latency).tail_ns
-        )
+        own_ns = max(think_ns, (counts.own_ns or 0) // latency.count)
+        return cls(cycle_ns=latency.mean_ns + own_ns, tail_ns=latency.tail_ns)
 
     def grown(self, seen: "Pace", factor: float) -> "Pace":
         """Return this pace, with the times of *seen* that are more than *factor* times as long."""

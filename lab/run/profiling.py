@@ -122,7 +122,7 @@ class CellProfiler(NamedTuple):
         result = self._measure(replace(self.bench, watch=watch))
         (facts,) = recorded
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
-        in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
+        in_flight_ns = result.latency.total_ns
         return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)
 
     def _measure(self, bench: Bench) -> CellResult:

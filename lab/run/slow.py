@@ -12,6 +12,7 @@ from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
 from typing import TypeAlias
 
+from core.histogram import Histogram
 from core.inside.pauses import (
     COUNTERS,
     GENERATIONS,
@@ -24,6 +25,8 @@ from core.messages import Json
 from core.system import CLIENT
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import Instrumentation, TimeWindow
+from record.cell_parts import Slow, SlowCause
+from record.child_lines import PauseCounts, SlowRequests
 
 PART = "pauses"
 DEFAULT: Mapping[str, Json] = {PART: {}}
@@ -33,8 +36,8 @@ PERCENTILES = ("p99", "p999")
 Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
 Collections: TypeAlias = tuple[
-    Json, Sequence[Span]
-]  # counts and times for result.json; recorded spans
+    PauseCounts | None, Sequence[Span]
+]  # counts and times for result.json, None if unknown; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
 Overlap: TypeAlias = tuple[
     int, float, CumulativeTime
@@ -43,7 +46,7 @@ Timelines: TypeAlias = Mapping[
     str, Sequence[CumulativeTime | None]
 ]  # by cause, the time that it took from each process
 NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
-UNKNOWN: Collections = ({}, ())
+UNKNOWN: Collections = (None, ())
 
 
 # ---- garbage collections -------------------------------------------------------------------------
@@ -117,13 +120,13 @@ def _collections(
     counted = [
         end_ns - start_ns for start_ns, end_ns in spans if _clipped_ns(start_ns, end_ns, windows)
     ]
-    summary = {
-        "processes": len(files),
-        "collections": total[::COUNTERS],
-        "total_ns": total[1::COUNTERS],
-        "longest_ns": max(counted, default=0),
-        "unkept": unkept,
-    }
+    summary = PauseCounts(
+        processes=len(files),
+        collections=total[::COUNTERS],
+        total_ns=total[1::COUNTERS],
+        longest_ns=max(counted, default=0),
+        unkept=unkept,
+    )
     return summary, spans
 
 
@@ -179,8 +182,11 @@ def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span
 
 
 def slow_requests(
-    said: Sequence[Json | None], timelines: Timelines, latency: Json, windows: Sequence[TimeWindow]
-) -> dict[str, Json]:
+    said: Sequence[SlowRequests | None],
+    timelines: Timelines,
+    latency: Histogram,
+    windows: Sequence[TimeWindow],
+) -> dict[str, Slow]:
     """For p99 and p99.9, return how many requests were slower, and which share of their time each
     cause took.
 
@@ -193,29 +199,23 @@ def slow_requests(
     known = [slow for slow in said if slow]
     if not known or len(known) < len(said):
         return {}
-    above_ns = max(slow["above_ns"] for slow in known)
+    above_ns = max(slow.above_ns for slow in known)
     requests = [
-        (client_id, *request)
-        for client_id, slow in enumerate(known)
-        for request in slow["requests"]
+        (client_id, *request) for client_id, slow in enumerate(known) for request in slow.requests
     ]
-    explained: dict[str, Json] = {}
+    explained: dict[str, Slow] = {}
     for name in PERCENTILES:
-        threshold_ns = latency.get(f"{name}_ns", 0)
+        threshold_ns = latency.percentile(name)
         if threshold_ns and threshold_ns >= above_ns:
             slower = [request for request in requests if request[2] > threshold_ns]
             causes = _causes(slower, timelines, windows)
-            explained[name] = {
-                "threshold_ns": threshold_ns,
-                "requests": len(slower),
-                "causes": causes,
-            }
+            explained[name] = Slow(threshold_ns=threshold_ns, requests=len(slower), causes=causes)
     return explained
 
 
 def _causes(
     requests: Sequence[SlowRequest], timelines: Timelines, windows: Sequence[TimeWindow]
-) -> dict[str, dict[str, float]]:
+) -> dict[str, SlowCause]:
     """Return the shares of time that each cause takes (see _shares), for the causes that are known
     for all requests.
     """
@@ -232,7 +232,7 @@ def _causes(
     return causes
 
 
-def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
+def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> SlowCause:
     """Return the shares of time that a cause takes: of the slow requests (`share`) and of the timed
     window (`window`).
 
@@ -247,7 +247,7 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
         total_ns += latency_ns
         taken_ns += overlap_ns
         usual_ns += whole[over] * latency_ns
-    return {
-        "share": round(min(1.0, taken_ns / total_ns), 4),
-        "window": round(min(1.0, usual_ns / total_ns), 4),
-    }
+    return SlowCause(
+        share=round(min(1.0, taken_ns / total_ns), 4),
+        window=round(min(1.0, usual_ns / total_ns), 4),
+    )

@@ -21,6 +21,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from msgspec.structs import asdict
+
 from clients.channel import CallFailed
 from clients.user_service.client import connector, prepare
 from config.run_plan import Entry
@@ -108,6 +110,7 @@ def _round(
     crashes, is_ready = traces[CRASH], result.reason.code != NOT_READY
     is_hung = TIMEOUT in result.errors or (not result.clients and not crashes and is_ready)
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
+    firsts = [client.first_wrong for client in result.clients]
     return Round(
         runtime=result.runtime,
         system=result.system,
@@ -116,18 +119,14 @@ def _round(
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},
-        first_wrong=next(
-            (client["first_wrong"] for client in result.clients if "first_wrong" in client), {}
-        ),
+        first_wrong=next((asdict(one) for one in firsts if one), {}),
         ready=is_ready,
         valid=result.status != "invalid",
         reason=result.reason,
         crashes=crashes,
         stacks=traces[HANG] if is_hung else (),
         notices=tuple(
-            dict.fromkeys(
-                line for service in result.services for line in service.get("notices", ())
-            )
+            dict.fromkeys(line for service in result.services for line in service.notices)
         ),
     )
 

@@ -40,10 +40,10 @@ def order_words(view: View) -> Message:
 
     NOTHING if the run has not recorded the order.
     """
-    plan, turns = view.plan, [cell.turns for cell in view.run.cells if cell.turns]
-    alternating = [one for one in turns if one["slices"] > 1]
+    plan, turns = view.plan, [cell.turns for cell in view.run.cells if cell.turns.slices]
+    alternating = [one for one in turns if one.slices > 1]
     if plan.method.slices and turns:
-        lengths = sorted({one["length_ns"] for one in alternating or turns})
+        lengths = sorted({one.length_ns for one in alternating or turns})
         seconds = " - ".join(
             f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))
         )

@@ -314,7 +314,9 @@ def _probe_columns(view: View) -> list[Col[Probed]]:
         *(metric_col(metric, probes, _of_probe) for metric in SHOWN),
         col("failed or unsent requests", lambda one: failures(one.cell) + unsent(one.cell), whole),
         col(
-            "load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds
+            "load generator's delay, p99 [us]",
+            lambda one: one.cell.lag.percentile("p99"),
+            microseconds,
         ),
         col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
     ]

@@ -200,7 +200,7 @@ def _contribution(name: str, cells: Sequence[CellResult]) -> tuple[Fact, ...]:
     services = [_of_host(name, cell.services) for cell in cells]
     clients = [_of_host(name, cell.clients) for cell in cells]
     hosts = [cell.hosts[name] for cell in cells if name in cell.hosts]
-    answered = sum(one.get("answered", 0) for one in chain(*clients))
+    answered = sum(client.answered for client in chain(*clients))
     share = answered / max(1, sum(cell.answered for cell in cells))
     spent_ns = cpu_ns([*chain(*services, *clients)])
     late_ns = max((host["late_ns"] for host in hosts if "late_ns" in host), default=None)
@@ -216,7 +216,7 @@ def _contribution(name: str, cells: Sequence[CellResult]) -> tuple[Fact, ...]:
 
 
 def _of_host(name: str, results: Iterable[Any]) -> list[Any]:
-    return [one for one in results if one.get("host") == name]
+    return [one for one in results if one.host == name]
 
 
 def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:

@@ -47,8 +47,8 @@ def _columns(at: Mapping[str, str], view: View) -> list[Col[Row]]:
 def _gil(row: Row) -> Message | str:
     """Return the state of the service's GIL in all blocks, or a dash if the state is not known."""
     services = [service for cell in row.good for service in cell.services]
-    states = {service.get(key) for service in services for key in GIL_AND_JIT["GIL"]}
-    if not states or None in states:
+    states = {getattr(service, key) for service in services for key in GIL_AND_JIT["GIL"]}
+    if not states <= {True, False} or not states:
         return ABSENT
     if len(states) > 1:
         return message("GIL sometimes on")

@@ -10,7 +10,7 @@ from core.histogram import Histogram
 from core.objective import Objective, Wanted
 from record.saved_plan import Machine
 from record.saved_run import CellResult, Run
-from tests.reports.sample import histogram_of, measured, run_of, set_plan
+from tests.reports.sample import client_of, histogram_of, measured, run_of, set_plan
 
 P99 = Objective.parse("p99<60ms")
 SECONDS = 5.0
@@ -46,8 +46,8 @@ def answered(one: Wanted, late: Late, closed: float, generator: np.random.Genera
     lag = histogram_of([lag_ns] if one.rate else [])
     return replace(
         probe_cell(one, latency, sent, SECONDS),
-        lag=lag.to_json() if lag_ns else {},
-        clients=[{"client_id": 0, "completion_ns": 1, "requests": sent, "answered": sent, "wrong": 0, "errors": {}}],
+        lag=lag if lag_ns else Histogram(),
+        clients=[client_of(requests=sent, answered=sent)],
     )
 
 
@@ -63,7 +63,7 @@ def probe_cell(one: Wanted, latency: Histogram, sent: int, length_s: float) -> C
     made = measured(one.cell, one.block, [1])
     wall_ns = round(length_s * 1e9)
     return replace(
-        made, arm=one.arm, wall_ns=wall_ns, requests=sent, answered=sent, latency=latency.to_json(), probe=one.purpose,
+        made, arm=one.arm, wall_ns=wall_ns, requests=sent, answered=sent, latency=latency, probe=one.purpose,
         services=[],
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from reports.sections.capacity import section
 from reports.view import View
 from tests.analysis.searches import P99, searched, steep
 from tests.analysis.simulated_searches import Searches
-from tests.reports.sample import histogram_of
+from tests.reports.sample import histogram_of, with_clients
 
 
 def test_a_report_of_another_run_does_not_pay_for_scipy() -> None:
@@ -117,10 +117,10 @@ def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so
     latency = histogram_of([10_000_000, 59_000_000, 61_000_000, 80_000_000])
     # 100 of 1000 requests/s: the oldest unsent request was due 100 ms before the end, so 40 of them for over 60 ms
     _, probe, *_ = searched(lambda arm, rate: 0.0, arms=("3.14",)).cells
-    probe.clients[0]["overdue"] = 50
+    probe = with_clients(probe, overdue=50)
     cell = replace(
         probe,
-        params={"RATE": 500, "NUM_CLIENTS": 2}, requests=4, errors={"closed": 1}, latency=latency.to_json(),
+        params={"RATE": 500, "NUM_CLIENTS": 2}, requests=4, errors={"closed": 1}, latency=latency,
         clients=probe.clients * 2,
     )  # fmt: skip
     assert counted(cell, P99) == (2 + 1 + 40, 4 + 40)

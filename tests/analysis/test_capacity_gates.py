@@ -10,6 +10,7 @@ import pytest
 from analysis.capacity_model import Crossing, Loop, Probe
 from analysis.capacity_search import CapacityRatio, capacities, counted, ratios, wanted
 from core.messages import message
+from record.child_lines import ServiceResult
 from record.saved_run import CellResult
 from reports.sections import validity
 from reports.sections.capacity import section
@@ -106,7 +107,7 @@ def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
     """A long probe 10 % below the capacity missed 36 times as often as it may, because something disturbed it."""
     run = searched(steep, REACHED)
     last = max((cell for cell in run.cells if cell.arm == "3.14t"), key=lambda cell: cell.block)
-    latency = histogram_of([100_000_000] * 1134 + [5_000_000] * 2016).to_json()
+    latency = histogram_of([100_000_000] * 1134 + [5_000_000] * 2016)
     params = {**last.params, "RATE": 630}
     run.cells.append(replace(last, block=last.block + 1, params=params, requests=3150, latency=latency))
     (step,) = ratios(run, capacities(run))
@@ -135,7 +136,8 @@ def test_verdicts_have_the_level_of_all_reports_which_is_not_that_of_their_inter
 def test_figures_are_of_the_nearest_probe_that_met_the_objectives_and_its_own_rate_is_divided_by_its_cores() -> None:
     run = searched(steep, 600, arms=("3.14",))
     for cell in run.cells:
-        cell.services.append({"service_id": 0, "cpu_user_ns": cell.answered * 10**6, "cpu_system_ns": 0})
+        spent_ns = cell.answered * 10**6
+        cell.services.append(ServiceResult(service_id=0, requests=0, cpu_user_ns=spent_ns, cpu_system_ns=0))
     (one,) = capacities(run)
     assert one.crossing
     assert one.nearest

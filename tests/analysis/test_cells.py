@@ -7,8 +7,9 @@ from analysis.cell_index import Cells, reasons
 from analysis.metrics import computed_completion_ns, pooled
 from analysis.open_loop import loop_words
 from core.messages import verbatim
+from record.child_lines import Turns
 from tests.analysis.timed_cells import timed
-from tests.reports.sample import MS, SMALL, cell_of, measured, run_of
+from tests.reports.sample import MS, SMALL, cell_of, measured, run_of, with_clients
 from tests.reports.sweeps import served
 
 
@@ -32,8 +33,7 @@ def test_a_rows_p99_is_the_median_of_its_blocks_and_of_all_requests_if_a_block_h
 
 
 def test_requests_that_were_due_and_never_sent_are_named() -> None:
-    late = timed("3.11", 1, 1000, {"RATE": 100})
-    late.clients[0].update({"requests": 100, "overdue": 300})
+    late = with_clients(timed("3.11", 1, 1000, {"RATE": 100}), requests=100, overdue=300)
     (_, words) = loop_words(Cells(run_of([late], runtimes=["3.11"])).rows)
     assert str(words).startswith("75.0% of the due requests were never sent")
 
@@ -43,7 +43,7 @@ def test_the_time_for_the_requests_of_the_original_experiment_is_computed_from_t
     sizes = {"NUM_API_SERVICES": 3, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000}
     cell = served("3.14", 1, 6000, sizes)
     assert computed_completion_ns(cell) is None, "it was measured"
-    in_slices = replace(cell, turns={"slices": 2, "length_ns": 10**9})
+    in_slices = replace(cell, turns=Turns(slices=2, length_ns=10**9))
     assert computed_completion_ns(in_slices) == 1_000_000_000
     assert computed_completion_ns(replace(in_slices, system="own")) is None
 

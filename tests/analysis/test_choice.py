@@ -16,6 +16,7 @@ from analysis.stats import effect
 from config.load import load_experiment
 from core.cell import Value, parameter
 from core.messages import verbatim
+from record.child_lines import ServingProcess
 from record.comparison import setting_key
 from record.saved_run import CellResult, Run
 from reports.parts.best_settings import best_sentences
@@ -190,7 +191,7 @@ def test_the_topologies_of_a_users_service_are_compared_although_there_is_one_ru
 
 
 def test_a_topology_that_ran_as_another_shape_is_said() -> None:
-    run = of_service(workers=[{"connections": 8, "threads": 1, "cpu_ns": [10]}])
+    run = of_service(workers=[ServingProcess(connections=8, threads=1, cpu_ns=[10])])
     assert "3.14t: the service was configured as 1 x 4 (processes x threads) but ran as 1 x 1." in said(run)
 
 

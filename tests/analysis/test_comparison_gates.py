@@ -11,11 +11,12 @@ from analysis.comparing import UNCOUNTED, compare
 from analysis.decisions import from_first_to_last, is_decided, regressions, widest
 from analysis.gates import background, idle_cores
 from core.messages import message
+from record.child_lines import ServingProcess, Turns
 from record.saved_run import CellResult, Status
 from reports.sections.validity import section
 from reports.view import View
 from tests.analysis.timed_cells import compared, in_blocks, only, steady
-from tests.reports.sample import MS, cell_of, faulty, idle, measured, run_of, set_plan
+from tests.reports.sample import MS, cell_of, faulty, idle, measured, run_of, set_plan, with_services
 
 
 @pytest.mark.parametrize(
@@ -145,9 +146,8 @@ def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_
 
 def unread(arm: str, ms: float = 2000, key: str = "gil_enabled_end") -> list[CellResult]:
     """Cells of an arm, of whose last block this state could not be read."""
-    cells = steady(arm, ms)
-    cells[-1].services[0].update({key: None})  # type: ignore[misc]
-    return cells
+    *cells, last = steady(arm, ms)
+    return [*cells, with_services(last, **{key: None})]
 
 
 @pytest.mark.parametrize("arm", ["3.14t", "3.14t+gil"])
@@ -174,11 +174,10 @@ def test_a_jit_that_nobody_saw_gives_no_verdict() -> None:
 
 
 def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
-    cells = steady("3.14t", 1000)
-    for cell in cells:
-        cell.services[0].update({"gil_enabled_ready": False, "gil_enabled_end": False})
+    states: dict[str, bool] = {"gil_enabled_ready": False, "gil_enabled_end": False}
+    cells = [with_services(cell, **states) for cell in steady("3.14t", 1000)]
     for state, count in (("passed", 8), ("unknown", 7)):
-        cells[-1].services[0]["gil_enabled_end"] = False if state == "passed" else None
+        cells[-1] = with_services(cells[-1], gil_enabled_end=False if state == "passed" else None)
         lines = section(View(run_of(cells, runtimes=["3.14t"]))).tables[0].lines
         (line,) = [line for line in lines if "state of the GIL" in str(line[0])]
         assert f"state {state}" in str(line[1])
@@ -188,10 +187,11 @@ def test_validity_does_not_call_a_state_that_nobody_read_passed() -> None:
 def sliced(arm: str, ms: Sequence[float], length_ms: Sequence[int], tail_ms: int) -> list[CellResult]:
     """Blocks of *arm* that took *ms*, in slices of *length_ms*. In the last one, requests took up to *tail_ms*."""
     cells = in_blocks(arm, ms)
-    for cell, length in zip(cells, length_ms, strict=True):
-        tail_ns = tail_ms * MS if cell is cells[-1] else MS
-        cell.turns.update({"slices": 1, "length_ns": length * MS, "lead_ns": MS, "tail_ns": tail_ns})
-    return cells
+    tails = [*[1] * (len(cells) - 1), tail_ms]
+    return [
+        replace(cell, turns=Turns(slices=1, length_ns=length * MS, lead_ns=MS, tail_ns=tail * MS))
+        for cell, length, tail in zip(cells, length_ms, tails, strict=True)
+    ]
 
 
 def test_a_block_whose_slices_were_too_short_for_requests_that_turned_up_later_does_not_count_and_is_told() -> None:
@@ -225,7 +225,7 @@ def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(
     idle_ms: float, cpu_ms: float, cores: float | None
 ) -> None:
     """Two blocks idled and used CPU time for so long together."""
-    turns = {"slices": 2, "idle_ns": round(idle_ms / 2 * MS), "idle_cpu_ns": round(cpu_ms / 2 * MS)}
+    turns = Turns(slices=2, idle_ns=round(idle_ms / 2 * MS), idle_cpu_ns=round(cpu_ms / 2 * MS))
     cells = in_blocks("3.14t", (1000, 1000), turns=turns)
     assert idle_cores(cells) == ({} if cores is None else {"3.14t": pytest.approx(cores)})
     assert bool(background(cells)) is ((cores or 0) > 0.02)
@@ -235,9 +235,10 @@ def threaded(arm: str, threads: str) -> list[CellResult]:
     """A block for each number of threads per process."""
     counts = [*map(int, threads.split())]
     cells = steady(arm, 2000, blocks=len(counts))
-    for cell, count in zip(cells, counts, strict=True):
-        cell.services[0]["workers"] = [{"connections": 4, "threads": count, "cpu_ns": [1] * count}]
-    return cells
+    return [
+        with_services(cell, workers=[ServingProcess(connections=4, threads=count, cpu_ns=[1] * count)])
+        for cell, count in zip(cells, counts, strict=True)
+    ]
 
 
 # Threads in each block of both runtimes: one for each connection, of which not all are busy, may vary.

@@ -9,10 +9,11 @@ import pytest
 from analysis.comparing import compare
 from analysis.connections import connection_notes
 from core.request_plan import Request
+from record.child_lines import Turns
 from record.saved_run import CellResult, Run
 from reports.sections import results
 from reports.view import View
-from tests.reports.sample import MS, cell_of, measured, run_of, with_service
+from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_clients, with_service
 
 ARMS = ("3.14", "3.14t")
 CLOSED_LOOP = ". Throughput includes the time to connect, but latency does not"
@@ -22,8 +23,7 @@ AT_RATE = ". Latency includes the time to connect, because it is measured from t
 def of_clients(arm: str, block: int, *, cpu_ns: int = 10 * MS, p50_ms: float = 1, **counted: int) -> CellResult:
     """A cell of one client with 1,000 answers in 2 s, which counted this as well."""
     cell = measured(cell_of("2", arm), block, [2000 * MS], [round(p50_ms * MS)] * 100, cpu_ns=cpu_ns)
-    cell.clients[0].update(counted)  # type: ignore[typeddict-item]
-    return replace(cell, wall_ns=2000 * MS, answered=1000)
+    return replace(with_clients(cell, **counted), wall_ns=2000 * MS, answered=1000)
 
 
 def own(cells: Sequence[CellResult], *requests: Request) -> Run:
@@ -40,7 +40,7 @@ def notes(cells: Sequence[CellResult], *requests: Request) -> list[str]:
 
 @pytest.mark.parametrize(("longest_ms", "is_told"), [(1021, True), (900, False)])
 def test_connections_that_took_a_second_to_open_are_told_once_for_all_runtimes(longest_ms: int, is_told: bool) -> None:
-    cells = [replace(cell, connect={"count": 9, "max_ns": longest_ms * MS}) for cell in blocks()]
+    cells = [replace(cell, connect=histogram_of([longest_ms * MS])) for cell in blocks()]
     told = [note for note in notes(cells) if note.startswith("3.14, 3.14t: some connections took 1 s or longer")]
     assert len(told) == is_told
 
@@ -67,7 +67,7 @@ def test_at_a_rate_latency_contains_the_time_to_connect() -> None:
 @pytest.mark.parametrize(("reconnects", "may_be_idle"), [(40, True), (41, False)])
 def test_connections_that_end_once_per_slice_may_have_been_idle(reconnects: int, may_be_idle: bool) -> None:
     """4 connections and 10 slices."""
-    cells = [replace(cell, turns={"slices": 10}) for cell in blocks(["3.14"], reconnects=reconnects, connections=4)]
+    cells = [replace(cell, turns=Turns(slices=10)) for cell in blocks(["3.14"], reconnects=reconnects, connections=4)]
     assert ("or while it was idle" in notes(cells)[0]) is may_be_idle
 
 

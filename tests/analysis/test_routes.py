@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from random import Random
-from typing import Any
 
 import pytest
+from msgspec import structs
 
 from analysis.comparing import Comparison, compare
 from analysis.metrics import pooled
 from analysis.routes import names
 from core.request_plan import Request
+from record.child_lines import RouteCounts
 from record.run_file import plain
 from record.saved_run import CellResult, Run
 from reports.exports.texts import route_lines, routes_sheet
@@ -26,15 +27,15 @@ EQUAL = (1.0, 2.0, 3.0, 4.0, 5.0)
 BLOCKS, ANSWERED = 14, 200
 
 
-def route(latency_ms: float, answered: int = ANSWERED) -> Any:
-    latency = histogram_of([round(latency_ms * MS)] * answered).to_json()
-    return {"requests": answered, "answered": answered, "errors": {}, "latency": latency}
+def route(latency_ms: float, answered: int = ANSWERED) -> RouteCounts:
+    latency = histogram_of([round(latency_ms * MS)] * answered)
+    return RouteCounts(requests=answered, answered=answered, errors={}, latency=latency)
 
 
-def block_of(arm: str, block: int, routes: list[Any], wall_ms: float) -> CellResult:
+def block_of(arm: str, block: int, routes: list[RouteCounts], wall_ms: float) -> CellResult:
     """A block of *arm* in which the routes were answered like this."""
     cell = measured(cell_of("2", arm.removesuffix(" again")), block, [round(wall_ms * MS)])
-    answered = sum(one["answered"] for one in routes)
+    answered = sum(one.answered for one in routes)
     return replace(cell, system="shop", arm=arm, wall_ns=round(wall_ms * MS), answered=answered, routes=routes)
 
 
@@ -111,7 +112,7 @@ def test_requests_of_one_name_are_one_route_and_few_requests_give_pooled_percent
 
 def test_failed_blocks_count_in_the_errors_of_their_route() -> None:
     run = shop({"3.14": EQUAL})
-    failing: Any = {**route(5.0), "requests": ANSWERED + 3, "errors": {"closed": 3}}
+    failing = structs.replace(route(5.0), requests=ANSWERED + 3, errors={"closed": 3})
     run.cells[0] = replace(run.cells[0], status="failed", routes=[*run.cells[0].routes[:4], failing])
     *_, login = View(run).routes
     assert (login.requests, login.errors) == (BLOCKS * ANSWERED + 3, 3)

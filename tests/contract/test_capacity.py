@@ -57,8 +57,8 @@ def test_a_short_probe_sends_what_was_due(
     part = length(RATE, 10 * RATE, SCAN, OBJECTIVES)
     result = measure(cell, system, 1, bench, "arm", part)
     check_ok(result)
-    assert (result.turns["slices"], result.wall_ns) == (1, 1_500_000_000)
+    assert (result.turns.slices, result.wall_ns) == (1, 1_500_000_000)
     # a Poisson process has 90 requests in 1.5 s, with a standard deviation of 9.5; six of them are allowed
     assert abs(result.requests - RATE * 1.5) < 57
-    assert result.answered == result.requests == result.latency["count"]
-    assert result.lag["count"] <= result.requests
+    assert result.answered == result.requests == result.latency.count
+    assert result.lag.count <= result.requests

@@ -121,7 +121,7 @@ def test_a_service_gets_the_headers_and_bodies_of_the_plan(
     result = run(runtime_or_skip("3.14t"), given, NUM_REQUESTS_PER_CLIENT=requests)
     check_ok(result)
     assert result.answered == requests
-    assert result.connect.get("count", 0) in connects
+    assert result.connect.count in connects
     seen = [json.loads(line) for line in (folder / "seen").read_text().splitlines()]
     assert {tuple(one[:2]) for one in seen} == {("2", scheme)}
     assert {one[2] for one in seen} == {"POST", "PUT", "DELETE", "HEAD"}

@@ -16,9 +16,9 @@ def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runti
     result = own(SERVED, str(newer_runtime.name))
     check_ok(result)
     (service,) = result.services
-    assert service["pythons"] == [newer_runtime.interpreter.label]
-    assert service["gil_enabled_end"] is newer_runtime.name.gil_enabled
-    assert service["jit_enabled_end"] is newer_runtime.name.jit_enabled
+    assert service.pythons == [newer_runtime.interpreter.label]
+    assert service.gil_enabled_end is newer_runtime.name.gil_enabled
+    assert service.jit_enabled_end is newer_runtime.name.jit_enabled
 
 
 @pytest.mark.parametrize(("name", "variable"), [("3.14+jit", "0"), ("3.15+jit", "0"), ("3.15", "1")])

@@ -40,7 +40,7 @@ with open(name, "w") as log:
 def used_ns(log: Path, cells: Sequence[CellResult]) -> list[float]:
     """CPU time of the loop, which wants a quarter of a core, while the clients of each cell called."""
     times, used = np.loadtxt(log).T
-    ends = [max(one["finished_ns"] for one in cell.clients) for cell in cells]
+    ends = [max(one.finished_ns for one in cell.clients) for cell in cells]
     starts = [end - cell.wall_ns for end, cell in zip(ends, cells, strict=True)]
     return list(np.interp(ends, times, used) - np.interp(starts, times, used))
 

@@ -34,8 +34,8 @@ def test_it_is_measured_under_each_runtime_and_keeps_a_short_name(measured: Path
     assert sorted(cell.runtime for cell in saved.cells) == sorted(FEW)
     for cell in saved.cells:
         assert (cell.system, cell.status, str(cell.reason), cell.answered) == ("my-system", "ok", "", 200)
-        assert sum(service["requests"] for service in cell.services) == 200
-        assert cell.waiting["count"] == 2 * 2
+        assert sum(service.requests for service in cell.services) == 200
+        assert cell.waiting.count == 2 * 2
         assert cell.cell_id.startswith(f"{cell.system}-{cell.runtime}-")
     file = str(measured / "my_system.py")
     assert saved.plan.outside == {"my-system": OutsideSystem(title="A thread per connection", file=file)}

@@ -41,8 +41,8 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
     check_ok(result)
     assert (result.requests, len(result.services)) == (10 * asked, expected[0])
     for service in result.services:
-        assert (service["processes"], service["counted"]) == (expected[1], False)
-        assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
+        assert (service.processes, service.counted) == (expected[1], False)
+        assert 2**20 < (service.pss_bytes or 0) <= (service.max_rss_bytes or 0)
     assert [line for line in processes_with(folder).values() if "family.py" in line] == []
 
 
@@ -53,7 +53,7 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(own: Measured, fold
     given = {"command": "tiny-serve {port}", "requirements": str(write_wheel(folder, serve))}
     result = own(given)
     check_ok(result)
-    assert result.services[0]["gil_enabled_ready"] is any_runtime.name.gil_enabled
+    assert result.services[0].gil_enabled_ready is any_runtime.name.gil_enabled
 
 
 FAILING = yaml.safe_load(Path(__file__).with_name("failing.yaml").read_text())
@@ -105,15 +105,15 @@ def test_another_python_beside_the_measured_one_is_none_of_its_business(own: Mea
     result = own({"command": command}, "3.14t")
     check_ok(result)
     (service,) = result.services
-    assert service["pythons"] == [other.facts["version"], runtime.facts["version"] + "t"]
-    assert service["gil_enabled_end"] is False
+    assert service.pythons == [other.facts["version"], runtime.facts["version"] + "t"]
+    assert service.gil_enabled_end is False
 
 
 def test_what_switched_the_gil_on_is_found_however_much_the_command_writes(own: Measured) -> None:
     runtime_or_skip("3.14t")
     given = {"command": "{python} chatty.py {port}", "environment": {"PYTHON_GIL": "1"}}
     result = own(given, "3.14t")
-    assert (result.status, result.services[0]["gil_enabled_end"]) == ("invalid", True)
+    assert (result.status, result.services[0].gil_enabled_end) == ("invalid", True)
     assert str(result.reason).endswith("'shop._fast'")
 
 
@@ -126,10 +126,11 @@ def test_the_processes_of_a_service_that_already_runs_are_counted_and_looked_at(
     with running(runtime, folder, port, "prefork.py"):
         result = own(given)
     (service,) = result.services
-    assert (result.status, service["processes"]) == ("ok", 3)
-    assert service["pythons"] == [runtime.interpreter.label]
-    assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
-    assert {"cpu_user_ns", "cpu_system_ns", "voluntary_switches", "max_rss_bytes"} <= set(service)
+    assert (result.status, service.processes) == ("ok", 3)
+    assert service.pythons == [runtime.interpreter.label]
+    assert service.gil_enabled_ready is service.gil_enabled_end is runtime.name.gil_enabled
+    used = (service.cpu_user_ns, service.cpu_system_ns, service.voluntary_switches, service.max_rss_bytes)
+    assert None not in used
 
 
 def test_of_a_service_that_this_process_holds_nothing_is_known(own: Measured) -> None:
@@ -137,8 +138,8 @@ def test_of_a_service_that_this_process_holds_nothing_is_known(own: Measured) ->
         asked = [{"request": "GET /3", "expect_json": '{"id": 3}'}]
         result = own({"targets": {"here": f"http://{server.address}/"}, "requests": asked})
     (service,) = result.services
-    assert (result.status, service["gil_enabled_end"], service["pythons"]) == ("ok", None, [])
-    assert "cpu_user_ns" not in service
+    assert (result.status, service.gil_enabled_end, service.pythons) == ("ok", None, [])
+    assert service.cpu_user_ns is None
 
 
 # ---- a planted case: collections that hold up requests ---------------------------------------------------------------

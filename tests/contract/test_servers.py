@@ -65,8 +65,8 @@ def check_all_is_well(result: CellResult) -> None:
     check_ok(result)
     connections = result.params["NUM_CONNECTIONS_PER_CLIENT"]
     assert isinstance(connections, int)
-    assert result.connect.get("count", 0) <= connections * len(result.services)
-    assert all(one["gil_enabled_end"] is RuntimeName(result.runtime).gil_enabled for one in result.services)
+    assert result.connect.count <= connections * len(result.services)
+    assert all(one.gil_enabled_end is RuntimeName(result.runtime).gil_enabled for one in result.services)
 
 
 @pytest.mark.parametrize(("name", "app", "workers", "expected"), SERVED)
@@ -76,7 +76,7 @@ def test_each_server_serves_the_application_with_its_workers_and_leaves_the_gil_
     result = served(own, name, *app, NUM_API_SERVICES=workers)
     check_all_is_well(result)
     assert len(result.services) == expected[0]
-    assert min(service["processes"] for service in result.services) >= expected[1]
+    assert min(service.processes or 0 for service in result.services) >= expected[1]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_topology_2x1_of_an_asgi_application_runs_as_the_server_offers_it(
 
     result = served(own, name, server, ASGI, topology="2x1", **loads)
     check_all_is_well(result)
-    assert (result.services[0]["processes"] > 1) is (shape[0] > 1)
+    assert ((result.services[0].processes or 0) > 1) is (shape[0] > 1)
     # One process or loop may accept every connection, as may the granian worker that listens when the clients connect.
     assert measured_shape([result]) in {shape, (1, 1)}
 

@@ -24,6 +24,7 @@ from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.measured_runtimes import Runtime
 from lab.run.measurement_context import Bench, Pace, identity, key_of
 from lab.run.running_sidecars import RunningBeside
+from record.child_lines import Turns
 from record.saved_run import CellResult
 from systems import find
 from tests.contract.own_services import planned
@@ -78,25 +79,25 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
 ) -> None:
     entries = small_arms(any_runtime, number=number, NUM_CLIENTS=2, **params)
     results = sliced(entries, request.getfixturevalue(clients))
-    assert results[0].turns["length_ns"] == results[1].turns["length_ns"]
+    assert results[0].turns.length_ns == results[1].turns.length_ns
     for result in results:
         check_ok(result)
         turns = result.turns
-        assert turns["slices"] * turns["length_ns"] == result.wall_ns
+        assert turns.slices * turns.length_ns == result.wall_ns
         assert result.wall_ns >= 400_000_000  # longer if a request took more than a quarter of a slice
-        assert turns["lead_ns"] >= 5_000_000
-        uncounted = sum(client["uncounted"] for client in result.clients)
-        assert sum(service["requests"] for service in result.services) == result.answered + uncounted
+        assert turns.lead_ns >= 5_000_000
+        uncounted = sum(client.uncounted or 0 for client in result.clients)
+        assert sum(service.requests for service in result.services) == result.answered + uncounted
         assert uncounted > 0
-        assert result.latency["count"] == result.answered
-        by_time = result.slices["counts"] if turns["slices"] == 1 else turns["answered"]
+        assert result.latency.count == result.answered
+        by_time = result.slices.counts if turns.slices == 1 else turns.answered
         assert sum(by_time) == result.answered
-        assert turns["slices"] == 1 or 0 <= turns["idle_cpu_ns"] < turns["idle_ns"]
+        assert turns.slices == 1 or 0 <= turns.idle_cpu_ns < turns.idle_ns
         if "RATE" in params:  # 200 requests a second of each of two clients, for 0.4 s
             assert result.wall_ns == 400_000_000
             assert abs(result.answered - 160) <= 16
         if number != "1":
-            assert result.connect == {}, "connections stay open between slices"
+            assert result.connect.count == 0, "connections stay open between slices"
 
 
 @pytest.mark.alone
@@ -147,7 +148,7 @@ def test_arms_with_longer_requests_or_no_answer_are_measured_again_in_longer_sli
         results = []
         for entry in entries:
             bench.paces[key_of(entry)] = Pace(tail_ns=100_000_000)
-            more: Any = {"requests": failed.get(entry.arm, 9), "turns": {"length_ns": length_ns}}
+            more: Any = {"requests": failed.get(entry.arm, 9), "turns": Turns(slices=1, length_ns=length_ns)}
             more["status"] = "failed" if entry.arm in failed else "ok"
             results.append(CellResult(**identity(entry, block), **more))
         return results
@@ -156,7 +157,7 @@ def test_arms_with_longer_requests_or_no_answer_are_measured_again_in_longer_sli
     results = sliced(small_arms(any_runtime, 3), bench, duration_s=0.2)
     assert tries == [(["arm 0", "arm 1", "arm 2"], 100_000_000), (["arm 0", "arm 2"], 400_000_000)]
     assert [result.status for result in results] == ["ok", "failed", "ok"]
-    assert [result.turns["length_ns"] for result in results] == [400_000_000, 100_000_000, 400_000_000]
+    assert [result.turns.length_ns for result in results] == [400_000_000, 100_000_000, 400_000_000]
 
 
 def test_arms_that_do_not_fit_into_memory_are_not_started(
@@ -182,5 +183,5 @@ def test_what_runs_beside_is_counted_in_each_arms_own_slices_without_their_lead(
 ) -> None:
     beside: Any = {"database": ...}
     for result in sliced(small_arms(any_runtime), replace(bench, beside=Ticking(running=beside))):
-        counted = result.answered / (result.answered + sum(client["uncounted"] for client in result.clients))
-        assert result.beside == {"database": round(result.turns["slices"] * 10_000_000 * counted)}
+        counted = result.answered / (result.answered + sum(client.uncounted or 0 for client in result.clients))
+        assert result.beside == {"database": round(result.turns.slices * 10_000_000 * counted)}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from analysis.metrics import cpu_ns
 from core.cell import Cell
 from core.method import Method, Warmup
 from core.runtime import NATIVE, RuntimeName
@@ -42,9 +43,9 @@ def measured(number: str, runtime: Runtime | Native, bench: Bench, **params: Any
 def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native, by_native: bool = False) -> None:
     """Every request was answered rightly; by whom, under which GIL and at what cost is recorded."""
     check_ok(result)
-    assert result.requests == result.latency["count"] == cell.requests
-    counted = all(service.get("counted", True) for service in result.services)  # a server's own command counts none
-    assert sum(service["requests"] for service in result.services) == counted * cell.requests
+    assert result.requests == result.latency.count == cell.requests
+    counted = all(service.counted for service in result.services)  # a server's own command counts none
+    assert sum(service.requests for service in result.services) == counted * cell.requests
     programs = [*result.clients] if by_native else []
     children: list[Any] = [*result.services, *result.clients]
     assert sum(child["cpu_user_ns"] + child["cpu_system_ns"] for child in children) > 0  # one alone may take no tick
@@ -55,8 +56,8 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native,
             assert child["jit_enabled_ready"] is child["jit_enabled_end"] is name.jit_enabled
         assert child["max_rss_bytes"] > 500_000
         assert {type(child[key]) for key in USAGE} == {int}
-    assert 0 < result.latency["min_ns"] <= result.latency["max_ns"] <= result.wall_ns
-    assert result.wall_ns >= max(client["completion_ns"] for client in result.clients) > 0
+    assert 0 < result.latency.min_ns <= result.latency.max_ns <= result.wall_ns
+    assert result.wall_ns >= max(client.completion_ns for client in result.clients) > 0
     assert result.overhead_ns > 0
 
 
@@ -71,7 +72,7 @@ def test_a_system_answers_every_request_and_counts_none_of_its_warm_up(
     check_all_is_well(result, cell, runtime)
     assert (result.runtime, result.client_runtime) == (name, name)
     fresh = number == "1" or params.get("REUSE_CLIENT") is False
-    assert result.connect.get("count", 0) == (cell.requests if fresh else 0)
+    assert result.connect.count == (cell.requests if fresh else 0)
 
 
 @pytest.mark.parametrize("number", "1234")
@@ -79,11 +80,11 @@ def test_a_python_service_is_called_by_the_native_client(native_client: Bench, n
     runtime = runtime_or_skip("3.14t")
     cell, result = measured(number, runtime, native_client, NUM_CLIENTS=2, NUM_REQUESTS_PER_CLIENT=65)
     check_all_is_well(result, cell, runtime, by_native=True)
-    assert result.waiting["count"] == 2 * 2  # of each client, its requests 0 and 64
+    assert result.waiting.count == 2 * 2  # of each client, its requests 0 and 64
     assert (result.runtime, result.client_runtime) == ("3.14t", NATIVE)
     slow = result.slow["p99"]
-    assert slow["threshold_ns"] == result.latency["p99_ns"]
-    assert (slow["requests"] > 0) is (result.latency["max_ns"] > slow["threshold_ns"])
+    assert slow.threshold_ns == result.latency.percentile("p99")
+    assert (slow.requests > 0) is (result.latency.max_ns > slow.threshold_ns)
 
 
 @pytest.mark.parametrize("name", ["3.14t", NATIVE])
@@ -97,10 +98,10 @@ def test_a_pinned_client_uses_its_own_socket_and_one_that_picks_at_random_every_
         cell, result = measured("4", runtime, both, **params)
         check_all_is_well(result, cell, runtime)
         services += result.services
-    assert services[0]["requests_by_socket"] == [40, 20, 20]
-    assert sum(services[1]["requests_by_socket"]) == 60
-    assert min(services[1]["requests_by_socket"]) > 0
-    assert name == NATIVE or sum(services[1]["connections_by_requests"].values()) == 3
+    assert services[0].requests_by_socket == [40, 20, 20]
+    assert sum(services[1].requests_by_socket) == 60
+    assert min(services[1].requests_by_socket) > 0
+    assert name == NATIVE or sum(services[1].connections_by_requests.values()) == 3
 
 
 @pytest.mark.parametrize(("name", "duration_s"), [("echo-asyncio", 0.0), ("echo-pool", 0.2)])
@@ -110,8 +111,8 @@ def test_an_echo_server_is_called_by_the_native_client(native_client: Bench, nam
     bench = replace(native_client, method=method)
     _, result = measured(name, runtime_or_skip("3.14t"), bench, TRANSPORT="unix", **sizes)
     check_ok(result)
-    assert result.requests == result.latency["count"] == result.services[0]["requests"]
-    assert result.clients[0]["completion_ns"] >= duration_s * 1e9  # in which a busy machine may answer few
+    assert result.requests == result.latency.count == result.services[0].requests
+    assert result.clients[0].completion_ns >= duration_s * 1e9  # in which a busy machine may answer few
     assert duration_s or result.answered == 30
     assert result.client_runtime == NATIVE
 
@@ -126,11 +127,11 @@ def test_every_load_generator_calls_the_same_server(native_client: Bench, name: 
     _, result = measured(f"load-{name}", Native(), bench, **sizes)
     check_ok(result)
     assert result.requests == 400 or name == "wrk"
-    assert result.clients[0]["cpu_user_ns"] + result.clients[0]["cpu_system_ns"] > 0
+    assert (cpu_ns(result.clients) or 0) > 0
     if name == "own":
-        assert result.latency["count"] == 400
+        assert result.latency.count == 400
     else:
-        assert result.clients[0]["said"]["seconds"] > 0
+        assert (result.clients[0].said or {})["seconds"] > 0
 
 
 def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str) -> None:
@@ -176,5 +177,5 @@ def test_an_import_that_turns_the_gil_on_makes_the_cell_invalid_and_is_named(
     assert result.status == "invalid"
     assert re.match(rf"in {role.capitalize()} 1 of 1 .*, Python's GIL was on .* 'needs_gil'$", str(result.reason))
     (child,) = result.services if role == "service" else result.clients
-    assert (child["gil_enabled_ready"], child["gil_enabled_end"]) == (not late, True)
+    assert (child.gil_enabled_ready, child.gil_enabled_end) == (not late, True)
     assert (result.answered, result.wrong, result.errors) == (20, 0, {})

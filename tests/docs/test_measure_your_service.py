@@ -71,7 +71,7 @@ def test_the_other_commands_measure_each_runtime_with_its_gil_and_print_the_rows
     cells = load(plan.parent / "run").cells
     assert [(cell.status, str(cell.reason), cell.wrong) for cell in cells] == [("ok", "", 0)] * 3
     assert all(cell.answered > 0 for cell in cells)
-    assert {(cell.runtime, one["gil_enabled_end"]) for cell in cells for one in cell.services} == {*RUNTIMES.items()}
+    assert {(cell.runtime, one.gil_enabled_end) for cell in cells for one in cell.services} == {*RUNTIMES.items()}
     (shown,) = [text.split() for text in blocks(PAGE, "text") if "throughput" in text]
     for words in (shown, printed):
         assert [step for step in STEPS if step not in " ".join(words)] == []

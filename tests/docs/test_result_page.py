@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from core import method, runtime
 from record import cell_parts, comparison, profile
@@ -18,7 +19,7 @@ from tests.docs.pages import DOCS, expect
 PAGE = DOCS / "result.md"
 MODULES = (method, runtime, child, cell_parts, profile, comparison, plan, run)
 KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
-USED = {*child.ProcessUsage.__annotations__}  # which have a list of their own
+USED = {*child.ProcessUsage.__struct_fields__}  # which have a list of their own
 NOT_HERE = {  # keys that are not in the list of that type, and why
     "ClientResult": USED,
     "ServiceResult, ServiceLine": USED,
@@ -39,6 +40,8 @@ def described(kind: type[Any]) -> list[tuple[list[str], str]]:
 
 def keys_of(kind: type[Any]) -> set[str]:
     """The keys that *kind* declares, inherited ones included."""
+    if issubclass(kind, Struct):
+        return {*kind.__struct_fields__}
     return {one.name for one in fields(kind)} if is_dataclass(kind) else {*kind.__annotations__}
 
 

@@ -23,7 +23,7 @@ from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, record_with_aa
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run, set_plan
+from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run, set_plan, with_clients
 from tests.reports.sections import test_answer as answers
 from tests.reports.sections import test_pauses as pauses
 from tests.reports.sections import test_waits as waits
@@ -69,9 +69,7 @@ def _own_service() -> Run:
 def _several_hosts() -> Run:
     hosts = PARTS["hosts"]
     cells = [replace(measured(cell_of("4", "3.14t"), block, [1000 * MS]), hosts=hosts["late"]) for block in (1, 2)]
-    for cell in cells:
-        cell.clients[0]["host"] = "b"
-    run = run_of(cells, blocks=2)
+    run = run_of([with_clients(cell, host="b") for cell in cells], blocks=2)
     run.machine = decoded({**plain(run.machine), "hosts": hosts["facts"]}, Machine)
     return set_plan(run, layout=hosts["layout"])
 

@@ -171,9 +171,9 @@ def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
     [
         ({"status": "fine"}, "status is 'fine', but must be valid: Invalid enum value 'fine'"),
         ({"clients": [{"completion_ns": 0}]}, "clients[0].completion_ns is 0, but must be `int` >= 1"),
-        ({"services": [{"mine": 1}]}, "services[0].mine is 1, but must be a known key"),
+        ({"services": [{"service_id": 0, "requests": 1, "mine": 1}]}, "services[0].mine is 1, but must be a known key"),
         ({"params": {"NUM_CLIENTS": "all"}}, "params.NUM_CLIENTS is 'all'"),
-        ({"latency": {"count": 1}}, "latency is {'count': 1}, but must be a histogram"),
+        ({"latency": {"count": 1}}, "latency is {'count': 1}, but must be a valid histogram"),
         ({"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}}, "a message whose arguments fit it"),
         ({"reason": LAUGHS}, "a message of less than 65536 characters"),
         ({"disturbances": [LAUGHS]}, "a message of less than 65536 characters"),

@@ -39,8 +39,7 @@ def blocks_of(
     """A cell of *system* in each block, one client and one service, two seconds each."""
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, **params}
     cells = [served(runtime, block, requests_per_s, values, system=system, clients=[client or {}]) for block in blocks]
-    latency: Any = histogram_of(latencies_ns).to_json() if latencies_ns else {}
-    return [replace(cell, latency=latency) for cell in cells]
+    return [replace(cell, latency=histogram_of(latencies_ns)) for cell in cells]
 
 
 def record_of(run: Run, titles: Mapping[str, str] = TITLES) -> Section:

@@ -77,7 +77,7 @@ def record_with_aa(blocks: int = 3) -> Run:
 def _with_costs(cell: CellResult) -> CellResult:
     """The cell with a time for its counts and for the waits before them."""
     waiting = histogram_of(number * 1000 * (10 + cell.block) for number in range(1, 20))
-    return replace(cell, calc_ns=cell.answered * (20_000 + 700 * cell.block), waiting=waiting.to_json())
+    return replace(cell, calc_ns=cell.answered * (20_000 + 700 * cell.block), waiting=waiting)
 
 
 @cache

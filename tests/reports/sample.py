@@ -5,12 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import verbatim
 from core.request_plan import Request, RequestPlan
 from core.runtime import Flags, RuntimeFacts
 from core.user_service import Command, UserService
+from record.child_lines import ClientResult, ServiceResult
 from record.comparison import SavedComparison
 from record.decode import decoded
 from record.run_file import plain
@@ -62,7 +65,7 @@ def measured(
     cell: Cell, block: int, completions_ns: Sequence[int], latencies_ns: Sequence[int] = (), cpu_ns: int = 10 * MS
 ) -> CellResult:
     """An ok result: one client per completion time; every service and client spent cpu_ns user and as much system."""
-    usage = {
+    usage: dict[str, Any] = {
         "cpu_user_ns": cpu_ns,
         "cpu_system_ns": cpu_ns,
         "voluntary_switches": 7,
@@ -70,20 +73,36 @@ def measured(
         "max_rss_bytes": 2**24,
     }
     answered = cell.requests // len(completions_ns)
-    clients: list[Any] = [
-        {"client_id": number, "completion_ns": value_ns, "answered": answered, "wrong": 0, **usage}
+    clients = [
+        client_of(number, completion_ns=value_ns, requests=answered, answered=answered, **usage)
         for number, value_ns in enumerate(completions_ns)
     ]
-    services: list[Any] = [{"service_id": 0, "requests": cell.requests, **usage}]
+    services = [ServiceResult(service_id=0, requests=cell.requests, **usage)]
     return CellResult(
         **_identity(cell, block),
         status="ok",
         wall_ns=max(completions_ns) + MS,
         answered=cell.requests,
-        latency=histogram_of(latencies_ns or completions_ns).to_json(),
+        latency=histogram_of(latencies_ns or completions_ns),
         clients=clients,
         services=services,
     )
+
+
+def client_of(number: int = 0, **counted: Any) -> ClientResult:
+    """The result of a client: no wrong answers and no errors, but for what *counted* says."""
+    counts: dict[str, Any] = {"completion_ns": 1, "requests": 0, "answered": 0, "wrong": 0, "errors": {}}
+    return ClientResult(client_id=number, **{**counts, **counted})
+
+
+def with_clients(cell: CellResult, **counted: Any) -> CellResult:
+    """The cell, in which each client counted this as well."""
+    return replace(cell, clients=[structs.replace(client, **counted) for client in cell.clients])
+
+
+def with_services(cell: CellResult, **counted: Any) -> CellResult:
+    """The cell, in which each service counted this as well."""
+    return replace(cell, services=[structs.replace(service, **counted) for service in cell.services])
 
 
 def with_load(cell: CellResult, share: float) -> CellResult:
@@ -95,7 +114,7 @@ def with_load(cell: CellResult, share: float) -> CellResult:
 def idle(cell: CellResult) -> CellResult:
     """The cell without clients: services were started, waited and were ended."""
     params = {**cell.params, "NUM_CLIENTS": 0}
-    return replace(cell, params=params, clients=[], wall_ns=0, latency={}, requests=0, answered=0)
+    return replace(cell, params=params, clients=[], wall_ns=0, latency=Histogram(), requests=0, answered=0)
 
 
 def faulty(cell: Cell, block: int, status: Status, reason: str) -> CellResult:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from core.cell import Value
 from record.saved_run import CellResult, Run
 from tests.reports.sample import MS, cell_of, measured, run_of
@@ -32,8 +34,8 @@ def served(
         wall_ns=wall_ns,
         requests=answered,
         answered=answered,
-        services=[{**made.services[0], "service_id": number, **one} for number, one in enumerate(services)],
-        clients=[{**made.clients[0], "client_id": number, **one} for number, one in enumerate(clients)],
+        services=[structs.replace(made.services[0], service_id=number, **one) for number, one in enumerate(services)],
+        clients=[structs.replace(made.clients[0], client_id=number, **one) for number, one in enumerate(clients)],
     )
 
 

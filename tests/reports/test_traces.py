@@ -56,7 +56,11 @@ def rate(cell: CellResult) -> float:
 
 
 def each_us(side: str, key: str) -> Callable[[Cells], float]:
-    return lambda some: median(sum(one[key] for one in getattr(cell, side)) / cell.requests / 1e3 for cell in some)
+    def mean_us(cell: CellResult) -> float:
+        total_ns: int = sum(getattr(process, key) for process in getattr(cell, side))
+        return total_ns / cell.requests / 1e3
+
+    return lambda some: median(map(mean_us, some))
 
 
 def percentile_ns(share: float) -> Callable[[Cells], float]:
@@ -65,21 +69,21 @@ def percentile_ns(share: float) -> Callable[[Cells], float]:
     def quantile(some: Cells) -> float:
         every = Histogram()
         for cell in some:
-            every.merge(Histogram.from_json(cell.latency))
+            every.merge(cell.latency)
         return every.quantile(share)
 
     return quantile
 
 
 OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
-    "completion_max_ns": lambda some: median(max(one["completion_ns"] for one in cell.clients) for cell in some),
+    "completion_max_ns": lambda some: median(max(one.completion_ns for one in cell.clients) for cell in some),
     "requests_per_s": lambda some: median(map(rate, some)),
     "service_cpu_user_ns": each_us("services", "cpu_user_ns"),
     "client_cpu_system_ns": each_us("clients", "cpu_system_ns"),
-    "memory services": lambda some: median(sum(one["max_rss_bytes"] for one in cell.services) for cell in some),
+    "memory services": lambda some: median(sum(one.max_rss_bytes or 0 for one in cell.services) for cell in some),
     "calc_ns": lambda some: median(cell.calc_ns / cell.answered / 1e3 for cell in some),
-    "waiting_mean_ns": lambda some: median(cell.waiting["mean_ns"] / 1e3 for cell in some),
-    "latency count": lambda some: sum(cell.latency["count"] for cell in some),
+    "waiting_mean_ns": lambda some: median(cell.waiting.mean_ns / 1e3 for cell in some),
+    "latency count": lambda some: sum(cell.latency.count for cell in some),
     **{f"latency p{share}": percentile_ns(share / 100) for share in (50, 90, 99)},
 }
 

@@ -10,15 +10,16 @@ from experiments.http_clients.http_clients_section_workers import bench_ns, lmea
 from record.saved_run import CellResult
 from tests.experiments.http_clients.sample import HELD, only_client
 from tests.reports.contestants import blocks_of, contest_run, figures_of
-from tests.reports.sample import MS
+from tests.reports.sample import MS, with_clients
 
 
 def telling(blocks: Sequence[tuple[Sequence[int], int]]) -> list[CellResult]:
     """A cell of held under 3.11 in each block: its workers' loops and its Bench, ms."""
     cells = blocks_of("http-beast-held", 50, runtime="3.11", latencies_ns=[MS], blocks=range(1, len(blocks) + 1))
-    for cell, (loops, bench) in zip(cells, blocks, strict=True):
-        cell.clients[0].update({"workers_ns": [one * MS for one in loops], "bench_ns": bench * MS})
-    return cells
+    return [
+        with_clients(cell, workers_ns=[one * MS for one in loops], bench_ns=bench * MS)
+        for cell, (loops, bench) in zip(cells, blocks, strict=True)
+    ]
 
 
 def test_lmean_and_bench_are_medians_over_the_blocks_and_serialisation_is_the_median_of_their_ratios() -> None:
@@ -46,7 +47,7 @@ TIMELINE: Any = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_0
 
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
     """Two workers of two requests each, of 0.1 ms."""
-    cells = [replace(cell, clients=[{**cell.clients[0], "timeline": TIMELINE}]) for cell in HELD]
+    cells = [with_clients(cell, timeline=TIMELINE) for cell in HELD]
     (panel,) = figures_of(contest_run(cells, view="http-clients"))["timeline"].panels
     assert str(panel.title).startswith("http-beast-held, 3.11:")
     spans = [span for curve in panel.curves for span in curve.spans]

@@ -40,13 +40,13 @@ def test_services_run_on_one_host_and_clients_take_turns_on_the_others_of_which_
     cell = measured()
     assert cell.status != "failed", str(cell.reason)
     assert cell.answered == cell.requests > 0
-    assert [service["host"] for service in cell.services] == ["a"]
-    assert [client["host"] for client in cell.clients] == ["b", "c"]
-    assert (cell.waiting, cell.slow) == ({}, {})  # which two clocks would make
+    assert [service.host for service in cell.services] == ["a"]
+    assert [client.host for client in cell.clients] == ["b", "c"]
+    assert (cell.waiting.count, cell.slow) == (0, {})  # which two clocks would make
     first = min(host["released_ns"] for host in cell.hosts.values())
     for client in cell.clients:  # of our clock
-        assert first < client["finished_ns"] < first + MINUTE_NS
-        assert client["completion_ns"] >= SECONDS * 1e9
+        assert first < client.finished_ns < first + MINUTE_NS
+        assert client.completion_ns >= SECONDS * 1e9
     for name, host in cell.hosts.items():
         assert abs(host["offset_ns"] - CLOCKS_S[name] * 10**9) <= host["error_ns"] < 10**9
     facts = spread.facts()
@@ -65,12 +65,12 @@ def test_arms_take_turns_across_hosts(measured: Measured, spread: HostCluster) -
     cell = measured(arms=2)
     assert cell.status != "failed", str(cell.reason)
     assert cell.answered == cell.requests > 0
-    assert cell.wall_ns == cell.turns["slices"] * cell.turns["length_ns"]
-    assert [client["host"] for client in cell.clients] == ["b", "c"]
-    assert sum(client["uncounted"] for client in cell.clients) > 0
+    assert cell.wall_ns == cell.turns.slices * cell.turns.length_ns
+    assert [client.host for client in cell.clients] == ["b", "c"]
+    assert sum(client.uncounted or 0 for client in cell.clients) > 0
     # On a busy machine an arm has one long slice, and then no time between slices.
-    assert (cell.turns["idle_ns"] > 0) == (cell.turns["slices"] > 1)
-    assert 0 <= cell.turns["idle_cpu_ns"] <= cell.turns["idle_ns"]
+    assert (cell.turns.idle_ns > 0) == (cell.turns.slices > 1)
+    assert 0 <= cell.turns.idle_cpu_ns <= cell.turns.idle_ns
     assert max(spread.connected["b"].ran_ns(1).values()) > 0
 
 
@@ -92,7 +92,7 @@ def test_a_stranger_is_closed_and_counted(
     monkeypatch.setattr(spread, "release", knock_then_release)
     cell = measured(NUM_MULTI_SOCKET=2)
     assert cell.answered == cell.requests > 0, str(cell.reason)
-    assert [service["strangers"] for service in cell.services] == [knocked]
+    assert [service.strangers for service in cell.services] == [knocked]
     assert knocked >= 1
 
 
@@ -224,7 +224,7 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
     expect_nothing_left(lab, "a", "b", "c", before=before)
     run.main(["--resume", str(result.parent)])
     finished = load(result)
-    assert [(one.block, one.services[0]["host"]) for one in finished.cells] == [(1, "a"), (2, "a")]
+    assert [(one.block, one.services[0].host) for one in finished.cells] == [(1, "a"), (2, "a")]
     lines = [[datum.text(ENGLISH) for datum in line] for line in contribution_table(finished).lines]
     did = {name: texts for name, *texts in lines}  # services, clients, answers, their share, ...
     assert {name: line[:2] for name, line in did.items()} == {"a": ["1", "-"], "b": ["-", "1"], "c": ["-", "1"]}

@@ -62,8 +62,10 @@ def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requ
     monkeypatch.setattr("lab.machine.machine_rules.OTHERS_SHARE", -1.0)
     result = measure(cell, find("4"), 1, bench)
     assert result.answered == result.requests > 0, str(result.reason)
-    assert result.services[0]["pauses"]["processes"] == 1
-    assert sum(result.slices["counts"]) == result.answered
+    pauses = result.services[0].pauses
+    assert pauses
+    assert pauses.processes == 1
+    assert sum(result.slices.counts) == result.answered
     assert result.slow == {}
     assert {*result.others} == {"a", "b"}
     assert {one.args["host"] for one in result.disturbances if one.code == "other_processes"} == {"a", "b"}
@@ -125,8 +127,8 @@ def test_clients_are_on_sixteen_hosts_at_once(sandbox: Sandbox, any_runtime: Run
     with cluster(names) as spread:
         cell = small_cell(find("4"), any_runtime, TRANSPORT="tcp", NUM_CLIENTS=len(names))
         result = measure(cell, find("4"), 1, bench_of(spread, sandbox, any_runtime))
-    assert [client["host"] for client in result.clients] == [*names], str(result.reason)
-    assert all(client["answered"] > 0 for client in result.clients)
+    assert [client.host for client in result.clients] == [*names], str(result.reason)
+    assert all(client.answered > 0 for client in result.clients)
 
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from commands import hosts
 from core.layout import Host
@@ -16,6 +17,7 @@ from lab.folders import Sandbox
 from lab.hosts import connection, protocol
 from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import BYTES, MessageReader, encoded
+from lab.run.cell_results import NO_CLIENTS
 from lab.run.clocks import ClockOffset, between, estimate, overlap_faults
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
@@ -60,7 +62,7 @@ def test_a_drift_between_two_estimates_is_part_of_the_error() -> None:
 
 
 def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
-    clients = [{"finished_ns": 1000, "completion_ns": 1000}, {"finished_ns": 1100, "completion_ns": 1000}]
+    clients = [structs.replace(NO_CLIENTS, finished_ns=end_ns, completion_ns=1000) for end_ns in (1000, 1100)]
     assert overlap_faults(clients, 0) == []  # 900 of 1100
     assert "for only 73% of the measured time" in str(overlap_faults(clients, 50)[0])
     assert overlap_faults(clients[:1], 10**9) == []

@@ -102,7 +102,7 @@ def test_native_services_and_clients_run_there(spread: HostCluster, bench: Bench
     across = replace(bench, runtimes=spread.runtimes([NATIVE]), method=method, inside={}, places=spread)
     result = measure(cell, system, 1, across)
     assert result.answered == result.requests > 0, str(result.reason)
-    assert [(service["host"], service["strangers"]) for service in result.services] == [("a", 0)]
+    assert [(service.host, service.strangers) for service in result.services] == [("a", 0)]
 
 
 def test_a_system_in_a_users_own_file_runs_there_with_its_folder(
@@ -150,7 +150,7 @@ def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
     cell = measured(spread, bench, short_folder, name, client, **given)
     assert (cell.status, str(cell.reason)) == ("ok", "")
     assert cell.answered == cell.requests > 0
-    assert ([service["host"] for service in cell.services], cell.services[0]["processes"]) == (["a"], 1)
+    assert ([service.host for service in cell.services], cell.services[0].processes) == (["a"], 1)
     runtime = spread.runtimes([name])[name]
     _, system = planned(short_folder, name, given)
     own_runtime = runtime_of("service", system, {name: runtime}, name, Method())

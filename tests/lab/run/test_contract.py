@@ -18,6 +18,8 @@ from lab.run.contract import (
     take_service_result,
 )
 from lab.run.instrumentation import TimeWindow
+from record.child_lines import ClientLine, NativeProgram, ServiceLine
+from record.decode import decoded
 from systems import find
 from tests.lab.scripted_children import GIL_OFF, latency
 
@@ -35,13 +37,24 @@ PYTHON: Any = Standin(version="3.14.2")
 NATIVE: Any = Standin(version="")
 
 
-def child(**result: Any) -> Any:
+def child() -> Any:
     """A child without a process."""
     label = "Client 1 of 2 (3.14t, pid 812)"
-    return Standin(label=label, noted={}, place=HERE, result=result, notices=list)
+    return Standin(label=label, noted={}, program=None, place=HERE)
 
 
 CHILD = child()
+
+
+def line(**counted: Any) -> ClientLine:
+    """The decoded result of a client."""
+    counts = {"requests": 0, "answered": 0, "wrong": 0, "errors": {}, "completion_ns": 1, "latency": {}}
+    return decoded({**counts, **counted}, ClientLine)
+
+
+def services_of(*counted: dict[str, Any]) -> dict[Any, ServiceLine]:
+    """The decoded results of services."""
+    return {child(): ServiceLine(**one) for one in counted}
 
 
 def client(**other: Any) -> dict[str, Any]:
@@ -58,9 +71,8 @@ def complaint(line: dict[str, Any]) -> str:
 
 
 def test_a_whole_result_is_taken_but_for_what_the_orchestrator_says() -> None:
-    line = client(calc_ns=5, client_id=7, service_id=8, program={"program": "x"})
-    take_client_result(CHILD, line)
-    assert CHILD.result == client(calc_ns=5)["result"]
+    given = client(calc_ns=5, client_id=7, service_id=8, program={"program": "x"})
+    assert take_client_result(CHILD, given) == decoded(client(calc_ns=5)["result"], ClientLine)
     assert "sent 17 as result" in complaint({"result": 17})
 
 
@@ -113,22 +125,22 @@ def test_a_latency_for_each_answer_unless_there_are_errors_or_more_to_say_and_no
 def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong: dict[str, Any]) -> None:
     whole = latency(5)
     for said in ({"count": 1}, {**whole, "histogram": {**whole["histogram"], **wrong}}):
-        assert f" sent {name}, which is not a valid histogram: " in complaint(client(**{name: said}))
+        assert f" as {name}" in complaint(client(**{name: said}))
 
 
 @pytest.mark.parametrize(("key", "value"), [("finished_ns", 10), ("finished_ns", 10**9), ("completion_ns", 10**9)])
 def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: int) -> None:
     result, window = {"finished_ns": 20, "completion_ns": 5}, TimeWindow(start_ns=10, end_ns=30)
-    check_times(child(**result), window, 1)
+    check_times(CHILD, line(**result), window, 1)
     with pytest.raises(ChildFailed, match=f"sent {value} as {key}"):
-        check_times(child(**result | {key: value}), window, 1)
+        check_times(CHILD, line(**result | {key: value}), window, 1)
 
 
 def test_services_answered_what_clients_were_answered() -> None:
     two = {"answered": 2, "requests": 2, "wrong": 0, "errors": {}}
 
     def check(client: dict[str, Any], *services: dict[str, Any]) -> None:
-        check_load(CELL, find("2"), [child(**client)], [child(**service) for service in services])
+        check_load(CELL, find("2"), [line(**client)], services_of(*services))
 
     check(two, {"requests": 1}, {"requests": 1})
     check(two, {"requests": 0, "counted": False})
@@ -148,14 +160,14 @@ IDLE = """\
 1 4 uncounted -> not named"""
 
 
-@pytest.mark.parametrize("line", IDLE.splitlines())
-def test_a_service_that_nobody_asked_is_named_for_another_answers_in_its_place(line: str) -> None:
-    given, _, told = line.partition(" -> ")
+@pytest.mark.parametrize("case", IDLE.splitlines())
+def test_a_service_that_nobody_asked_is_named_for_another_answers_in_its_place(case: str) -> None:
+    given, _, told = case.partition(" -> ")
     connections, count, counted = given.split()
     answered, reads = int(count), ("NUM_CONNECTIONS_PER_CLIENT",)
     cell: Any = Standin(rate=1, num_clients=2, reads=reads, num_connections_per_client=int(connections))
-    clients = [child(answered=count, requests=count, wrong=0, errors={}) for count in (answered, 0)]
-    services = [child(requests=answered), child(requests=0, counted=counted == "counted")]
+    clients = [line(answered=count, requests=count) for count in (answered, 0)]
+    services = services_of({"requests": answered}, {"requests": 0, "counted": counted == "counted"})
     with pytest.raises(ChildFailed, match=f"received {answered} ans") if told == "named" else nullcontext():
         check_load(cell, find("2"), clients, services)
 
@@ -169,14 +181,13 @@ def test_a_service_says_its_requests_and_its_gil(name: str) -> None:
 
 
 def test_a_child_of_the_right_version_or_of_another_language_is_taken_with_what_its_program_says_it_is() -> None:
-    service = child()
+    service, other = child(), child()
     for runtime in ({"implementation": "cpython", "version": "3.14.2"}, {"version": "1.23"}, {}):
-        check_runtime(PYTHON, {service: {"runtime": runtime}})
-    assert service.noted == {}
+        check_runtime(PYTHON, {other: {"runtime": runtime}})
+    assert other.program is None
     said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
     check_runtime(NATIVE, {service: {"runtime": {**said, "gil_enabled": False}}})
-    take_service_result(service, {"result": {"requests": 3, **GIL_OFF}})
-    assert service.result == {"requests": 3, **GIL_OFF, "program": said}
+    assert service.program == decoded(said, NativeProgram)
     with pytest.raises(ChildFailed, match=r"3\.12\.0, but Python 3\.14\.2 was expected"):
         check_runtime(PYTHON, {service: {"runtime": {"implementation": "cpython", "version": "3.12.0"}}})
     with pytest.raises(ChildFailed, match=r"sent 3 as runtime\.version"):
@@ -192,9 +203,9 @@ def test_answers_by_time_are_those_of_the_window() -> None:
         (1_000_000_000, [2], False),  # more than it had
     ):
         slices = {"width_ns": 50_000_000, "start_ns": start_ns, "counts": counts}
-        take_client_result(CHILD, client(slices=slices, **times))
+        result = take_client_result(CHILD, client(slices=slices, **times))
         with nullcontext() if is_right else pytest.raises(ChildFailed, match="between 950000000 ns and 2010000000 ns"):
-            check_times(CHILD, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
+            check_times(CHILD, result, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
 
 
 def of_route(answered: int, **other: Any) -> dict[str, Any]:
@@ -210,7 +221,10 @@ def of_route(answered: int, **other: Any) -> dict[str, Any]:
         ([of_route(1), of_route(0, requests=1)], "1 as routes: answered"),
         ([of_route(1), of_route(1, errors={"closed": 1})], "{'closed': 1} as routes: errors"),
         ([of_route(1), of_route(1, latency=latency(6))], "11 as routes: latency.histogram.total_ns"),
-        ([of_route(1), of_route(1, latency={"count": 1})], "sent routes[1].latency, which is not a valid histogram"),
+        (
+            [of_route(1), of_route(1, latency={"count": 1})],
+            "as routes[1].latency, but docs/child-contract.md requires a valid histogram",
+        ),
         ([of_route(1), of_route(1, mine=1)], "1 as routes[1].mine"),
     ],
 )

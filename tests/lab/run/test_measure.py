@@ -31,13 +31,13 @@ def test_what_clients_and_services_say_is_added_up_and_nothing_stays_in_the_sand
         NUM_API_SERVICES=2,
     )
     assert (result.requests, result.answered, result.wrong, result.errors) == (60, 60, 0, {"closed": 3})
-    assert [result.latency[key] for key in ("count", "min_ns", "max_ns", "mean_ns")] == [6, 1, 2, 1]
-    assert (result.connect["count"], result.connect["max_ns"]) == (3, 7)
-    assert [client["client_id"] for client in result.clients] == [0, 1, 2]
-    assert "latency" not in result.clients[0]
-    assert [service["service_id"] for service in result.services] == [0, 1]
-    assert result.services[0]["requests"] == 30
-    ends_ns = [client["finished_ns"] for client in result.clients]
+    latencies = result.latency
+    assert (latencies.count, latencies.min_ns, latencies.max_ns, latencies.mean_ns) == (6, 1, 2, 1)
+    assert (result.connect.count, result.connect.max_ns) == (3, 7)
+    assert [client.client_id for client in result.clients] == [0, 1, 2]
+    assert [service.service_id for service in result.services] == [0, 1]
+    assert result.services[0].requests == 30
+    ends_ns = [client.finished_ns for client in result.clients]
     assert max(ends_ns) - result.wall_ns < min(ends_ns)  # the release, before any client's end
     assert list(tmp_path.iterdir()) == []
 

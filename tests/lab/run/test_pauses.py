@@ -12,6 +12,7 @@ from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import Runtime
 from lab.run.slow import DEFAULT, UNKNOWN, Collections, collections_within, read_counters
+from record.child_lines import PauseCounts
 from tests.started import started
 
 EVER = TimeWindow(start_ns=0, end_ns=1 << 62)
@@ -44,11 +45,12 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
         began_ns, ended_ns = json.loads(process.hear())
         assert process.hear() == "\n"
     ((summary, spans),) = collections_within([EVER], [inside], before, int)
-    assert (summary["processes"], summary["collections"]) == (2, [2, 1, 4])
+    assert summary
+    assert (summary.processes, summary.collections) == (2, [2, 1, 4])
     assert sum(began_ns <= start_ns and end_ns <= ended_ns for start_ns, end_ns in spans) == 6
-    assert summary["longest_ns"] == max(end_ns - start_ns for start_ns, end_ns in spans) > 0
-    assert sum(summary["total_ns"]) == sum(end_ns - start_ns for start_ns, end_ns in spans)
-    assert summary["unkept"] == 0
+    assert summary.longest_ns == max(end_ns - start_ns for start_ns, end_ns in spans) > 0
+    assert sum(summary.total_ns) == sum(end_ns - start_ns for start_ns, end_ns in spans)
+    assert summary.unkept == 0
 
 
 def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None, size: int = SIZE_BYTES) -> bytes:
@@ -80,13 +82,8 @@ def test_only_what_lies_in_counted_time_counts(tmp_path: Path) -> None:
     windows = [TimeWindow(start_ns=100, end_ns=200), TimeWindow(start_ns=300, end_ns=400)]
     summary, spans = collected(tmp_path, file(*records), windows=windows, before=file(records[0]))
     assert spans == [(100, 120), (190, 220), (250, 257), (290, 305), (350, 353), (401, 441)]
-    assert summary == {
-        "processes": 1,
-        "collections": [3, 0, 0],
-        "total_ns": [20 + 10 + 5 + 3, 0, 0],
-        "longest_ns": 30,
-        "unkept": 0,
-    }
+    total_ns = [20 + 10 + 5 + 3, 0, 0]
+    assert summary == PauseCounts(processes=1, collections=[3, 0, 0], total_ns=total_ns, longest_ns=30, unkept=0)
 
 
 def test_collections_whose_times_were_overwritten_are_spread_over_turns_like_the_others(tmp_path: Path) -> None:
@@ -94,9 +91,11 @@ def test_collections_whose_times_were_overwritten_are_spread_over_turns_like_the
     records = [(start, 1) for start in range(1, RECORDS + 1)]
     window = TimeWindow(start_ns=1, end_ns=1 + RECORDS // 2)
     summary, _ = collected(tmp_path, file(*records, count=2 * RECORDS), windows=[window])
-    assert (summary["collections"], summary["unkept"]) == ([RECORDS, 0, 0], RECORDS // 2)
+    assert summary
+    assert (summary.collections, summary.unkept) == ([RECORDS, 0, 0], RECORDS // 2)
     summary, _ = collected(tmp_path, file(*records, count=RECORDS + 7))
-    assert (summary["collections"], summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
+    assert summary
+    assert (summary.collections, summary.unkept) == ([RECORDS + 7, 0, 0], 7)
 
 
 @pytest.mark.parametrize(
@@ -121,4 +120,6 @@ def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known_and_who
 ) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
     assert collections_within([EVER], [Instrumentation(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]
-    assert collected(tmp_path, bytes(SIZE_BYTES), file((5, 5)))[0]["collections"] == [1, 0, 0]
+    begun, _ = collected(tmp_path, bytes(SIZE_BYTES), file((5, 5)))
+    assert begun
+    assert begun.collections == [1, 0, 0]

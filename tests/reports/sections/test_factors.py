@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from record.child_lines import ServiceResult
 from record.saved_run import Run
 from reports.sections.factors import FACTORS, section
 from reports.view import View
@@ -35,7 +36,7 @@ def test_factors_of_medians_that_do_not_add_up_multiply_to_the_ratio_all_the_sam
 
 
 def test_without_cpu_time_there_are_no_factors() -> None:
-    view = View(two_arms(services=[{"service_id": 0, "requests": 100}]))
+    view = View(two_arms(services=[ServiceResult(service_id=0, requests=100)]))
     assert view.compared
     assert all(comparison.factors == {} for comparison in view.compared)
     assert not section(view)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from record.cell_parts import Slow, SlowCause
+from record.child_lines import PauseCounts
 from record.saved_run import CellResult, Run
 from reports.sections.garbage_collections import section
 from reports.view import View
-from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.reports.sample import MS, cell_of, measured, run_of, with_services
 
 BLOCKS = 5
 
@@ -15,16 +17,10 @@ BLOCKS = 5
 def cell(runtime: str, block: int, causes: dict[str, Any]) -> CellResult:
     """A cell of a second, with 50 collections of 2 ms in one process, and 100 slow requests."""
     result = measured(cell_of("2", runtime), block, [1000 * MS - MS])
-    pauses = {
-        "processes": 1,
-        "collections": [40, 9, 1],
-        "total_ns": [40 * MS, 40 * MS, 20 * MS],
-        "longest_ns": (20 + block) * MS,
-        "unkept": 0,
-    }
-    slow: Any = {"p99": {"threshold_ns": 9 * MS, "requests": 100, "causes": causes}}
-    services: Any = [{**result.services[0], "pauses": pauses}]
-    return replace(result, services=services, slow=slow)
+    total_ns, longest_ns = [40 * MS, 40 * MS, 20 * MS], (20 + block) * MS
+    pauses = PauseCounts(processes=1, collections=[40, 9, 1], total_ns=total_ns, longest_ns=longest_ns, unkept=0)
+    slow = Slow(threshold_ns=9 * MS, requests=100, causes=causes)
+    return replace(with_services(result, pauses=pauses), slow={"p99": slow})
 
 
 def run(*cells: CellResult) -> Run:
@@ -33,9 +29,10 @@ def run(*cells: CellResult) -> Run:
 
 def held_up(cause: str, shares: Sequence[float], window: float = 0.05) -> list[dict[str, Any]]:
     """Of each block: a cause took such a share of the slow requests' time, and other causes none."""
-    none = {"share": 0.0, "window": 0.0}
+    none = SlowCause(share=0.0, window=0.0)
     return [
-        {"collection": none, "service": none, "steal": none, cause: {"share": one, "window": window}} for one in shares
+        {"collection": none, "service": none, "steal": none, cause: SlowCause(share=one, window=window)}
+        for one in shares
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.comparing import compare
 from core.request_plan import RequestPlan
+from record.child_lines import ServiceResult
 from record.saved_run import CellResult, Run
 from reports.parts.answer import answer
 from reports.sections.targets import section
@@ -41,7 +42,8 @@ def test_each_service_is_compared_with_the_first_and_a_second_measurement_is_the
     ("ready", "end", "shown"), [(False, False, "off"), (False, True, "GIL sometimes on"), (None, None, "-")]
 )
 def test_what_is_known_of_its_processes_stands_in_its_row(ready: bool | None, end: bool | None, shown: str) -> None:
-    service: Any = {"gil_enabled_ready": ready, "gil_enabled_end": end, "pss_bytes": 3 * 2**20}
+    states: dict[str, Any] = {"gil_enabled_ready": ready, "gil_enabled_end": end}
+    service = ServiceResult(service_id=0, requests=0, pss_bytes=3 * 2**20, **states)
     run = a_run([replace(cell, services=[service]) for cell in blocks_of("load-ab", 1000)], arms=("load-ab",))
     (line,) = lines_of(section(View(run)).tables[0])
     assert line == ["load-ab", "http://load-ab/", "3.0", shown]
