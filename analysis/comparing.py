@@ -349,6 +349,8 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
         for single in pair.singles
         for cells in single.arms.values()
     )
+    if pair.step.name == "best":  # the other half of the blocks chose the settings
+        needed *= 2
     if verdict.verdict == "invalid":
         return verdict
     if not_judged:

@@ -13,9 +13,11 @@ from analysis.host_facts import cores_of
 from analysis.metrics import cpu_ns, median_of
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
+from core.cell import Value
 from core.messages import AND, NOTHING, Message, listed, message
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
+from core.user_service import SERVER, VARIANT
 from record.saved_run import DISTURBANCES, CellResult, Run
 
 # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
@@ -120,15 +122,18 @@ def mixed(cells: Sequence[CellResult]) -> Message:
             "some of the compared cells were measured in time slices (--order slices), and others "
             "were not"
         )
-    last = {(cell.system, cell.arm): cell.environment for cell in cells}
-    changed = next(
-        (cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), ""
-    )
+    last = {_packaged(cell): cell.environment for cell in cells}
+    changed = next((cell.arm for cell in cells if cell.environment != last[_packaged(cell)]), "")
     text = message(
         "the interpreter, packages or programs of {arm} changed between cells of the run",
         arm=changed,
     )
     return text if changed else NOTHING
+
+
+def _packaged(cell: CellResult) -> tuple[Value, ...]:
+    """Return what has an environment of its own: a system, or a variant of a service, of an arm."""
+    return (cell.system, cell.arm, *map(cell.params.get, (VARIANT, SERVER)))
 
 
 def blocks_to_time(cells: Sequence[CellResult]) -> int:

@@ -9,6 +9,7 @@ from functools import partial
 
 from analysis.cell_index import Row
 from analysis.metrics import METRICS, Reader
+from analysis.steps import VALUE
 from core.histogram import SparseHistogram
 from core.messages import Json
 from core.runtime import NATIVE
@@ -40,11 +41,15 @@ class Route:
         """The number of its errors in all blocks, also in those that failed."""
         return sum(sum(cell.errors.values()) for cell in self.row.cells)
 
-    def is_side_of(self, one: SavedComparison, arm: str) -> bool:
-        """Return whether this is the route of *arm* at the setting of a comparison."""
+    def is_side_of(self, one: SavedComparison, side: int) -> bool:
+        """Return whether this is the route of a comparison's denominator (*side* 0) or numerator
+        (1).
+        """
         row = self.row
         name = row.system if row.runtime == NATIVE else row.runtime  # of a service that already ran
-        return name == arm and (one.between_services or row.key == one.key)
+        key = one.settings[side].key if one.step == VALUE else one.key
+        arm = (one.denominator, one.numerator)[side]
+        return name == arm and (one.between_services or row.key == key)
 
 
 def names(run: Run) -> tuple[str, ...]:

@@ -12,10 +12,9 @@ from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeFacts, RuntimeName
 from record.comparison import StepName
 
-OF_VALUES = (
-    "value",
-    "interaction",
-)  # comparisons of the values of a swept parameter, not of runtimes
+# comparisons of the values of a swept parameter, not of runtimes
+VALUE = "value"
+OF_VALUES = (VALUE, "interaction")
 INSTALLERS = {
     "pip",
     "setuptools",

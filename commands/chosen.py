@@ -103,6 +103,14 @@ def choose_runtimes(
     _expect_distinct({name: runtimes[name] for name in arms})
     _note_variables(plan, [name for name in arms if not name.native])
     chosen = replace(plan, runtimes=arms)
+    service = plan.user_service
+    is_alone = len(arms) == 1 and not (service and (service.variants or service.targets))
+    if plan.fail_if_slower and is_alone:
+        raise BadInput(
+            "--fail-if-slower needs two runtimes or variants, but {runtime} alone is measured. Add "
+            "a runtime with --runtime, or variants with --variant.",
+            runtime=arms[0],
+        )
     if not chosen.cells():
         raise BadInput(
             "System {systems} cannot be measured under {runtimes}. Name another runtime, such as "
@@ -250,12 +258,13 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
     which settings of --vary are passed as variables, because nobody can see whether they are read.
     """
     commands = plan.user_service.commands if plan.user_service else []
-    passed = [
+    unread = [
         name
-        for command in commands[:1]
+        for command in commands
         for name in command.knobs
         if not has_place(str(command.command), name)
     ]
+    passed = [*dict.fromkeys(unread)]
     if passed:
         output.note(
             "gilscope passes {names} from --vary as environment variables, because the command "

@@ -24,6 +24,7 @@ from config.user_service.service_options import (
     EXTRA,
     GROUP,
     IGNORE_PYTHON,
+    PACKAGES,
     VARIANTS,
 )
 from core.errors import BadInput
@@ -190,13 +191,15 @@ def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str
 def _of_variants(flags: Flags, names: Sequence[RuntimeName], note: Note) -> Iterator[str]:
     """Yield the requirements of each variant with files of its own, as a value of --variant."""
     for name, given in service_from(flags).get(VARIANTS.key, {}).items():
-        folder = _folder(flags) / given.get("directory", "")
+        folder = Path(given["directory"]).absolute() if "directory" in given else _folder(flags)
         if "ref" in given:
             commit, folder = check_out(folder, given["ref"])
             note("Variant {name}: commit {commit}", name=name, commit=commit[:COMMIT_DIGITS])
-        if folder != _folder(flags) and "requirements" not in given and not flags["requirements"]:
+        packages = parsed((PACKAGES,), given, Path.cwd()).get(PACKAGES.key, ())
+        has_file = any(Path(one).is_absolute() for one in packages)
+        if folder != _folder(flags) and not has_file and not flags["requirements"]:
             file = _requirements({**flags, "directory": str(folder)}, names, note)
-            yield from [f"{name}:requirements={file}"] * bool(file)
+            yield f"{name}:requirements={file or os.devnull}"
 
 
 def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note) -> str:

@@ -19,7 +19,7 @@ from config.options import Flags, Given, given_flags
 from config.run_plan import Plan
 from config.user_service import service_flags
 from core.errors import BadInput
-from core.messages import SENTENCES, chained, plural
+from core.messages import SENTENCES, chained, listed, plural
 from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
 from core.secret import Secret, from_file, secrets_in
@@ -163,13 +163,16 @@ def _report_slower(written: Written, share: float) -> int:
     """
     from analysis.decisions import from_first_to_last, regressions
     from analysis.formats import whole_percent
+    from analysis.steps import VALUE
     from reports.parts.headline import headline, ratio_text
 
     view = written.view
     own = view.plan.user_service
     compared = from_first_to_last(view.comparisons)
     if own and own.variants:
-        compared = [one for one in view.of_values if one.step == "value"]
+        compared = [
+            one for one in view.of_values if one.step == VALUE and one.change[0] == own.varied
+        ]
     slower, unclear = regressions(compared, share)
     for one in (*slower, *unclear):
         pair: dict[str, Any] = {
@@ -180,11 +183,12 @@ def _report_slower(written: Written, share: float) -> int:
         }
         if own and own.variants:
             _, before, after = one.change
-            pair |= {"setting": one.numerator, "numerator": after, "denominator": before}
+            setting = listed(filter(None, (one.numerator, view.settings.values(one))))
+            pair |= {"setting": setting, "numerator": after, "denominator": before}
         if one in slower:
             output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
-                said=headline(one, view.headings) if one.step != "value" else ratio_text(one),
+                said=headline(one, view.headings) if one.step != VALUE else ratio_text(one),
                 **pair,
             )
         else:

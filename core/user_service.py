@@ -19,7 +19,8 @@ HTTP, HTTP2 = "http", "http2"
 HTTPS = "https"
 # key of a child's settings: a system's command, whose clients and requests the system declares
 OF_SYSTEM = "of_system"
-VARIANT = "variant"  # the name of the setting that tells the variants of a service apart
+# names of settings that tell the variants of a service apart: whole ones, or those of --vary server
+VARIANT, SERVER = "variant", "server"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,6 +112,14 @@ class View:
         return [comparison for comparison in self.comparisons if comparison.trace]
 
     @cached_property
+    def compared_by_route(self) -> list[Comparison]:
+        """Return the comparisons at one setting, of values, runtimes or services, that have
+        routes.
+        """
+        every = (*self.of_values, *self.compared)
+        return [one for one in every if one.routes and not one.is_over_all]
+
+    @cached_property
     def settings(self) -> Settings:
         """Return the names of the run's settings."""
         return Settings(self.rows, self.titles, self.names)

@@ -15,6 +15,7 @@ from config.user_service.service_options import (
     ARM,
     ENVIRONMENT,
     OPTIONS,
+    PACKAGES,
     SERVICE,
     TARGET,
     VARIANTS,
@@ -83,13 +84,15 @@ def _variants(flags: Flags) -> dict[str, dict[str, Any]]:
         match = OF_VARIANT.fullmatch(text)
         name, key, value = match.groups() if match else ("", "", "")
         variant = found.setdefault(name, {})
-        if not match or (key in variant and key != ENV):
+        if not match or (key in variant and key != PACKAGES.key):
             raise Given(value=text, name=VARIANTS.flag, mask=VARIANTS.mask).wrong(
                 "NAME:KEY=VALUE, with each key once"
             )
         if key == ENV:
             variable, _, value = value.partition("=")
             variant.setdefault(ENVIRONMENT.key, {})[variable] = value
+        elif key == PACKAGES.key:
+            variant.setdefault(key, []).append(value)
         else:
             variant[key] = value
     return found
@@ -118,8 +121,10 @@ def _pairs(option: Option, flags: Flags) -> dict[str, str]:
                 verbatim(option.metavar)
             )
     pairs = dict(text.split("=", 1) for text in texts)
-    if option is ARM and len(pairs) != len(texts):
-        raise BadInput("Two --arm flags have the same name. Give each service a different name.")
+    if option in (ARM, VARY) and len(pairs) != len(texts):
+        raise BadInput(
+            "Two {flag} flags have the same name. Give each name once.", flag=option.flag
+        )
     return pairs
 
 

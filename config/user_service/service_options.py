@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any
 
 from config.options import (
@@ -42,13 +43,13 @@ from core.cell import PARAMETERS, Value
 from core.errors import BadInput
 from core.messages import message
 from core.runtime import NATIVE
-from core.secret import HIDDEN, Redactor, Text
-from core.user_service import HTTP, HTTP2, HTTPS, VARIANT
+from core.secret import HIDDEN, USERINFO, Redactor, Text
+from core.user_service import HTTP, HTTP2, HTTPS, SERVER, VARIANT
 from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
-SERVER, TOPOLOGY = "server", "topology"  # what --vary varies that is neither number nor variable
+TOPOLOGY = "topology"
 NO_SETTINGS = ("python", "host", "port", "socket", VARIANT)
 LONGEST_VALUE = 200
 _name = matching(
@@ -164,13 +165,19 @@ def _setting(given: Given) -> Value:
             most=LONGEST_VALUE,
             variable="{env:NAME}",
         )
+    if USERINFO.search(text):
+        raise BadInput(
+            "{name} has a URL with a user name or a password, but reports show the values of "
+            "--vary. Give such a variable with --variant NAME:env=VARIABLE=VALUE, which hides it.",
+            name=given.name,
+        )
     is_number = re.fullmatch(r"0|[1-9][0-9]{0,17}", text)
     return int(text) if is_number else text
 
 
 def _variants(given: Given) -> dict[str, dict[str, Any]]:
     """Parse {name: {key: value}} of variants. Raises BadInput."""
-    if not isinstance(given.value, dict):
+    if not isinstance(given.value, dict) or not given.value:
         raise given.wrong("a mapping such as {example}", example="{before: {ref: main}}")
     found = {}
     for name, described in given.value.items():
@@ -185,8 +192,23 @@ def _variants(given: Given) -> dict[str, dict[str, Any]]:
 
 def _package_or_file(given: Given) -> str:
     """Parse the path of a requirements file, or the requirement of one package. Raises BadInput."""
-    is_package = re.fullmatch(r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])? *([=<>!~]=?|@ ).+", given.text())
-    return given.text() if is_package else given.file()
+    text = given.text()
+    is_package = re.fullmatch(r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])? *([=<>!~]=?|@ ).+", text)
+    if is_package and USERINFO.search(text):
+        raise BadInput(
+            "{name} has a URL with a user name or a password, which would be saved in result.json. "
+            "Write the package into a requirements file, and give the file.",
+            name=given.name,
+        )
+    return text if is_package else given.file()
+
+
+def _packages(given: Given) -> tuple[str, ...]:
+    """Parse a requirements file, and packages that replace others in it. Raises BadInput."""
+    found = tuple(_package_or_file(replace(given, value=value)) for value in given.values)
+    if sum(Path(one).is_absolute() for one in found) > 1:
+        raise given.wrong("one requirements file at most; the others must be packages")
+    return found
 
 
 def _targets(given: Given) -> dict[str, Text]:
@@ -342,12 +364,12 @@ REF = Option(
     "ref",
     "A commit, branch or tag of the repository, which is measured instead of the files as they "
     "are.",
-    matching(r"[A-Za-z0-9_][A-Za-z0-9_./@^~{}-]{0,199}", "a commit, branch or tag"),
+    matching(r"[^\s\x00-\x1f\x7f-][^\x00-\x1f\x7f]{0,199}", "a commit, branch or tag"),
 )
 PACKAGES = Option(
     "requirements",
-    "A requirements file, or one package such as django==5.2.",
-    _package_or_file,
+    "A requirements file, a package such as django==5.2, or a list of both.",
+    _packages,
 )
 EXTRA, GROUP = applying(
     STARTED,

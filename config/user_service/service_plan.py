@@ -2,6 +2,7 @@
 services.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -11,14 +12,16 @@ from typing import Any
 from config.options import Flags, Given, Subject, expect_keys, fields_of, parsed, refuse
 from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan, PlanRow, Values
+from config.user_service.hidden import ENV
 from config.user_service.request_options import expect_sendable, hidden_answer, request_plan
 from config.user_service.servers import ASGI, SERVERS, app_on
 from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
 from config.user_service.service_options import (
     AUTO_THREADS,
+    ENVIRONMENT,
     KEYS,
     OF_VARIANT,
-    SERVER,
+    PACKAGES,
     SERVICE,
     TOPOLOGY,
     VARIANTS,
@@ -37,6 +40,7 @@ from core.user_service import (
     DEFAULT_NAME,
     HTTP,
     HTTPS,
+    SERVER,
     VARIANT,
     App,
     Command,
@@ -92,6 +96,7 @@ def user_service_plan(
         values[TOPOLOGY] = parse_topology(shape)
     values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
     start = _start(subject, values, folder)
+    _expect_unset(varied, values)
     described = values.get("variants") or _servers(servers)
     variants = _variants(subject, values, described, folder)
     secrets = secrets_in((start, *variants.values(), requests))
@@ -187,16 +192,39 @@ def _variants(
     return found
 
 
+def _expect_unset(varied: Iterable[str], values: Flags) -> None:
+    """Raise BadInput if a variable of --vary is set for the whole service or for a variant, too."""
+    named = {ENVIRONMENT.flag: values.get("environment", {})}
+    for name, own in values.get("variants", {}).items():
+        named[f"{VARIANTS.flag} {name}:{ENV}"] = own.get("environment", {})
+    for flag, environment in named.items():
+        for name in varied:
+            if name in environment:
+                raise BadInput(
+                    "{flag} sets {name}, which --vary sets, too. Leave out one of the two.",
+                    flag=flag,
+                    name=name,
+                )
+
+
 def _variant(subject: Subject, values: Flags, own: Flags, folder: Path) -> Command:
     """Return the service's command with a variant's *own* values. Raises BadInput."""
-    packages = own.get("requirements", "")
-    is_file = Path(packages).is_absolute()
-    changed = {key: value for key, value in own.items() if is_file or key != "requirements"}
     environment = {**values.get("environment", {}), **own.get("environment", {})}
-    start = _start(subject, {**values, **changed, "environment": environment}, folder)
+    changed: dict[str, Any] = {**values, **own, "environment": environment}
+    packages = own.get(PACKAGES.key, ())
+    file = next((one for one in packages if Path(one).is_absolute()), "")
+    changed[PACKAGES.key] = file or values.get(PACKAGES.key, "")
+    start = _start(subject, changed, folder)
     assert isinstance(start, Command)
-    overrides = (packages,) if packages and not is_file else ()
-    return replace(start, overrides=overrides, repository=start.directory if start.ref else "")
+    overrides = tuple(one for one in packages if one != file)
+    if not start.ref:
+        return replace(start, overrides=overrides)
+    inner = os.path.relpath(start.requirements, start.directory) if start.requirements else ""
+    is_of_commit = not file and inner and not inner.startswith(os.pardir)
+    requirements = inner if is_of_commit else start.requirements
+    return replace(
+        start, overrides=overrides, repository=start.directory, requirements=requirements
+    )
 
 
 def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:
@@ -264,9 +292,9 @@ def _rows(
     settings: the values of --vary
     """
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
-    is_threaded = any(command.threaded for command in service.commands)
-    _expect_settable(settings, topology, is_threaded=is_threaded)
-    if is_threaded:
+    threaded = [command.threaded for command in service.commands]
+    _expect_settable(settings, topology, is_threaded=all(threaded))
+    if any(threaded):
         values[THREADS] = (DEFAULT_THREADS,)
     values |= {name: value for name, value in defaults.items() if name in values}
     for name, several in settings.items():

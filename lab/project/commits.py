@@ -4,6 +4,7 @@ as it is.
 
 import os
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 from config.run_plan import Plan
@@ -18,6 +19,7 @@ from lab.python.trust import may_use
 
 LONGEST_GIT_S = 300.0
 COMMIT_DIGITS = 12
+PREFIX = "commit-"
 SUBMODULE = "160000 "  # the mode of a submodule. Source: git-ls-tree(1), git-fast-import(1)
 INDEX = ".gilscope-index"
 
@@ -30,15 +32,40 @@ def with_commits(plan: Plan) -> Plan:
     if not service or not any(command.ref for command in service.commands):
         return plan
     variants = {name: _at_commit(command) for name, command in service.variants.items()}
+    for (one, first), (other, second) in combinations(variants.items(), 2):
+        if first.plain == second.plain:
+            raise BadInput(
+                "The variants {one} and {other} are the same commit, {commit}. Name two commits.",
+                one=one,
+                other=other,
+                commit=first.ref[:COMMIT_DIGITS],
+            )
     return plan.with_service(replace(service, variants=variants))
 
 
 def _at_commit(command: Command) -> Command:
-    """Return the command in the folder of its commit, if it names one."""
-    if not command.ref:
+    """Return the command in the folder of its commit, if it names one. A relative requirements file
+    is that of the commit. A copy that an earlier run used needs no repository any more.
+    """
+    if not command.ref or _is_copy(Path(command.directory), command.ref):
         return command
     commit, folder = check_out(Path(command.repository), command.ref)
-    return replace(command, ref=commit, directory=str(folder))
+    file = command.requirements
+    if file and not Path(file).is_absolute():
+        file = str(folder / file)
+        if not Path(file).is_file():
+            raise BadInput(
+                "{ref} has no file {file}. Give the variant requirements of its own.",
+                ref=command.ref,
+                file=command.requirements,
+            )
+    return replace(command, ref=commit, directory=str(folder), requirements=file)
+
+
+def _is_copy(folder: Path, ref: str) -> bool:
+    """Return whether *folder* is a copy of the commit *ref* that gilscope made."""
+    inside = folder.is_relative_to(ENVIRONMENTS) and folder.is_dir() and not may_use(folder)
+    return inside and f"{PREFIX}{ref[:COMMIT_DIGITS]}-" in str(folder)
 
 
 def check_out(folder: Path, ref: str) -> tuple[str, Path]:
@@ -47,7 +74,8 @@ def check_out(folder: Path, ref: str) -> tuple[str, Path]:
     Raises BadInput.
     """
     top = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
-    commit = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}").strip()
+    named = f"{ref}^{{commit}}"
+    commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", named).strip()
     for line in _git(top, "ls-tree", "-r", commit).splitlines():
         if line.startswith(SUBMODULE):
             raise BadInput(
@@ -56,7 +84,7 @@ def check_out(folder: Path, ref: str) -> tuple[str, Path]:
                 ref=ref,
                 path=line.partition("\t")[2],
             )
-    place = ENVIRONMENTS / f"commit-{commit[:COMMIT_DIGITS]}-{short_digest(str(top))}"
+    place = ENVIRONMENTS / f"{PREFIX}{commit[:COMMIT_DIGITS]}-{short_digest(str(top))}"
     if reason := may_use(place):
         raise BadInput("{reason}. Set HOME and XDG_CACHE_HOME to your own folders.", reason=reason)
     try:
@@ -99,12 +127,17 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
             "git cannot be started: {error}. Install it.", error=error.strerror
         ) from None
     if done.returncode:
-        said = done.stderr.strip().splitlines() or [""]
+        said = done.stderr.strip().splitlines()
+        if not said:  # of rev-parse --quiet
+            raise BadInput(
+                "{ref} is no commit, branch or tag of the repository of {folder}. Name one.",
+                ref=arguments[-1].removesuffix("^{commit}"),
+                folder=folder,
+            )
         raise BadInput(
-            "git cannot read {what} in {folder}: {error}. A ref is a commit, branch or tag of the "
-            "repository of this folder.",
-            what=arguments[-1].removesuffix("^{commit}"),
+            "git cannot read the repository of {folder}: {error}. A variant with a ref needs a "
+            "repository with files that you may read.",
             folder=folder,
-            error=verbatim(said[-1]),
+            error=verbatim(said[0].removeprefix("fatal: ")),
         )
     return done.stdout

@@ -24,7 +24,7 @@ from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
-from lab.run.measurement_context import Bench, identity
+from lab.run.measurement_context import Bench, identity, key_of
 from lab.run.probes import length
 from lab.run.profiling import profiles
 from lab.run.running_sidecars import RunningBeside
@@ -188,9 +188,11 @@ def carry_out(under_way: RunInProgress) -> None:
             if left:
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
                 skipped = {
-                    entry.arm: result for entry in left if (result := _not_tried(entry, block, run))
+                    key_of(entry): result
+                    for entry in left
+                    if (result := _not_tried(entry, block, run))
                 }
-                tried = [entry for entry in left if entry.arm not in skipped]
+                tried = [entry for entry in left if key_of(entry) not in skipped]
                 measured = under_way.measure(tried, block) if tried else []
                 for result in (*skipped.values(), *measured):
                     under_way.keep(result, total)

@@ -12,6 +12,7 @@ from analysis.cell_index import Row
 from analysis.metrics import METRICS, ROW_METRICS, pooled
 from analysis.routes import MEAN
 from analysis.settings import parameter_names, value_text
+from analysis.steps import VALUE
 from core.languages import Language, printable
 from record.run_file import to_json
 from record.saved_run import CellResult, Run
@@ -133,7 +134,8 @@ def routes_sheet(view: View) -> str:
 
 def route_lines(view: View) -> list[dict[str, Any]]:
     """Return a dictionary for each route under each runtime, and for each comparison of this
-    runtime with an earlier one: `compared_with`, and the route's speed. Times are in ns.
+    runtime, value or variant with an earlier one: `compared_with`, and the route's speed. Times are
+    in ns.
     """
     lines = []
     for route in view.routes:
@@ -148,12 +150,13 @@ def route_lines(view: View) -> list[dict[str, Any]]:
             "pooled": " ".join(sorted(pooled(row.good) & {"p50", "p99"})),
             **dict.fromkeys(("compared_with", *_SPEED)),
         }
-        sides = [one for one in view.compared if route.is_side_of(one, one.numerator)]
+        sides = [one for one in view.compared_by_route if route.is_side_of(one, 1)]
         about = [one for one in sides if route.name in one.routes]
         for one in about:
             speed = one.routes[route.name]
             speeds = {name: getattr(speed, name) for name in _SPEED}
-            lines.append({**line, "compared_with": one.denominator, **speeds})
+            other = str(one.change[1]) if one.step == VALUE else one.denominator
+            lines.append({**line, "compared_with": other, **speeds})
         lines += [line] * (not about)
     return lines
 

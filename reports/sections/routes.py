@@ -12,7 +12,9 @@ from analysis.formats import ratio, whole, whole_percent
 from analysis.metrics import METRICS, Metric, pooled
 from analysis.others import on_busy
 from analysis.routes import Route
-from core.messages import NOTHING, SENTENCES, Message, listed, message, plural, verbatim
+from analysis.steps import VALUE
+from core.messages import NOTHING, SENTENCES, Message, listed, message, plural
+from record.comparison import Setting
 from reports.document.model import ABSENT, Datum, Section, Table, words
 from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
 from reports.parts.comparison_table import ends_words, interval_datum, ratio_head
@@ -65,17 +67,19 @@ def _lines(view: View) -> Iterator[Line]:
     """Yield the routes of each comparison at one setting; without comparisons, those of each
     row.
     """
-    compared = [one for one in view.compared if one.routes and not one.is_over_all]
-    for one in compared:
-        head = message("{setting}, {cause}", setting=view.settings.name(one), cause=one.label)
-        head = head if len(view.groups) > 1 else one.label
+    for one in view.compared_by_route:
+        named = view.settings.values if one.step == VALUE else view.settings.name
+        setting = named(one) if len(view.groups) > 1 else NOTHING
+        head = message("{setting}, {cause}", setting=setting, cause=one.label)
+        head = head if setting else one.label
         for name in one.routes:
             same = [route for route in view.routes if route.name == name]
-            below = [route for route in same if route.is_side_of(one, one.denominator)]
-            above = [route for route in same if route.is_side_of(one, one.numerator)]
+            below = [route for route in same if route.is_side_of(one, 0)]
+            above = [route for route in same if route.is_side_of(one, 1)]
             yield Line(head=head, arms=(*below[:1], *above[:1]), compared=one)
-    for route in view.routes if not compared else ():
-        yield Line(head=verbatim(route.row.runtime), arms=(route,))
+    for route in view.routes if not view.compared_by_route else ():
+        values = view.settings.values(Setting(system=route.row.system, params=route.row.params))
+        yield Line(head=listed(filter(None, (route.row.runtime, values))), arms=(route,))
 
 
 def _table(lines: Sequence[Line]) -> Table:

@@ -18,6 +18,7 @@ from record.run_file import plain
 from record.saved_run import CellResult, Run
 from reports.exports.texts import route_lines, routes_sheet
 from reports.parts.headline import headline
+from reports.sections.routes import section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_service
 
@@ -51,6 +52,15 @@ def shop(arms: Mapping[str, Sequence[float]], speed: float = 1.0, requests: Sequ
             wall_ms = 2000 * chance.gauss(1, 0.002) / (speed if place else 1)
             cells.append(block_of(arm, block, routes, wall_ms))
     return with_service(run_of(cells, blocks=BLOCKS), *requests)
+
+
+def with_variants(slow_login_ms: float) -> Run:
+    """Two variants of the service, of which the second answers a login so slowly."""
+    cells = []
+    for name, latencies_ms in (("before", EQUAL), ("after", (*EQUAL[:4], slow_login_ms))):
+        same = shop({"3.14": latencies_ms}).cells
+        cells += [replace(one, cell_id=name, params={**one.params, "variant": name}) for one in same]
+    return with_service(run_of(cells, blocks=BLOCKS), *REQUESTS)
 
 
 def by_step(run: Run) -> dict[str, Comparison]:
@@ -129,3 +139,24 @@ def test_the_sheet_has_a_line_for_each_route_and_comparison() -> None:
     assert (login["compared_with"], login["verdict"], login["errors"]) == ("3.14", "slower", "0")
     assert float(login["ratio"]) == pytest.approx(0.25, rel=0.02)
     assert [line["compared_with"] for line in route_lines(view)] == [None] * 5 + ["3.14"] * 5
+
+
+def test_the_routes_of_variants_are_compared_and_a_package_that_differs_is_no_change() -> None:
+    run = with_variants(20.0)
+    run.cells = [replace(cell, environment=str(cell.params["variant"])) for cell in run.cells]
+    view = View(run)
+    (table,) = section(view).tables
+    assert [str(head) for head, _ in table.groups] == ["variant before → after: 3.14"]
+    assert [str(line[-1].words) for line in table.lines] == [*["equivalent"] * 4, "slower"]
+    lines = [line for line in route_lines(view) if line["compared_with"]]
+    assert [(line["compared_with"], line["params"]["variant"], line["name"]) for line in lines[-1:]] == [
+        ("before", "after", "POST /login")
+    ]
+    assert lines[-1]["ratio"] == pytest.approx(0.25, rel=0.05)
+
+
+def test_an_environment_that_changed_within_a_variant_is_a_change() -> None:
+    run = with_variants(5.0)
+    run.cells[-1] = replace(run.cells[-1], environment="other")
+    (one,) = compare(run)
+    assert "changed between cells of the run" in str(one.why)

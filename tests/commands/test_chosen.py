@@ -102,3 +102,19 @@ def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measur
         "PYTHON_GIL is not passed to 3.11 and 3.14, which ignore it or do not start with it.",
         "PYTHON_CPU_COUNT is not passed to 3.11, which ignore it or do not start with it.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_refused"),
+    [("--vary X=1,2", True), ("--variant a:env=X=1 --variant b:env=X=2", False)],
+)
+def test_a_threshold_with_nothing_to_compare_is_refused(
+    flags: str, is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_pythons(tmp_path, "a/python3.14 3.14.7")
+    monkeypatch.setattr(uv, "find", lambda: None)
+    monkeypatch.setenv("PATH", str(tmp_path / "a"))
+    plan = service_plan(f"{flags} --runtime 3.14 --fail-if-slower 5%")
+    refused = pytest.raises(BadInput, match=r"3\.14 alone is measured") if is_refused else nullcontext()
+    with refused:
+        assert chosen.choose_runtimes(plan, FLAGS)[0].runtimes == ("3.14",)

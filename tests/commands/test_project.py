@@ -165,3 +165,18 @@ def test_runtimes_that_the_project_excludes_are_refused_unless_the_user_insists(
     assert found(f"{line} --ignore-requires-python")[0]["runtime"] == "3.14,3.14t+gil,3.14t"
     file.write_text(BOUND.replace("BOUND", ">=3.15"))
     assert (found(line)[0]["runtime"], asked) == ("3.15,3.15t+gil,3.15t", ["3.15t"])
+
+
+def test_a_variant_in_a_folder_of_its_own_gets_the_packages_of_that_folder_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those of the project, and a folder is one below the current folder, not below --directory."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("old", "sub", "sub/old"):
+        Path(name).mkdir()
+    Path("old/requirements.txt").write_text("flask==3.0")
+    Path("sub/requirements.txt").write_text("django==5.2")
+    line = "--service-command '{python} app.py {port}' --directory sub --runtime 3.14 --variant a:directory=old"
+    filled, _ = found(f"{line} --variant b:directory=sub/old --variant a:requirements=flask==3.1")
+    assert filled["requirements"] == str(tmp_path / "sub/requirements.txt")
+    assert filled["variant"][-2:] == [f"a:requirements={tmp_path}/old/requirements.txt", "b:requirements=/dev/null"]

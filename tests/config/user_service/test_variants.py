@@ -129,3 +129,42 @@ def test_a_run_that_goes_on_gets_the_variables_of_each_variant_again() -> None:
     assert {name: revealed(one.environment["TOKEN"]) for name, one in again.items()} == {"a": "one", "b": "two"}
     assert drop_hidden_values(parsed("--variant a:env=TOKEN=... --variant b:ref=x"))["variant"] == ["b:ref=x"]
     assert secrets_in_flags(parsed("--variant b:ref=x")) == []
+
+
+THREADED = "--service-command '{python} app.py {port} {threads}'"
+REFUSED = {
+    f"{COMMAND_LINE} --vary X=1,2 --vary X=3,4": "Two --vary flags have the same name",
+    f"{COMMAND_LINE} --vary X=1,2 --env X=5": "--env sets X, which --vary sets, too",
+    f"{COMMAND_LINE} --vary X=1,2 --variant a:env=X=7 --variant b:env=Y=8": "--variant a:env sets X",
+    f"{COMMAND_LINE} --vary DB=pg://u:hunter2@a,pg://u:hunter3@b": "reports show the values of --vary",
+    f"{COMMAND_LINE} --variant 'a:requirements=x @ http://u:hunter2@h/x.whl' --variant b:env=Y=8": "in result.json",
+    f"{THREADED} --vary threads=1,8 --variant a:env=A=1 --variant 'b:command={{python}} app.py {{port}}'": (
+        "sets the number of threads, but the command does not contain"
+    ),
+    f"{COMMAND_LINE} --variant a:ref=-x --variant b:ref=y": "a commit, branch or tag",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_would_be_ignored_or_shown_is_refused(line: str) -> None:
+    with pytest.raises(BadInput, match=REFUSED[line]) as caught:
+        planned(line)
+    assert "hunter" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ref", ["feat/ünï-code", "fix#12+x", "feature/v=2", "@"])
+def test_any_name_of_a_branch_is_a_ref(ref: str) -> None:
+    plan = planned(f"{COMMAND_LINE} --variant a:ref={ref} --variant b:ref=main")
+    assert variants(plan)["a"].ref == ref
+
+
+def test_a_variant_has_a_requirements_file_and_packages(tmp_path: Path) -> None:
+    (tmp_path / "needs.txt").write_text("")
+    (tmp_path / "more.txt").write_text("")
+    line = (
+        f"{COMMAND_LINE} --variant b:env=Y=8 --variant a:requirements=django==5.1 --variant a:requirements={tmp_path}"
+    )
+    both = variants(planned(f"{line}/needs.txt"))["a"]
+    assert (both.requirements, both.overrides) == (str(tmp_path / "needs.txt"), ("django==5.1",))
+    with pytest.raises(BadInput, match="one requirements file at most"):
+        planned(f"{line}/needs.txt --variant a:requirements={tmp_path}/more.txt")

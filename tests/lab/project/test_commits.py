@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from config.run_plan import Plan
 from core.errors import BadInput
 from lab.environments import environment
 from lab.project import commits
-from lab.project.commits import check_out
+from lab.project.commits import check_out, with_commits
+from tests.config.planning import COMMAND_LINE, planned
 
 
 def git(folder: Path, *words: str) -> str:
@@ -49,14 +51,14 @@ def test_a_commit_is_copied_once_and_the_work_tree_stays_as_it_is(repository: Pa
 
 
 @pytest.mark.parametrize("ref", ["gone", "HEAD:shop", "main..old"])
-def test_what_is_no_commit_is_told_with_what_git_says(repository: Path, ref: str) -> None:
-    with pytest.raises(BadInput, match=rf"git cannot read {ref} in .*: fatal: .*A ref is a commit"):
+def test_what_is_no_commit_is_told_with_its_name(repository: Path, ref: str) -> None:
+    with pytest.raises(BadInput, match=rf"{ref} is no commit, branch or tag of the repository of .*Name one"):
         check_out(repository, ref)
     assert not [*repository.parent.glob("cache/*")]
 
 
 def test_a_folder_without_a_repository_or_that_the_commit_lacks_is_told(repository: Path) -> None:
-    with pytest.raises(BadInput, match="not a git repository"):
+    with pytest.raises(BadInput, match=r"git cannot read the repository of .*: not a git repository"):
         check_out(repository.parent, "main")
     (repository / "new").mkdir()
     with pytest.raises(BadInput, match="main has no folder new"):
@@ -70,3 +72,41 @@ def test_a_commit_with_a_submodule_is_refused(repository: Path, tmp_path: Path) 
     git(repository, "commit", "--quiet", "-m", "with a submodule")
     with pytest.raises(BadInput, match="HEAD has the submodule library"):
         check_out(repository, "HEAD")
+
+
+def variants_of(repository: Path, *flags: str) -> Plan:
+    words = " ".join(f"--variant {flag}" for flag in flags)
+    return planned(f"{COMMAND_LINE} --directory {repository} --requirements {repository}/needs.txt {words}")
+
+
+def test_a_requirements_file_in_the_repository_is_that_of_each_commit(repository: Path) -> None:
+    """The work tree's file has another content, and `old` has no such file."""
+    (repository / "needs.txt").write_text("django==5.1")
+    git(repository, "add", "needs.txt")
+    git(repository, "commit", "--quiet", "-m", "needs")
+    (repository / "needs.txt").write_text("django==5.2")
+    plan = with_commits(variants_of(repository, "a:ref=main", "b:env=FAST=1", "a:requirements=flask==3"))
+    assert plan.user_service
+    ours, theirs = plan.user_service.variants.values()
+    assert Path(ours.requirements).read_text() == "django==5.1"
+    assert ours.overrides == ("flask==3",)
+    assert Path(theirs.requirements).read_text() == "django==5.2"
+    with pytest.raises(BadInput, match=r"old has no file needs\.txt"):
+        with_commits(variants_of(repository, "a:ref=old", "b:ref=main"))
+
+
+def test_two_names_of_one_commit_are_refused(repository: Path) -> None:
+    (repository / "needs.txt").write_text("")
+    git(repository, "add", "needs.txt")
+    git(repository, "commit", "--quiet", "-m", "needs")
+    with pytest.raises(BadInput, match=r"a and b are the same commit, [0-9a-f]{12}\. Name two"):
+        with_commits(variants_of(repository, "a:ref=main", "b:ref=HEAD"))
+
+
+def test_a_run_goes_on_with_the_copy_of_its_commit_although_the_repository_is_gone(repository: Path) -> None:
+    (repository / "needs.txt").write_text("")
+    git(repository, "add", "needs.txt")
+    git(repository, "commit", "--quiet", "-m", "needs")
+    plan = with_commits(variants_of(repository, "a:ref=main", "b:env=FAST=1"))
+    repository.rename(repository.parent / "moved")
+    assert with_commits(plan) == plan

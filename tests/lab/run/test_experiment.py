@@ -11,7 +11,7 @@ import pytest
 from config.run_plan import Entry, Plan, PlanRow
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import verbatim
+from core.messages import message, verbatim
 from core.method import Method
 from core.objective import Objective
 from core.program import RUNS
@@ -20,14 +20,16 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
+from lab.run.cell_run import NOT_READY
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
+from lab.run.fingerprints import Fingerprinter
 from lab.run.measured_runtimes import Runtime
 from lab.run.probes import search_s
 from lab.run.runs import Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from record.run_file import load
 from record.saved_plan import Until
-from record.saved_run import CellResult, Run
+from record.saved_run import NOT_TRIED, CellResult, Run
 from systems import find
 from tests.config.planning import planned
 from tests.reports.sample import faulty
@@ -182,6 +184,28 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     assert {len(group) for group in groups} == {size}
     wanted = product(("3.14", "3.14t"), (0, 10, 100), (1, 2))
     assert sorted(chain.from_iterable(groups)) == sorted(wanted)
+
+
+def test_a_value_under_which_a_service_never_starts_does_not_keep_the_others_from_being_measured(
+    order: Order, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
+        results = [journal.measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
+        dead = message("Service 1 of 1 ended", code=NOT_READY)
+        return [
+            replace(one, status="failed", reason=dead) if one.params["CALC_TARGET"] == 10 else one for one in results
+        ]
+
+    monkeypatch.setattr(experiment, "measure_in_slices", measured)
+    monkeypatch.setattr("core.system.System.hosted", True)
+    monkeypatch.setattr(Fingerprinter, "of", lambda *_: {"code": "", "environment": ""})
+    monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
+    flags = "--system 2 --calc-target 0,10 --runtime 3.14,3.14t --blocks 5"
+    order = order._replace(plan=replace(planned(flags), method=Method(duration_s=1.0, slices=True)))
+    run = journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
+    assert len(run.cells) == 2 * 2 * 5
+    codes = [(cell.params["CALC_TARGET"], cell.reason.code) for cell in run.cells]
+    assert Counter(codes) == {(0, ""): 10, (10, NOT_READY): 4, (10, NOT_TRIED): 6}
 
 
 def test_a_run_ends_after_the_block_that_was_enough(
