@@ -22,7 +22,7 @@ from analysis.steps import Step, steps
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from core.sweeps import Sweep, sweeps, swept_names, varying_names
-from record.comparison import OVER_ALL, setting_key
+from record.comparison import OVER_ALL, VALUE, setting_key
 from record.saved_run import CellResult, Run
 
 SIDES = ("denominator", "numerator")
@@ -272,7 +272,7 @@ def pairs(run: Run) -> list[Pair]:
             if planned is None or runtimes_needed <= {*planned}:  # native programs have no runtime
                 both = {side: by_arm.get(getattr(step, side), {}) for side in SIDES}
                 made.append(Pair(setting=setting, step=step, arms=both))
-    if run.plan.judged_steps:
+    if run.plan.judged_steps and VALUE not in run.plan.judged_steps:
         return made
     swept, is_all = ([], False) if run.plan.view else _sweeps(cells, index)
     if len(cells) > 1 and not is_all:

@@ -9,11 +9,10 @@ from functools import partial
 
 from analysis.cell_index import Row
 from analysis.metrics import METRICS, Reader
-from analysis.steps import VALUE
 from core.histogram import SparseHistogram
 from core.messages import Json
 from core.runtime import NATIVE
-from record.comparison import SavedComparison
+from record.comparison import VALUE, SavedComparison
 from record.saved_run import CellResult, Run
 
 MEAN = METRICS["mean_ns"]

@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 
 from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeFacts, RuntimeName
-from record.comparison import StepName
+from record.comparison import VALUE, StepName
 
 # comparisons of the values of a swept parameter, not of runtimes
-VALUE = "value"
 OF_VALUES = (VALUE, "interaction")
 INSTALLERS = {
     "pip",

@@ -26,6 +26,7 @@ from config.user_service.service_options import (
     IGNORE_PYTHON,
     PACKAGES,
     VARIANTS,
+    VARY,
 )
 from core.errors import BadInput
 from core.messages import AND, NOTHING, Message, Value, chained, listed, message
@@ -219,7 +220,7 @@ def _runtimes(flags: Flags, draft: Plan, bound: packages.PythonBound, note: Note
     for line in interpreters.install(missing):
         note(line)
     names, said = [*pair], list[Message]()
-    if BLOCKS.name in flags:
+    if BLOCKS.name in flags and not (flags.get(VARIANTS.name) or flags.get(VARY.name)):
         names.insert(1, RuntimeName(f"{pair[1]}+{GIL}"))
         if against := _against_three(replace(draft, runtimes=tuple(names))):
             said.append(

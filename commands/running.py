@@ -163,7 +163,7 @@ def _report_slower(written: Written, share: float) -> int:
     """
     from analysis.decisions import from_first_to_last, regressions
     from analysis.formats import whole_percent
-    from analysis.steps import VALUE
+    from record.comparison import VALUE
     from reports.parts.headline import headline, ratio_text
 
     view = written.view

@@ -18,6 +18,7 @@ from core.sweeps import swept_names
 from core.system import System
 from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
+from record.comparison import VALUE
 from record.saved_plan import Absent, OutsideSystem, PlanFields, SavedPlan, SavedRow
 from record.saved_run import CellResult
 from systems import built_in, find, readers
@@ -180,7 +181,8 @@ class Plan(PlanFields):
         """Return the names of the swept parameters by system, if the values are to be compared with
         each other.
         """
-        if self.view or self.judged_steps or self.objectives:
+        leaves_out = self.judged_steps and VALUE not in self.judged_steps
+        if self.view or leaves_out or self.objectives:
             return {}
         fixed = {name for row in self.rows for name in row.fixed}
         settings: dict[str, list[Mapping[str, Value]]] = {}

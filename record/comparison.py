@@ -28,6 +28,7 @@ StepName = Literal[
 ]
 
 OVER_ALL = "all"
+VALUE: StepName = "value"  # between two values of a swept parameter, or two variants
 WORDS: Mapping[str, Message] = {
     "faster": message("faster"),
     "slower": message("slower"),

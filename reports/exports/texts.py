@@ -12,8 +12,8 @@ from analysis.cell_index import Row
 from analysis.metrics import METRICS, ROW_METRICS, pooled
 from analysis.routes import MEAN
 from analysis.settings import parameter_names, value_text
-from analysis.steps import VALUE
 from core.languages import Language, printable
+from record.comparison import VALUE
 from record.run_file import to_json
 from record.saved_run import CellResult, Run
 from reports.document.model import Document

@@ -12,9 +12,8 @@ from analysis.formats import ratio, whole, whole_percent
 from analysis.metrics import METRICS, Metric, pooled
 from analysis.others import on_busy
 from analysis.routes import Route
-from analysis.steps import VALUE
 from core.messages import NOTHING, SENTENCES, Message, listed, message, plural
-from record.comparison import Setting
+from record.comparison import VALUE, Setting
 from reports.document.model import ABSENT, Datum, Section, Table, words
 from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
 from reports.parts.comparison_table import ends_words, interval_datum, ratio_head

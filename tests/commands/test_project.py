@@ -180,3 +180,11 @@ def test_a_variant_in_a_folder_of_its_own_gets_the_packages_of_that_folder_or_no
     filled, _ = found(f"{line} --variant b:directory=sub/old --variant a:requirements=flask==3.1")
     assert filled["requirements"] == str(tmp_path / "sub/requirements.txt")
     assert filled["variant"][-2:] == [f"a:requirements={tmp_path}/old/requirements.txt", "b:requirements=/dev/null"]
+
+
+@pytest.mark.parametrize("flags", ["--vary POOL=1,8", "--variant a:env=X=1 --variant b:env=X=2"])
+def test_where_values_or_variants_are_the_question_there_are_two_runtimes(
+    flags: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_runtimes(("3.14", "3.14t"), monkeypatch)
+    assert found(f"--service-command '{{python}} {{port}}' {flags}")[0]["runtime"] == "3.14,3.14t"

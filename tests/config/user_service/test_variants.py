@@ -168,3 +168,11 @@ def test_a_variant_has_a_requirements_file_and_packages(tmp_path: Path) -> None:
     assert (both.requirements, both.overrides) == (str(tmp_path / "needs.txt"), ("django==5.1",))
     with pytest.raises(BadInput, match="one requirements file at most"):
         planned(f"{line}/needs.txt --variant a:requirements={tmp_path}/more.txt")
+
+
+def test_a_threshold_on_variants_asks_for_verdicts_on_variants_alone() -> None:
+    line = f"{COMMAND_LINE} --variant a:env=X=1 --variant b:env=X=2"
+    plan = planned(f"{line} --fail-if-slower 5%")
+    assert (plan.judged_steps, plan.swept) == (("value",), {"own": {"variant"}})
+    assert stored(plan).judged_steps == ("value",)
+    assert planned(line).judged_steps == ()
