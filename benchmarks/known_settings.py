@@ -107,7 +107,7 @@ def _versions(case: str) -> bool:
             _git(folder, "commit", "--quiet", "--message", str(number))
         variants = ("--variant", "before:ref=HEAD~", "--variant", "after:ref=HEAD")
         app = ("--app", "shop:app", "--server", "gunicorn", "--request", "GET /", *variants)
-        run = _measured(case, folder, *app, "--until", "verdict,90s")
+        run = _measured(case, folder, *app, "--until", "verdict,90s", "--fail-if-slower", "1%")
     words = [one.verdict for one in View(run).of_values if one.step == "value"]
     print(case, words, flush=True)
     if case == "equal":

@@ -56,7 +56,13 @@ from lab.run.measurement_context import (
     redactor_of,
     starting_s,
 )
-from lab.run.slow import COLLECTION, collections_within, read_counters, slow_requests
+from lab.run.slow import (
+    COLLECTION,
+    Collections,
+    collections_within,
+    read_counters,
+    slow_requests,
+)
 from record.child_lines import ClientLine, ServiceLine, Turns
 from record.saved_run import CellResult
 
@@ -303,61 +309,25 @@ class CellRun(ExitStack):
 
         waits: by the keys of waiting_pids, and STEAL
         """
-        for child in self.children.started:
-            child.wake()
-        self._watching.close()
-        places, turns = self.places, self._turns
-        whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
-        machines = places.end(self._marked)
-        served, results = self._service_results(), self._client_results()
-        check_load(self._cell, self._system, [*results.values()], served)
-        share = counted_share([*results.values()])
-        served = {
-            service: counted_usage(line, share, service.idle_ns) for service, line in served.items()
-        }
-        if self._group.exceeded:
-            raise ChildFailed(self._group.exceeded)
-        windows, host = self._windows(results), self._services[0].place.name
-        counted = [places.window(host, *window) for window in windows]
-        collected = collections_within(
-            counted, self._instruments, self._marks, places.to_service_clock
-        )
-        faults = service_faults(self._runtimes[SERVICE], served)
-        faults += client_faults(self._runtimes[CLIENT], self._system, results)
-        results, hosts, late = places.convert_times(results, whole.start_ns)
-        ended_ns = places.to_service_clock(windows[-1].end_ns)
-        self._service_window = TimeWindow(
-            start_ns=places.window(host, *whole).start_ns, end_ns=ended_ns
-        )
-        timelines: dict[str, list[CumulativeTime | None]] = {
-            COLLECTION: [],
-            SERVICE: [*map(waits.get, self._services)],
-            CLIENT: [*map(waits.get, self._clients)],
-            STEAL: [waits.get(STEAL)] * len(self._services),
-        }
-        for pauses, spans in collected:
-            timelines[COLLECTION].append(CumulativeTime.of_spans(spans) if pauses else None)
-        part, by_client = turns[0].part, [*results.values()]
-        if part and by_client and not self._cell.rate:
-            faults += littles_law(by_client, windows)
-        figures = client_fields(
-            results, [self._redactor.message(fault) for fault in (*faults, *late)], windows
-        )
+        machines = self._stop_watching()
+        served, results = self._results()
+        windows = self._windows(results)
+        collected = self._collections(windows)
+        results, hosts, faults = self._judged(served, results, windows)
+        by_client, part = [*results.values()], self._turns[0].part
+        figures = client_fields(results, faults, windows)
         if figures["status"] == "failed":
             figures["reason"] = self._explained(figures["reason"], by_client, [*served.values()])
         if by_client:
             self.pace = Pace.of(add_up(by_client), least_ns=part.length_ns if part else 0)
-        own_ns = sum(turn.heard_ns - turn.released_ns for turn in turns)
-        idle_ns = max(0, whole.length_ns - own_ns)
+        share, running = counted_share(by_client), self._bench.beside.running
+        timelines, said = self._timelines(waits, collected), [line.slow for line in by_client]
+        own_ns = sum(turn.heard_ns - turn.released_ns for turn in self._turns)
         figures |= machine_fields(machines, hosts, own_ns) | {
             "start_ns": self._ready_ns,
-            "slow": slow_requests(
-                [line.slow for line in by_client], timelines, figures["latency"], windows
-            ),
-            "turns": self._turns_summary(part, idle_ns) if part else Turns(),
-            "beside": {
-                name: round(self._beside_ns[name] * share) for name in self._bench.beside.running
-            },
+            "slow": slow_requests(said, timelines, figures["latency"], windows),
+            "turns": self._turns_summary(part, own_ns) if part else Turns(),
+            "beside": {name: round(self._beside_ns[name] * share) for name in running},
             "services": service_results(
                 served, [pauses for pauses, _ in collected], self._redactor
             ),
@@ -370,6 +340,77 @@ class CellRun(ExitStack):
         self.children = self.enter_context(Children(self._bench.sandbox, self._bench.method))
         self._group = self.children.group
         self.places.groups = self._group.folders
+
+    @property
+    def _whole(self) -> TimeWindow:
+        """The time from the first turn's start to the last one's end, on the orchestrator's
+        clock.
+        """
+        return TimeWindow(start_ns=self._turns[0].released_ns, end_ns=self._turns[-1].heard_ns)
+
+    def _stop_watching(self) -> Mapping[str, Json]:
+        """End the observation of the cell's processes, and return each machine's activity."""
+        for child in self.children.started:
+            child.wake()
+        self._watching.close()
+        return self.places.end(self._marked)
+
+    def _results(self) -> tuple[dict[Child, ServiceLine], dict[Child, ClientLine]]:
+        """End the services. Return the checked results of services and clients, with the CPU time
+        of what counts. Raises ChildFailed if they contradict each other, or memory was short.
+        """
+        served, results = self._service_results(), self._client_results()
+        by_client = [*results.values()]
+        check_load(self._cell, self._system, by_client, served)
+        if self._group.exceeded:
+            raise ChildFailed(self._group.exceeded)
+        share = counted_share(by_client)
+        counted = {
+            service: counted_usage(line, share, service.idle_ns) for service, line in served.items()
+        }
+        return counted, results
+
+    def _collections(self, windows: Sequence[TimeWindow]) -> list[Collections]:
+        """Return the garbage collections of each service in *windows*, and note when the service
+        was timed.
+        """
+        places, host = self.places, self._services[0].place.name
+        self._service_window = TimeWindow(
+            start_ns=places.window(host, *self._whole).start_ns,
+            end_ns=places.to_service_clock(windows[-1].end_ns),
+        )
+        counted = [places.window(host, *window) for window in windows]
+        return collections_within(counted, self._instruments, self._marks, places.to_service_clock)
+
+    def _judged(
+        self,
+        services: Mapping[Child, ServiceLine],
+        clients: Mapping[Child, ClientLine],
+        windows: Sequence[TimeWindow],
+    ) -> tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]:
+        """Return the clients' results on the orchestrator's clock, facts about each host's clock,
+        and what makes the cell invalid.
+        """
+        faults = service_faults(self._runtimes[SERVICE], services)
+        faults += client_faults(self._runtimes[CLIENT], self._system, clients)
+        converted, hosts, late = self.places.convert_times(clients, self._whole.start_ns)
+        if self._turns[0].part and converted and not self._cell.rate:
+            faults += littles_law([*converted.values()], windows)
+        return converted, hosts, [self._redactor.message(fault) for fault in (*faults, *late)]
+
+    def _timelines(
+        self, waits: Mapping[Any, CumulativeTime], collected: Sequence[Collections]
+    ) -> dict[str, list[CumulativeTime | None]]:
+        """Return by cause the time that it took from each service, or from each client."""
+        timelines: dict[str, list[CumulativeTime | None]] = {
+            COLLECTION: [],
+            SERVICE: [*map(waits.get, self._services)],
+            CLIENT: [*map(waits.get, self._clients)],
+            STEAL: [waits.get(STEAL)] * len(self._services),
+        }
+        for pauses, spans in collected:
+            timelines[COLLECTION].append(CumulativeTime.of_spans(spans) if pauses else None)
+        return timelines
 
     def _service_results(self) -> dict[Child, ServiceLine]:
         """End the services, and return their checked last lines, without secrets."""
@@ -479,10 +520,11 @@ class CellRun(ExitStack):
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _turns_summary(self, part: Slice, idle_ns: int) -> Turns:
+    def _turns_summary(self, part: Slice, own_ns: int) -> Turns:
         """Return a summary of the time slices of this runtime or service for result.json.
 
         part: one of the slices, which are all equally long
+        own_ns: how long its clients sent requests, with the lead-ins
         """
         return Turns(
             slices=len(self._turns),
@@ -490,7 +532,7 @@ class CellRun(ExitStack):
             lead_ns=part.lead_ns,
             answered=[turn.answered for turn in self._turns],
             tail_ns=self.pace.tail_ns,
-            idle_ns=idle_ns,
+            idle_ns=max(0, self._whole.length_ns - own_ns),
             idle_cpu_ns=sum(child.idle_ns for child in self.children.started),
         )
 

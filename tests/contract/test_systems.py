@@ -48,14 +48,14 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native,
     assert sum(service.requests for service in result.services) == counted * cell.requests
     programs = [*result.clients] if by_native else []
     children: list[Any] = [*result.services, *result.clients]
-    assert sum(child["cpu_user_ns"] + child["cpu_system_ns"] for child in children) > 0  # one alone may take no tick
+    assert (cpu_ns(children) or 0) > 0  # one alone may take no tick
     for child in children:
         name = RuntimeName(NATIVE) if child in programs else runtime.name
-        assert child["gil_enabled_ready"] is child["gil_enabled_end"] is name.gil_enabled
+        assert child.gil_enabled_ready is child.gil_enabled_end is name.gil_enabled
         if str(name) != NATIVE:
-            assert child["jit_enabled_ready"] is child["jit_enabled_end"] is name.jit_enabled
-        assert child["max_rss_bytes"] > 500_000
-        assert {type(child[key]) for key in USAGE} == {int}
+            assert child.jit_enabled_ready is child.jit_enabled_end is name.jit_enabled
+        assert child.max_rss_bytes > 500_000
+        assert {type(getattr(child, key)) for key in USAGE} == {int}
     assert 0 < result.latency.min_ns <= result.latency.max_ns <= result.wall_ns
     assert result.wall_ns >= max(client.completion_ns for client in result.clients) > 0
     assert result.overhead_ns > 0
