@@ -130,6 +130,7 @@ def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Cli
     [
         (HANGS_UP, "no answer, because the service closed a new connection"),
         (says(HELLO[:-2], keep=False), "half an answer, because the service closed the connection"),
+        (says(HELLO + b"x", keep=False), "more bytes than one answer"),
         (says(b"-ERR unknown command\r\n"), "`-ERR unknown command\\r\\n`, which is not HTTP"),
         (says(b"-", keep=False), "`-`, which is not HTTP"),
         (says(b"SSH-2.0-\xff'\"\\\r\n\r\n"), "`SSH-2.0-\\xff'\"\\\\\\r\\n\\r\\n`, which is not HTTP"),
