@@ -8,7 +8,7 @@ from typing import Any
 
 from clients.channel import CallFailed, shown_bytes
 from clients.tally import MOST, Tally
-from core.child import TIMEOUT
+from core.child import AN_ANSWER, TIMEOUT
 from core.histogram import Histogram
 from core.system import MORE, System
 from core.work import Refused, decode
@@ -49,7 +49,7 @@ class CallTally(Tally):
         self.errors[failed.code] += 1
         self.is_stuck = failed.code == TIMEOUT
         if failed.reason:
-            self.keep_wrong(f"request {number}", failed.reason, "a whole answer")
+            self.keep_wrong(f"request {number}", failed.reason, AN_ANSWER)
 
     def check(self, body: Any, number: int, sent_ns: int) -> bool:
         """Count the answer to request *number*, which was sent at *sent_ns*. Return whether the

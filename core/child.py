@@ -27,6 +27,8 @@ from core.runtime import facts
 
 STOPPED_EARLY = 3
 TIMEOUT = "timeout"  # the code of a request without an answer in time, in a client's `errors`
+# what was expected of a request that failed; native/loadgen/src/engine/reuse.rs says the same
+AN_ANSWER = "an answer"
 _GOLDEN, _WHOLE = (
     0x9E3779B97F4A7C15,
     1 << 64,

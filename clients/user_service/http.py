@@ -381,5 +381,5 @@ def _chunk_size(line: bytes) -> int:
 
 def _whole(data: bytes, size: int) -> bytes:
     if len(data) > size:
-        raise CallFailed("extra")
+        raise CallFailed("extra", "more bytes than one answer")
     return data

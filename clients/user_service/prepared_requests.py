@@ -12,6 +12,7 @@ from typing import Any
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS
 from clients.tally import MOST, Tally
+from core.child import AN_ANSWER
 from core.histogram import Histogram
 from core.request_plan import Request, Wrong, wrong
 
@@ -143,7 +144,7 @@ class PlanTally(Tally):
         prepared.tally.errors[failed.code] += 1
         prepared.tally.failed += 1
         if failed.reason:
-            self.keep_wrong(str(prepared.request), failed.reason, "an answer")
+            self.keep_wrong(str(prepared.request), failed.reason, AN_ANSWER)
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
         """Add the counts of *other* to the counts of this object."""

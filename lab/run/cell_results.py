@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import asdict, replace
 
+from core.child import AN_ANSWER
 from core.histogram import Histogram, SparseHistogram
 from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
 from core.runtime import JIT
@@ -298,12 +299,15 @@ def _judged(total: ClientLine, invalid: list[Message], *, idle: bool) -> tuple[S
     }
     faults = [fault for fault, is_there in possible.items() if is_there]
     if first := total.first_wrong:
-        faults.append(
-            message(
-                "the first wrong answer to {request} was {got}, expected {expected}",
-                **asdict(first),
-            )
+        wrong = message(
+            "the first wrong answer to {request} was {got}, expected {expected}", **asdict(first)
         )
+        if first.expected == AN_ANSWER:
+            wrong = message(
+                "the first failed request, {request}, got {got}",
+                request=first.request, got=first.got,
+            )  # fmt: skip
+        faults.append(wrong)
         faults += [LIKE_WEBSOCKET] * first.got.startswith(NOT_FOUND)
     if faults:
         return "failed", chained(faults)

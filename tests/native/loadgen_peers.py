@@ -66,6 +66,12 @@ class Scripted:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
+    def wait_for_closes(self) -> None:
+        """Wait until the script has closed all connections."""
+        for thread in self._threads[1:]:
+            thread.join(DEADLINE_S)
+        assert self.still_open == 0
+
     def stop(self) -> None:
         """End, and wait for all threads."""
         self.stopped.set()
@@ -230,6 +236,17 @@ def reset(server: Scripted, connection: socket.socket, request: bytes) -> bool:
     """A script that resets the connection."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     return False
+
+
+def closes_when_idle(answer: Callable[[bytes], bytes], idle_s: float = 0.3) -> Script:
+    """Answers, and closes a connection on which no request follows in time."""
+
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        connection.settimeout(idle_s)
+        connection.sendall(answer(request))
+        return True
+
+    return play
 
 
 def silent(server: Scripted, connection: socket.socket, request: bytes) -> bool:

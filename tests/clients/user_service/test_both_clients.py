@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
+from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
-from tests.clients.user_service.both import native, python
+from tests.clients.user_service.both import native, python, start_native, start_python
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
 from tests.native.loadgen_peers import (
     HELLO,
     Script,
     Scripted,
+    closes_when_idle,
     on_each_connection,
     read_http,
     reset,
@@ -98,6 +100,23 @@ def test_a_service_that_hangs_up_after_each_answer_without_a_word_costs_no_reque
     assert result["resent"] <= 19
 
 
+@pytest.mark.parametrize("start", [start_python, start_native])
+def test_a_post_is_answered_although_its_connection_was_closed_while_it_was_idle_before_the_slice(start: Any) -> None:
+    own = told(RequestPlan(requests=(Request(method="POST"),)))
+    method = Method(duration_s=0.2, warmup=Warmup(seconds=0.1))
+    with (
+        scripted(closes_when_idle(lambda request: HELLO), read_http) as server,
+        start(own, server.address, NUM_CONNECTIONS_PER_CLIENT=4, method=method) as say,
+    ):
+        results = [say("warm")]
+        for word in ["slice", "slice", "slice", "go"]:
+            server.wait_for_closes()
+            results.append(say(word))
+    for result in results[1:]:
+        assert (result["errors"], result["answered"]) == ({}, result["requests"])
+    assert (server.connections, results[-1]["reconnects"], results[-1]["resent"]) == (4 * len(results), 4, 0)
+
+
 @pytest.mark.parametrize("ending", [HANGS_UP, reset], ids=["closed", "reset"])
 def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Client, ending: Script) -> None:
     result = measured(on_each_connection(4, ending), Request(method="POST"))
@@ -111,6 +130,7 @@ def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Cli
     [
         (HANGS_UP, "no answer, because the service closed a new connection"),
         (says(HELLO[:-2], keep=False), "half an answer, because the service closed the connection"),
+        (says(HELLO + b"x", keep=False), "more bytes than one answer"),
         (says(b"-ERR unknown command\r\n"), "`-ERR unknown command\\r\\n`, which is not HTTP"),
         (says(b"-", keep=False), "`-`, which is not HTTP"),
         (says(b"SSH-2.0-\xff'\"\\\r\n\r\n"), "`SSH-2.0-\\xff'\"\\\\\\r\\n\\r\\n`, which is not HTTP"),

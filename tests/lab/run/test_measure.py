@@ -80,6 +80,14 @@ def test_the_first_wrong_answer_is_told_and_what_looks_like_a_websocket(scripted
     assert str(result.reason) == f"20 answers were wrong; {told}"
 
 
+def test_the_first_request_without_an_answer_is_told(scripted: Scripted) -> None:
+    got = "no answer, because the service closed a kept connection"
+    first = {"request": "POST /upload", "got": got, "expected": "an answer"}
+    result = scripted(clients=(client_says(answered=19, errors={"closed": 1}, first_wrong=first),))
+    told = f"the first failed request, POST /upload, got {got}"
+    assert str(result.reason) == f"1 of 20 requests was not answered; errors: 1 x closed; {told}"
+
+
 # What a system is to do, the GIL of service and client, and the children that the reason names.
 GILS = """\
 leave on on -> Service Client

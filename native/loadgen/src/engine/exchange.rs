@@ -17,9 +17,11 @@ const MAX_FAILURES: u32 = 10;
 impl Worker {
     /// Send the next request of a virtual user. intended_ns: when it was meant to be sent; 0 in a closed loop.
     pub(crate) fn begin(&mut self, user: usize, intended_ns: u64) {
-        let user = &mut self.users[user];
-        let at = user.pick();
-        let connection = &mut self.connections[at];
+        let at = self.users[user].pick();
+        if std::mem::take(&mut self.connections[at].has_rested) {
+            self.receive(at, true); // closes it if its peer has
+        }
+        let (user, connection) = (&mut self.users[user], &mut self.connections[at]);
         connection.kind = self.job.kind(user.spec.seed, user.place, user.place - user.probed_from);
         connection.intended_ns = intended_ns;
         user.sent += 1;

@@ -57,6 +57,7 @@ impl Worker {
             (Fault::Closed | Fault::Reset, _) if !has_begun => {
                 format!("no answer, because the service {} a {kept} connection", fault.code())
             }
+            (Fault::Extra, _) => "more bytes than one answer".to_owned(),
             (Fault::Closed, _) => "half an answer, because the service closed the connection".to_owned(),
             _ => return,
         };

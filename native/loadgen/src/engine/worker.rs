@@ -187,6 +187,9 @@ impl Worker {
             let kind = self.connections[self.users[user].first].kind;
             self.tally.error(self.job.kinds[kind].route, Fault::Timeout.code());
         }
+        for connection in &mut self.connections {
+            connection.has_rested = true;
+        }
         self.free.clear();
         (self.active, self.batch) = (0, 0);
         self.progress.store(0, Ordering::Relaxed);

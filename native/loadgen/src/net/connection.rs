@@ -50,6 +50,8 @@ pub struct Connection {
     pub is_counted: bool,
     /// Whether an answer that counts came on any connection before.
     pub was_counted: bool,
+    /// Whether no request was sent in this phase: the service may have closed it while other arms had their turn.
+    pub has_rested: bool,
     /// Whether the request is to be sent, or was sent, for the second time.
     resends: bool,
     is_second: bool,
@@ -86,6 +88,7 @@ impl Connection {
             is_used: false,
             is_counted: false,
             was_counted: false,
+            has_rested: false,
             resends: false,
             is_second: false,
             speaks_http2,

@@ -147,7 +147,10 @@ impl Http {
     }
 
     #[inline]
-    fn begin_body(&mut self, expect: &HttpExpect, rest: &[u8]) -> Feed {
+    fn begin_body(&mut self, expect: &HttpExpect, mut rest: &[u8]) -> Feed {
+        if self.head.status == 101 {
+            rest = &[]; // what follows is not HTTP
+        }
         self.stage = match self.head.length {
             _ if expect.bodyless => Stage::Counted(0),
             Length::Counted(bytes) if bytes > expect.most_bytes() => return Feed::Broken(Fault::Garbled),
