@@ -162,4 +162,4 @@ def _is_delayed(cell: CellResult) -> bool:
     cores.
     """
     used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
-    return cell.latency.percentile("p50") in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES
+    return (cell.latency.percentile("p50") or 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES
