@@ -167,7 +167,8 @@ class QuietDisplay(ExitStack):
 
         If the cells that run now take longer, the time is that which they need at least.
         """
-        first, (*_, earlier, now) = self._starts[0], self._starts
+        starts = self._starts  # another thread may ask while the main thread replaces the list
+        first, earlier, now = starts[0], starts[-2], starts[-1]
         together = now.done - earlier.done  # cells that end together, because they share slices
         cell_s = (now.time_s - first.time_s) / (now.done - first.done)
         left, spent_s = self._total - now.done, self._clock() - now.time_s
