@@ -85,14 +85,14 @@ def _interpreter(name: RuntimeName) -> Interpreter:
 
 
 def audit_document(findings: Sequence[PackageFinding], runtime: str, version: str) -> "Document":
-    """Return a report on packages that were requested, or that are not ready for the free-threaded
-    build.
+    """Return a report on packages, except dependencies in pure Python, which need no look.
 
     runtime, version: the runtime's name and its Python version
     """
     from reports.document.model import Document, Section
     from reports.document.shapes import col, table
 
+    pure = [one for one in findings if one.passes and not (one.direct or one.modules)]
     title = plural(
         "Audit: {count} package under {runtime} ({version})",
         "Audit: {count} packages under {runtime} ({version})",
@@ -119,16 +119,11 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
                     col("needed by", lambda finding: ", ".join(finding.needed_by)),
                     col("modules", lambda finding: ", ".join(finding.modules)),
                 ],
-                [
-                    (
-                        NOTHING,
-                        [finding for finding in findings if finding.direct or not finding.passes],
-                    )
-                ],
+                [(NOTHING, [finding for finding in findings if finding not in pure])],
             ),
         ),
         parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
-        notes=(summary(findings),),
+        notes=(summary(findings), *([_left_out(len(pure))] if pure else [])),
     )
     return Document(name=str(title), title=title, about=(), sections=(section,), has_cells=False)
 
@@ -142,6 +137,16 @@ def summary(findings: Sequence[PackageFinding]) -> Message:
         "installs from a wheel and imports without the GIL and without a warning.",
         count=sum(not finding.passes for finding in findings),
         total=len(findings),
+    )
+
+
+def _left_out(count: int) -> Message:
+    return plural(
+        "The other {count} package is a dependency in pure Python, which cannot switch the GIL on. "
+        "It is not in the table.",
+        "The other {count} packages are dependencies in pure Python, which cannot switch the GIL "
+        "on. They are not in the table.",
+        count=count,
     )
 
 

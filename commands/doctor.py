@@ -15,6 +15,7 @@ from lab.native import programs
 if TYPE_CHECKING:
     from reports.document.model import Section
 
+NOT_SHOWN = message("this machine does not show it")
 WORDS: Mapping[bool | None, tuple[Message, str]] = {
     True: (message("ok"), "passed"),
     False: (message("warning"), "look"),
@@ -44,7 +45,7 @@ def findings_section(findings: Sequence[Finding]) -> "Section":
 
     title, total = message("The machine"), _summary(findings)
     lines = [
-        (words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value)
+        (words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value or NOT_SHOWN)
         for one in findings
     ]
     table = plain_table(title, (NOTHING,) * 3, lines)

@@ -12,16 +12,18 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.runtime import RuntimeFacts
+from lab.run.measure import TAILS
 from lab.run.measurement_context import identity
-from lab.run.probes import search_s
+from lab.run.probes import START_S, search_s
 from record.saved_plan import Machine, Until
 from record.saved_run import CellResult, Run
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
-CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
+CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes; START_S for a user's service
 PROCESS_OVERHEAD_S = 0.1
 CONNECTION_S = 0.001  # to open and close a connection, on both sides
 DEFAULT_LIMIT_S = 300.0
+MINUTES_S = 120.0  # the time of a search is given in minutes
 
 
 def with_end(plan: Plan, given: Flags) -> Plan:
@@ -40,15 +42,19 @@ def with_end(plan: Plan, given: Flags) -> Plan:
     return replace(plan, blocks=fewest)
 
 
-def run_time(plan: Plan, cores: int) -> Message:
-    """Return how long a run of *plan* takes, or when it ends."""
+def run_time(plan: Plan, cores: int, profiles: int = 0) -> Message:
+    """Return how long a run of *plan* takes, or when it ends.
+
+    profiles: number of kinds of profiles, each of which measures every cell once more
+    """
     cells = plural("{count} measurement", "{count} measurements", count=len(plan.entries()))
+    profile_s = sum(cell_seconds(plan, cell, cores) for cell in plan.cells())
     if not plan.until:
         return message(
             "A run would take about {time}, for {cells} in each of {blocks}.",
             cells=cells,
             blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
-            time=duration(plan.blocks * block_seconds(plan, cores)),
+            time=duration(plan.blocks * block_seconds(plan, cores) + profiles * profile_s),
         )
     until = plan.until
     ends = {
@@ -67,9 +73,21 @@ def run_time(plan: Plan, cores: int) -> Message:
     )
 
 
+def slow_requests(plan: Plan) -> Message:
+    """Return from which length of requests on cells take longer; empty if they never do."""
+    if not (plan.user_service and plan.method.duration_s) or any(c.rate for c in plan.cells()):
+        return NOTHING
+    return message(
+        "It takes longer if requests take more than {limit_ms:.0f} ms, because a measurement lasts "
+        "at least {times} times as long as its longest requests.",
+        limit_ms=plan.method.duration_s / TAILS * 1e3,
+        times=TAILS,
+    )
+
+
 def search_time(plan: Plan) -> Message:
     """Return how long the search of *plan* for the highest rate takes."""
-    fast, slow = (duration(search_s(plan, rate)) for rate in (1000, 100))
+    fast, slow = (duration(max(MINUTES_S, search_s(plan, rate))) for rate in (1000, 100))
     return message(
         "The search for the capacity with {objectives} takes about {fast} if the services reach "
         "1,000 requests/s, and {slow} if they reach 100 requests/s.",
@@ -173,7 +191,7 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
     return (
         timed_s * (1 + warmup.share)
         + warmup.seconds
-        + CELL_OVERHEAD_S
+        + (START_S if plan.user_service else CELL_OVERHEAD_S)
         + processes * PROCESS_OVERHEAD_S / cores
         + connections * CONNECTION_S
     )

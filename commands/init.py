@@ -26,7 +26,7 @@ from core.program import PROGRAM
 from core.secret import secrets_in
 from core.user_service import UserService
 from lab.places import ENVIRONMENTS
-from lab.project.application import find_application
+from lab.project.application import FILES, find_application
 from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
@@ -122,9 +122,11 @@ def _find_application(folder: Path) -> str:
     found = find_application(folder)
     if not found:
         raise BadInput(
-            "No application was found in the usual files of {folder}, such as app.py. Give --app "
-            "MODULE:NAME, --service-command, or --target.",
+            "No application was found in {folder}: neither app, application, create_app nor "
+            "make_app in {files}, nor a framework's application of this name in another module. "
+            "Give --app MODULE:NAME, --service-command, or --target.",
             folder=folder.absolute(),
+            files=FILES,
         )
     return found
 

@@ -5,13 +5,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
-from commands.estimate import cell_seconds, no_verdict, run_time, search_time, with_end
+from commands.estimate import (
+    cell_seconds,
+    no_verdict,
+    run_time,
+    search_time,
+    slow_requests,
+    with_end,
+)
 from commands.output import output
 from commands.project import complete_from_project
 from config import flags
-from config.plan_options import JSON
-from config.run_plan import Plan
-from core.cell import Cell
+from config.plan_options import OF_A_RUN, PROFILE
+from config.run_plan import Entry, Plan
+from core.errors import BadInput
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host
 from record.run_file import plain
@@ -20,49 +27,68 @@ if TYPE_CHECKING:
     from reports.document.model import Table
 
 
+_seconds = "{:.1f} s".format
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the command plan. Return its exit status: 0."""
     parser = output.parser("plan", arguments)
     flags.add_run_flags(parser)
-    parser.add_group("what to print", JSON)
-    given = complete_from_project(parser.parse(arguments), output.note)
+    flags.add_host_flags(parser)
+    parser.add_group("the run", *OF_A_RUN)
+    given = parser.parse(arguments)
+    if given["resume"] is not None or given["accept_changes"]:
+        raise BadInput(
+            "`plan` shows a new run. Leave out --resume and --accept-changes, which continue a "
+            "saved run."
+        )
+    given = complete_from_project(given, output.note)
     with planned(given) as (asked, spread):
         plan, _, _ = choose_runtimes(asked, given, spread)
         plan = with_end(plan, given)
     if given["json"]:
         print(json.dumps(plain(plan.saved()), indent=2))
     else:
-        _print(plan)
+        _print(plan, len(flags.value_of(PROFILE, given, ())))
     return 0
 
 
-def _print(plan: Plan) -> None:
+def _print(plan: Plan, profiles: int) -> None:
     from reports.render.console import terminal
     from reports.render.terminal import print_table
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
-    time = search_time(plan) if plan.objectives else run_time(plan, cores)
-    console.print(
-        f"\n{output.text(chained([time, no_verdict(plan, cores)], SENTENCES))}", highlight=False
-    )
+    times = [run_time(plan, cores, profiles), slow_requests(plan), no_verdict(plan, cores)]
+    if plan.objectives:
+        times = [search_time(plan)]
+    console.print(f"\n{output.text(chained(times, SENTENCES))}", highlight=False)
 
 
 def cell_table(plan: Plan, cores: int) -> "Table":
-    """Return a table of the cells (settings to measure) of *plan*: varying parameters, requests and
-    estimated time.
+    """Return a table of the measurements of a block of *plan*: varying parameters, requests and
+    estimated time. The times of a search depend on the service.
     """
     from analysis.settings import parameter_values, varying
     from reports.document.shapes import Col, col, table
 
-    cells, names = plan.cells(), varying(plan.cells())
-    columns: list[Col[Cell]] = [
-        col("measurement", "cell_id", rank=1),
-        col("system", "system"),
-        col("runtime", "runtime"),
-        col("parameters", lambda cell: parameter_values(cell.params, names)),
-        col("est. time", lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
+    names = varying(plan.cells())
+    is_targets = bool(plan.user_service and plan.user_service.targets)
+    columns: list[Col[Entry]] = [
+        col("measurement", "cell.cell_id", rank=1),
+        col("system", _service_name if is_targets else "cell.system"),
+        col("runtime", "cell.runtime" if is_targets else "arm"),
+        col("parameters", lambda entry: parameter_values(entry.cell.params, names)),
     ]
     if not plan.method.duration_s:  # with a duration, the number of requests is unknown
-        columns.insert(4, col("requests", "requests", "{:,}".format))
-    return table(message("the plan"), columns, [(NOTHING, cells)])
+        columns.append(col("requests", "cell.requests", "{:,}".format))
+    if not plan.objectives:
+        columns.append(
+            col("est. time", lambda entry: cell_seconds(plan, entry.cell, cores), _seconds)
+        )
+    return table(message("the plan"), columns, [(NOTHING, plan.entries())])
+
+
+def _service_name(entry: Entry) -> str:
+    """Return the name of a service that already runs, which A/A measures a second time."""
+    return entry.cell.system if entry.arm == entry.cell.runtime else entry.arm

@@ -117,9 +117,7 @@ class Parser(argparse.ArgumentParser):
 
         exclusive: only one of the options may be given
         """
-        title = self._text(as_message(heading))
-        group = next((one for one in self._action_groups if one.title == title), None)
-        group = group or self.add_argument_group(title, self._text(note) or None)
+        group = self._group(as_message(heading), self._text(note))
         for option in options:
             self._add(group, option)
         self._exclusive = options if exclusive else self._exclusive
@@ -134,8 +132,7 @@ class Parser(argparse.ArgumentParser):
         self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]", "+": " {0} [{0} ...]"}[
             count
         ].format(name.upper())
-        group = self.add_argument_group(self._text(message("arguments")))
-        group.add_argument(
+        self._group(message("arguments")).add_argument(
             name,
             metavar=name.upper(),
             nargs=count,
@@ -237,6 +234,12 @@ class Parser(argparse.ArgumentParser):
             near=near,
             program=self.prog,
         )
+
+    def _group(self, heading: Message, note: str = "") -> Any:
+        """Return the group of options under a heading, which is added if it is missing."""
+        title = self._text(heading)
+        group = next((one for one in self._action_groups if one.title == title), None)
+        return group or self.add_argument_group(title, note or None)
 
     def _add(self, group: Any, option: Option) -> None:
         text = self._text(

@@ -114,6 +114,12 @@ def test_help_fits_on_a_page_with_the_options_that_people_use(typed: Typed) -> N
         assert any(line.strip().startswith(f"--{name.replace('_', '-')}") for line in page)
 
 
+def test_the_help_lists_all_arguments_under_one_heading(typed: Typed) -> None:
+    page = shown(typed, "export", "--help")
+    assert page.splitlines().count("arguments:") == 1
+    assert page.index("  RUN  ") < page.index("  TO  ")
+
+
 OWN_FLAGS = " ".join(OWN)
 REFUSED = {
     "nope": f"'nope' is not a command. Use one of: {', '.join(commands.NAMES)}",

@@ -28,6 +28,12 @@ MOST_COUNT = 1 << 20
 LONGEST_NAME = 300
 LEAST_SHARE = 0.003  # of the samples; smaller nodes are not part of a flame graph
 
+PIPES = "multiprocessing/connection.py"
+# Supervisors of servers and of multiprocessing, whose processes and threads serve no request
+SUPERVISORS = re.compile(
+    r"(uvicorn/supervisors|granian/server)/|(gunicorn/arbiter|hypercorn/run)\.py"
+    r"|multiprocessing/(resource_tracker|forkserver)\.py"
+)
 LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?)/")
 
 
@@ -128,13 +134,22 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
             for state, number, count in line.counts:
                 stack = stacks[number] if 0 <= number < len(stacks) else ()
                 if stack and 0 < count < MOST_COUNT and state in (*WORK, "idle"):
-                    samples.total[state, stack] += count
-                    if state in WORK:
-                        batch[state, stack[0]] += count
+                    actual = "idle" if state == "io" and _awaits_orders(stack) else state
+                    samples.total[actual, stack] += count
+                    if actual in WORK:
+                        batch[actual, stack[0]] += count
             samples.missed += line.missed
             used_ns.append(line.cpu_ns)
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
     samples.processes += bool(frames)
+
+
+def _awaits_orders(stack: Stack) -> bool:
+    """Return whether a thread that waits for I/O in *stack* waits for a message between a
+    supervisor and its processes. Other frames of a supervisor are outside of those of requests.
+    """
+    caller = next((frame for frame in stack if frame.file != PIPES), UNKNOWN)
+    return bool(SUPERVISORS.match(caller.file))
 
 
 def _make_frame(file: str, line: int, function: str, directory: str) -> StackFrame:

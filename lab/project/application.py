@@ -29,8 +29,19 @@ FILES = (
     "*/app.py",
     "*/main.py",
 )
+MODULES = ("*.py", "*/*.py")  # all others, where only the call of a framework is looked for
 _DEFINITION = re.compile(
-    r"^(?:(?:async )?def )?(app|application|create_app|make_app)(?: *=[^=]| *: |\()", re.MULTILINE
+    r"^(?:(?:async )?def )?(app|application|create_app|make_app)()(?: *=[^=]| *: |\()",
+    re.MULTILINE,
+)
+_FRAMEWORK = re.compile(
+    r"^(app|application)(?: *:[^=\n]*)? *= *(?:[\w.]+\.)?"
+    r"(?:Flask|Quart|FastAPI|Starlette|Litestar|Sanic|Bottle|App|get_wsgi_application"
+    r"|get_asgi_application)\(|^(?:async )?def (create_app|make_app)\(",
+    re.MULTILINE,
+)
+_PACKAGE_NEEDED = re.compile(
+    r"pip install ['\"]?([\w.\[\]-]+)|['\"`]([\w.\[\]-]+)['\"`] to be installed"
 )
 _MARK = "gilscope-application:"
 # A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes
@@ -134,18 +145,21 @@ class Application:
 
 
 def find_application(folder: Path) -> str:
-    """Return MODULE:NAME of the first application in the usual files of a project; "" if there is
-    none.
+    """Return MODULE:NAME of the first application in the usual files of a project, or else in any
+    module but tests, in the project's folder or a package; "" if there is none.
 
     The function only reads the files. Whether the name is an application, inspect_application()
     finds out.
     """
-    for path in (path for pattern in FILES for path in sorted(folder.glob(pattern))):
-        parts = path.relative_to(folder).with_suffix("").parts
-        if path.is_file() and all(map(str.isidentifier, parts)):
-            found = _DEFINITION.search(path.read_text("utf-8", "replace"))
-            if found:
-                return f"{'.'.join(parts)}:{found[1]}"
+    for patterns, definition in ((FILES, _DEFINITION), (MODULES, _FRAMEWORK)):
+        for path in (path for pattern in patterns for path in sorted(folder.glob(pattern))):
+            parts = path.relative_to(folder).with_suffix("").parts
+            is_test = any(part.startswith(("test", "conftest")) for part in parts)
+            if path.is_file() and all(map(str.isidentifier, parts)) and not is_test:
+                found = definition.search(path.read_text("utf-8", "replace"))
+                if found:
+                    module = ".".join(parts).removesuffix(".__init__")
+                    return f"{module}:{found[1] or found[2]}"
     return ""
 
 
@@ -215,7 +229,12 @@ def _import_error(name: str, seen: Application, folder: Path) -> BadInput:
             "Add the package of {module} to the project's requirements.txt or pyproject.toml.",
             module=seen.missing,
         )
-    reason = verbatim(seen.error[:TAIL_BYTES].rstrip("."))
+    elif needed := _PACKAGE_NEEDED.search(seen.error):
+        remedy = message(
+            "Add {package} to the project's requirements.txt or pyproject.toml.",
+            package=needed[1] or needed[2],
+        )
+    reason = verbatim(" ".join(seen.error[:TAIL_BYTES].split()).rstrip(". "))
     if seen.file:
         path = os.path.relpath(seen.file, folder)
         file = seen.file if path.startswith("..") else path

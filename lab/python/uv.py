@@ -17,6 +17,7 @@ from lab import processes
 from lab.python.trust import may_execute
 
 # message code for uv's exit status 1: no version fits; status 2 means any other failure
+ONE_LINE = "10000"  # columns of the terminal, at which uv would wrap the sentences of errors
 UNSATISFIED = "unsatisfied"
 NETWORK = "network"  # message code for a package index that cannot be reached
 MISSING = "missing"  # message code for uv that was not found or must not be executed
@@ -58,10 +59,9 @@ def run(
     program = find()
     if program is None:
         return "", why_missing()
+    environment = {**environment, "NO_COLOR": "1", "COLUMNS": ONE_LINE}
     try:
-        done = processes.run(
-            [program, *arguments], timeout_s, {**environment, "NO_COLOR": "1"}, **options
-        )
+        done = processes.run([program, *arguments], timeout_s, environment, **options)
     except subprocess.TimeoutExpired as late:
         return "", message("the command did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:

@@ -10,7 +10,7 @@ from math import isfinite
 from operator import attrgetter
 from time import monotonic
 from types import MappingProxyType
-from typing import Self
+from typing import NamedTuple, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, RenderableColumn, TextColumn
@@ -30,7 +30,19 @@ from reports.render.console import terminal
 
 BAR_WIDTH = 12
 STARTING = message("starting the programs beside the service")
+LONGER = 1.1  # times of measurements whose ratio is below this count as equal
 SILENT_S = 12.0  # after so long without a line, a plain display says that the measurement goes on
+
+
+class _Start(NamedTuple):
+    """The start of measurements (cells) that end together.
+
+    done: number of completed cells at this time
+    """
+
+    block: int
+    done: int
+    time_s: float
 
 
 def time_left(left_s: float) -> Message:
@@ -106,10 +118,10 @@ class QuietDisplay(ExitStack):
         self._clock = clock
         self._failures = 0
         self._has_news, self._is_over = threading.Event(), False
-        # number of completed cells, and the time, at the start
-        self._began: tuple[int, float] | None = None
+        self._starts: list[_Start] = []  # of the latest two blocks
         self._done, self._total = 0, 0
-        self._due_s: float | None = None  # when the run is expected to end
+        self._due_s: float | None = None  # when the run ends at the latest
+        self._timed_ns: tuple[int, int] | None = None  # the shortest and longest time of a cell
         self._telling = {
             system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()
         }
@@ -117,17 +129,15 @@ class QuietDisplay(ExitStack):
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Record that a measurement (cell) starts after *done* of *total* measurements have ended.
 
-        The first *done* of a resumed run is above 0. The expected end changes only here, because
-        measurements that alternate in slices end together.
+        The first *done* of a resumed run is above 0.
         """
         self._done, self._total = done, total
         self._has_news.set()
-        now_s = self._clock()
-        first, began_s = self._began = self._began or (done, now_s)
-        if self._limit_s is not None:
-            self._due_s = began_s + self._limit_s if isfinite(self._limit_s) else None
-        elif done > first:
-            self._due_s = now_s + (now_s - began_s) / (done - first) * (total - done)
+        start = _Start(block, done, self._clock())
+        if not self._starts and self._limit_s is not None and isfinite(self._limit_s):
+            self._due_s = start.time_s + self._limit_s
+        latest = sorted({block, *(one.block for one in self._starts)})[-2:]
+        self._starts = [*(one for one in self._starts if one.block in latest), start]
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Record that *done* measurements (cells) are completed now, and show the last of them."""
@@ -139,14 +149,49 @@ class QuietDisplay(ExitStack):
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell) if it failed or is invalid."""
         if result.status != "ok":
-            self._print(cell_line(result, self._names), self._values(result.system, result.params))
+            values = self._values(result.system, result.params)
+            self._print(cell_line(result, self._names), values, style=self.style)
 
     def left(self) -> Message:
         """Return the time until the run ends; empty if unknown. It falls while a cell runs."""
-        if self._due_s is None:
+        if self._due_s is not None:
+            left = time_left(max(0.0, self._due_s - self._clock()))
+            return message("at most {left}", left=left)
+        if self._limit_s is not None or not self._starts[1:]:
             return NOTHING
-        left = time_left(max(0.0, self._due_s - self._clock()))
-        return message("at most {left}", left=left) if self._limit_s is not None else left
+        return time_left(self._left_s())
+
+    def _left_s(self) -> float:
+        """Return the time until all blocks are measured, if cells take as long as in the latest
+        blocks.
+
+        If the cells that run now take longer, the time is that which they need at least.
+        """
+        starts = self._starts  # another thread may ask while the main thread replaces the list
+        first, earlier, now = starts[0], starts[-2], starts[-1]
+        together = now.done - earlier.done  # cells that end together, because they share slices
+        cell_s = (now.time_s - first.time_s) / (now.done - first.done)
+        left, spent_s = self._total - now.done, self._clock() - now.time_s
+        return max(cell_s * left - spent_s, spent_s / together * (left - together), 0.0)
+
+    def _lengthened(self, result: CellResult) -> Message:
+        """Return that a cell was timed for longer than all cells before it; empty if it was not.
+
+        Probes of a search for the capacity have lengths of their own.
+        """
+        timed_ns = result.turns.slices * result.turns.length_ns
+        if not timed_ns or result.probe:
+            return NOTHING
+        shortest_ns, longest_ns = self._timed_ns or (timed_ns, timed_ns)
+        self._timed_ns = min(shortest_ns, timed_ns), max(longest_ns, timed_ns)
+        if timed_ns < LONGER * longest_ns:
+            return NOTHING
+        return message(
+            "Requests take so long that each measurement is timed for {long:.1f} s instead of "
+            "{short:.1f} s.",
+            long=timed_ns / 1e9,
+            short=shortest_ns / 1e9,
+        )
 
     def place(self) -> Message:
         """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
@@ -162,9 +207,9 @@ class QuietDisplay(ExitStack):
             place_in_plan(params, self._telling.get(system, ()), is_own=system in self._names)
         )
 
-    def _print(self, *parts: Message) -> None:
+    def _print(self, *parts: Message, style: str = "") -> None:
         line = "  ".join(self._text(part) for part in parts if part)
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True, style=self.style)
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True, style=style)
 
     def _text(self, part: Message) -> str:
         return for_terminal(self._language.text(part))
@@ -199,7 +244,7 @@ class PlainDisplay(QuietDisplay):
                 silent_s = 0.0
                 continue
             silent_s += SILENT_S
-            if self._began:
+            if self._starts:
                 waiting = message("still measuring: {seconds:.0f} s", seconds=silent_s)
                 self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
             else:
@@ -208,7 +253,9 @@ class PlainDisplay(QuietDisplay):
                 )
 
     def _show(self, result: CellResult) -> None:
-        """Print a line about a completed measurement (cell)."""
+        """Print a line about a completed measurement (cell), and one if its time was longer."""
+        if longer := self._lengthened(result):
+            self._print(longer)
         left = self.left() if self._done < self._total else NOTHING
         line = message("[{place}] {cell}", place=self.place(), cell=cell_line(result, self._names))
         self._print(line, self._values(result.system, result.params), left, self._failed())
@@ -264,6 +311,8 @@ class LiveDisplay(QuietDisplay):
         is invalid.
         """
         super()._show(result)
+        if longer := self._lengthened(result):
+            self._print(longer)
         self._rate = (
             verbatim(f"{whole(requests_per_s(result))}/s")
             if result.clients and result.wall_ns

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commands.audit import main
+from commands.audit import audit_document, main
 from core.errors import BadInput
+from lab.gil.package_audit import PackageFinding
 from lab.python import uv
 from tests.conftest import runtime_or_skip
 from tests.lab.wheels import wheel
@@ -37,6 +38,20 @@ def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
     assert main(["-r", str(tmp_path / "requirements.txt"), "--json"]) == 3
     (package,) = json.loads(capsys.readouterr().out)["packages"]
     assert "ZeroDivisionError" in package["problems"][0]["detail"]
+
+
+def test_the_table_has_all_packages_but_dependencies_in_pure_python_and_says_how_many_those_are() -> None:
+    findings = [
+        PackageFinding(package="asked"),
+        PackageFinding(package="compiled", modules=("compiled",), direct=False),
+        PackageFinding(package="pure", direct=False),
+        PackageFinding(package="plain", direct=False),
+    ]
+    (section,) = audit_document(findings, "3.14t", "3.14.0").sections
+    ((_, lines),) = section.tables[0].groups
+    assert [str(line[0].words) for line in lines] == ["asked", "compiled"]
+    assert str(section.notes[1]).startswith("The other 2 packages are dependencies in pure Python")
+    assert len(audit_document(findings[:2], "3.14t", "3.14.0").sections[0].notes) == 1
 
 
 REFUSED = {

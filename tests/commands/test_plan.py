@@ -1,10 +1,13 @@
 """`runner.py plan`: its table fits the terminal, and its guess is worked out by hand from its own constants."""
 
+import re
 from dataclasses import replace
 from math import ceil
+from pathlib import Path
 
 import pytest
 
+from commands import plan as command
 from commands.estimate import (
     block_seconds,
     blocks_possible,
@@ -12,11 +15,14 @@ from commands.estimate import (
     fewest_blocks_of,
     no_verdict,
     run_time,
+    search_time,
+    slow_requests,
     with_end,
 )
 from config.flags import plan_from
 from config.load import DEFAULT_BLOCKS
 from config.run_plan import Plan
+from core.errors import BadInput
 from record.saved_plan import Until
 from tests.config import planning
 
@@ -35,6 +41,52 @@ def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_proces
     # 4000 requests of 110 us + 1000 turns of 0.025 us, 2 cores; 0.4 s, 4 processes of 0.1 s on 2 cores, 4 connections
     seconds = 4000 * 135e-6 / 2 + 0.4 + 4 * 0.1 / 2 + 4 * 0.001
     assert cell_seconds(plan, plan.cells()[0], 2) == pytest.approx(seconds)
+
+
+def test_a_users_service_starts_more_slowly_and_long_requests_lengthen_its_measurements() -> None:
+    plan = planned(f"{OWN} --duration 1 --blocks 6")
+    # 1 s and 10 % of warm-up; 2 s to start and stop, 3 processes of 0.1 s on 2 cores, 2 connections of each client
+    assert cell_seconds(plan, plan.cells()[0], 2) == pytest.approx(1.1 + 2.0 + 3 * 0.1 / 2 + 2 * 0.001)
+    assert "longer if requests take more than 250 ms" in str(slow_requests(plan))
+    assert not slow_requests(planned("--system 1 --blocks 6"))
+
+
+def test_a_profile_is_one_more_measurement_of_each_cell() -> None:
+    plan = planned("--system 1 --runtime 3.14,3.14t --duration 8 --warmup 0 --aa --blocks 6")
+    cell_s = cell_seconds(plan, plan.cells()[0], 2)  # 18 measurements, and 2 of each of 2 profiles
+    assert f"about {18 * cell_s / 60:.0f} min" in str(run_time(plan, 2))
+    assert f"about {22 * cell_s / 60:.0f} min" in str(run_time(plan, 2, profiles=2))
+
+
+def test_plan_takes_every_flag_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "--system 1 --runtime 3.14 --blocks 6 --profile locks --quiet --out folder --seed 1"
+    assert command.main(line.split()) == 0
+    assert "A run would take about" in capsys.readouterr().out
+    with pytest.raises(BadInput, match="Leave out --resume"):
+        command.main(["--resume", "folder"])
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "arms"),
+    [
+        ("--system 1 --runtime 3.14,3.14t --aa", 2, ["3.14", "3.14t", "3.14t again"]),
+        ("--plan {folder}/plan.yaml", 1, ["a", "b", "a again"]),
+    ],
+)
+def test_the_table_has_a_row_for_the_second_measurement_of_aa(
+    line: str, column: int, arms: list[str], tmp_path: Path
+) -> None:
+    urls = '{a: "http://127.0.0.1:1/", b: "http://127.0.0.1:2/"}'
+    (tmp_path / "plan.yaml").write_text(f"aa: true\nservice:\n  targets: {urls}\n")
+    ((_, rows),) = command.cell_table(planned(line.format(folder=tmp_path)), 2).groups
+    assert [str(row[column].words) for row in rows] == arms
+
+
+def test_a_search_has_no_time_of_each_measurement() -> None:
+    search = planned(f"{OWN} --runtime 3.14 --slo 'p99<150ms'")
+    heads = [str(column.head) for column in command.cell_table(search, 2).columns]
+    assert heads == ["measurement", "system", "runtime", "parameters"]
+    assert re.findall(r"about (\d+ \w+) if .*, and (\d+ \w+) if", str(search_time(search))) == [("2 min", "5 min")]
 
 
 ENDS = """\

@@ -106,6 +106,21 @@ def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(line: str
         assert "MODULE:NAME" not in str(caught.value)
 
 
+def test_an_error_that_names_a_package_to_install_is_one_line_that_says_so(tmp_path: Path) -> None:
+    text = 'Form data requires "python-multipart" to be installed. \n{}\n'
+    said = "You can install it with: \n\npip install python-multipart"
+    for ending in ("", said):
+        (tmp_path / "shop.py").write_text(f"raise RuntimeError({text.format(ending)!r})\n")
+        with pytest.raises(BadInput) as caught:
+            inspect_application("shop:app", Path(sys.executable), tmp_path, {})
+        start = (
+            'shop:app cannot be imported: shop.py, line 1: RuntimeError: Form data requires "python-multipart" to be'
+        )
+        remedy = "Add python-multipart to the project's requirements.txt or pyproject.toml."
+        middle = " installed. " + (f"{' '.join(said.split())}. " if ending else "")
+        assert str(caught.value) == f"{start}{middle}{remedy}"
+
+
 DEFINITIONS = {
     "app = Flask(__name__)\n": "app",
     "import x\n\napplication: Application = x.application()\n": "application",
@@ -125,3 +140,24 @@ def test_an_application_is_found_by_its_usual_name_at_the_top_of_a_usual_file(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "wsgi.py").write_text(text)
     assert find_application(tmp_path) == (f"shop.wsgi:{name}" if name else "")
+
+
+# Modules without a usual name. Only a framework's application counts there, and none of the tests.
+MODULES = """\
+shop/web.py app = FastAPI(lifespan=lifespan) -> shop.web:app
+service.py application: Flask = flask.Flask(__name__) -> service:application
+shop/__init__.py def create_app(): -> shop:create_app
+shop/cli.py app = typer.Typer() ->
+shop/deep/web.py app = FastAPI() ->
+tests/web.py app = FastAPI() ->
+conftest.py def create_app(): ->"""
+
+
+@pytest.mark.parametrize("line", MODULES.splitlines())
+def test_an_application_of_a_framework_is_found_in_any_module_of_the_project(line: str, tmp_path: Path) -> None:
+    place, _, name = line.partition(" ->")
+    file, _, text = place.partition(" ")
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\n")
+    assert find_application(tmp_path) == name.strip()

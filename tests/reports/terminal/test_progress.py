@@ -12,6 +12,7 @@ from time import monotonic
 import pytest
 from rich.console import Console
 
+from record.child_lines import Turns
 from record.saved_run import CellResult
 from reports.render.console import terminal
 from reports.terminal import progress
@@ -139,6 +140,30 @@ def test_the_time_left_does_not_jump_when_measurements_that_alternate_in_slices_
             shown.cell_ended(ok(), 4 * block + done + 1, 24)
             seen.append(str(shown.left()))
     assert seen == [""] * 4 + [f"{left} s left" for left in (80, 60, 40, 20, 0) for _ in range(4)]
+
+
+def test_the_time_left_is_that_of_the_latest_block_or_of_the_present_one_if_that_takes_longer() -> None:
+    clock = [0.0]
+    shown = QuietDisplay(terminal(io.StringIO()), clock=lambda: clock[0])
+    seen = []
+    for block, seconds in enumerate((12.0, 12.0, 60.0, 60.0), 1):  # 3 measurements end together
+        shown.cell_started(CELL, block, 3 * block - 3, 18)
+        seen.append(str(shown.left()))
+        clock[0] += seconds
+        seen.append(str(shown.left()))
+    # 5 and 4 blocks of 12 s; then 3 and 2 blocks of 60 s are left, which the display knew only afterwards
+    assert seen == ["", "", "60 s left", "48 s left", "48 s left", "3 min left", "3 min left", "2 min left"]
+
+
+def test_a_line_says_that_measurements_take_longer_because_requests_do() -> None:
+    out = io.StringIO()
+    with PlainDisplay(terminal(out)) as shown:
+        for done, length in enumerate((1000, 1000, 7478, 7478), 1):
+            turns = Turns(slices=2, length_ns=length * MS // 2)
+            shown.cell_ended(replace(ok(), turns=turns), done, 4)
+        shown.cell_ended(replace(ok(), turns=Turns(slices=1, length_ns=99_000 * MS), probe="scan"), 4, 4)
+    said = "Requests take so long that each measurement is timed for 7.5 s instead of 1.0 s."
+    assert [line for line in out.getvalue().splitlines() if "instead of" in line] == [said]
 
 
 @pytest.mark.parametrize(("limit_s", "left"), [(180.0, "at most 80 s left"), (inf, "")])
