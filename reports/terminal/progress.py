@@ -95,6 +95,7 @@ class QuietDisplay(ExitStack):
     names: the names of systems, as analysis.settings.service_names() returns them
     limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if
         unknown. None if the run measures all blocks
+    duration_s: how long each cell is timed if requests are short enough; 0 if unknown
     clock: returns the current time in s
     """
 
@@ -108,6 +109,7 @@ class QuietDisplay(ExitStack):
         names: Mapping[str, str] = MappingProxyType({}),
         *,
         limit_s: float | None = None,
+        duration_s: float = 0.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__()
@@ -121,7 +123,7 @@ class QuietDisplay(ExitStack):
         self._starts: list[_Start] = []  # of the latest two blocks
         self._done, self._total = 0, 0
         self._due_s: float | None = None  # when the run ends at the latest
-        self._timed_ns: tuple[int, int] | None = None  # the shortest and longest time of a cell
+        self._longest_ns = self._planned_ns = round(duration_s * 1e9)
         self._telling = {
             system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()
         }
@@ -175,22 +177,20 @@ class QuietDisplay(ExitStack):
         return max(cell_s * left - spent_s, spent_s / together * (left - together), 0.0)
 
     def _lengthened(self, result: CellResult) -> Message:
-        """Return that a cell was timed for longer than all cells before it; empty if it was not.
+        """Return that a cell was timed for longer than was planned and than all cells before it;
+        empty if it was not.
 
         Probes of a search for the capacity have lengths of their own.
         """
         timed_ns = result.turns.slices * result.turns.length_ns
-        if not timed_ns or result.probe:
+        if not self._planned_ns or result.probe or timed_ns < LONGER * self._longest_ns:
             return NOTHING
-        shortest_ns, longest_ns = self._timed_ns or (timed_ns, timed_ns)
-        self._timed_ns = min(shortest_ns, timed_ns), max(longest_ns, timed_ns)
-        if timed_ns < LONGER * longest_ns:
-            return NOTHING
+        self._longest_ns = timed_ns
         return message(
             "Requests take so long that each measurement is timed for {long:.1f} s instead of "
             "{short:.1f} s.",
             long=timed_ns / 1e9,
-            short=shortest_ns / 1e9,
+            short=self._planned_ns / 1e9,
         )
 
     def place(self) -> Message:
@@ -331,13 +331,14 @@ def display(
     *,
     quiet: bool = False,
     limit_s: float | None = None,
+    duration_s: float = 0.0,
     language: Language = ENGLISH,
 ) -> QuietDisplay:
     """Return the kind of display that suits standard error, which may be a terminal.
 
     quiet: whether to show only cells that are not ok
-    names, limit_s: as QuietDisplay takes them
+    names, limit_s, duration_s: as QuietDisplay takes them
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, language, cells, names, limit_s=limit_s)
+    return kind(console, language, cells, names, limit_s=limit_s, duration_s=duration_s)
