@@ -95,11 +95,13 @@ class QuietDisplay(ExitStack):
     names: the names of systems, as analysis.settings.service_names() returns them
     limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if
         unknown. None if the run measures all blocks
-    duration_s: how long each cell is timed if requests are short enough; 0 if unknown
     clock: returns the current time in s
+    timed_s: how long a cell is timed: as the plan says, or longer because requests are long; 0 if
+        unknown
     """
 
     style = ""
+    timed_s = 0.0
 
     def __init__(
         self,
@@ -109,7 +111,6 @@ class QuietDisplay(ExitStack):
         names: Mapping[str, str] = MappingProxyType({}),
         *,
         limit_s: float | None = None,
-        duration_s: float = 0.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__()
@@ -123,7 +124,6 @@ class QuietDisplay(ExitStack):
         self._starts: list[_Start] = []  # of the latest two blocks
         self._done, self._total = 0, 0
         self._due_s: float | None = None  # when the run ends at the latest
-        self._longest_ns = self._planned_ns = round(duration_s * 1e9)
         self._telling = {
             system: varying(some) for system, some in grouped(cells, attrgetter("system")).items()
         }
@@ -182,15 +182,15 @@ class QuietDisplay(ExitStack):
 
         Probes of a search for the capacity have lengths of their own.
         """
-        timed_ns = result.turns.slices * result.turns.length_ns
-        if not self._planned_ns or result.probe or timed_ns < LONGER * self._longest_ns:
+        before_s, timed_s = self.timed_s, result.turns.slices * result.turns.length_ns / 1e9
+        if not before_s or result.probe or timed_s < LONGER * before_s:
             return NOTHING
-        self._longest_ns = timed_ns
+        self.timed_s = timed_s
         return message(
             "Requests take so long that each measurement is timed for {long:.1f} s instead of "
             "{short:.1f} s.",
-            long=timed_ns / 1e9,
-            short=self._planned_ns / 1e9,
+            long=timed_s,
+            short=before_s,
         )
 
     def place(self) -> Message:
@@ -337,8 +337,11 @@ def display(
     """Return the kind of display that suits standard error, which may be a terminal.
 
     quiet: whether to show only cells that are not ok
-    names, limit_s, duration_s: as QuietDisplay takes them
+    duration_s: how long each cell is timed if its requests are short enough; 0 if unknown
+    names, limit_s: as QuietDisplay takes them
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, language, cells, names, limit_s=limit_s, duration_s=duration_s)
+    shown = kind(console, language, cells, names, limit_s=limit_s)
+    shown.timed_s = duration_s
+    return shown

@@ -157,7 +157,8 @@ def test_the_time_left_is_that_of_the_latest_block_or_of_the_present_one_if_that
 
 def test_a_line_says_that_measurements_take_longer_because_requests_do() -> None:
     out = io.StringIO()
-    with PlainDisplay(terminal(out), duration_s=1.0) as shown:
+    with PlainDisplay(terminal(out)) as shown:
+        shown.timed_s = 1.0
         for done, length in enumerate((1000, 7478, 7478), 1):
             turns = Turns(slices=2, length_ns=length * MS // 2)
             shown.cell_ended(replace(ok(), turns=turns), done, 4)
