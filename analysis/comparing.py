@@ -438,19 +438,19 @@ def _notes(pair: Pair, run: Run) -> list[Message]:
 
 def _uncounted(pair: Pair) -> Iterator[Message]:
     """Yield a note if some blocks do not count, because requests turned up that are too long for
-    their slices.
+    the time of their block.
     """
     worst = max(pair.singles, key=lambda single: single.short_blocks)
     if pair.gate or not worst.short_blocks:
         return
     blocks = len({cell.block for cell in worst.cells})
     note = plural(
-        "{count} of {all} blocks does not count, because requests took up to {longest:.2g} s, "
-        "which is too long for its time slices. A longer --duration measures such requests in "
-        "every block",
-        "{count} of {all} blocks do not count, because requests took up to {longest:.2g} s, which "
-        "is too long for their time slices. A longer --duration measures such requests in every "
-        "block",
+        "{count} of {all} blocks does not count, because requests took up to {longest:.2g} s, and "
+        "the block was timed for less than twice as long at a time. A longer --duration measures "
+        "such requests in every block",
+        "{count} of {all} blocks do not count, because requests took up to {longest:.2g} s, and "
+        "the blocks were timed for less than twice as long at a time. A longer --duration "
+        "measures such requests in every block",
         count=worst.short_blocks, all=blocks, longest=worst.tail_ns / 1e9,
     )  # fmt: skip
     yield replace(note, code=UNCOUNTED)

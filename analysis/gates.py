@@ -122,8 +122,8 @@ def mixed(cells: Sequence[CellResult]) -> Message:
             "some of the compared cells were measured in time slices (--order slices), and others "
             "were not"
         )
-    last = {_packaged(cell): cell.environment for cell in cells}
-    changed = next((cell.arm for cell in cells if cell.environment != last[_packaged(cell)]), "")
+    last = {packaged(cell): cell.environment for cell in cells}
+    changed = next((cell.arm for cell in cells if cell.environment != last[packaged(cell)]), "")
     text = message(
         "the interpreter, packages or programs of {arm} changed between cells of the run",
         arm=changed,
@@ -131,7 +131,7 @@ def mixed(cells: Sequence[CellResult]) -> Message:
     return text if changed else NOTHING
 
 
-def _packaged(cell: CellResult) -> tuple[Value, ...]:
+def packaged(cell: CellResult) -> tuple[Value, ...]:
     """Return what has an environment of its own: a system, or a variant of a service, of an arm."""
     return (cell.system, cell.arm, *map(cell.params.get, (VARIANT, SERVER)))
 

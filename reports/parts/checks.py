@@ -20,12 +20,15 @@ from analysis.gates import (
     median_saturation,
     not_quiet,
     otherwise_disturbed,
+    packaged,
     unread,
 )
 from analysis.host_facts import cores_of
 from analysis.inside import MOST_IDLE, idle_share, starts
 from analysis.settings import about
 from analysis.significance import DEPENDENT, ENOUGH, depends, independence_is_known
+from analysis.stats import FEWEST_FOR_INTERVAL
+from core.cell import Value
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.runtime import NATIVE, RuntimeFacts
@@ -118,11 +121,11 @@ def _check_code(view: View) -> Check:
     cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
         return UNKNOWN, NOT_RECORDED, ""
-    first, changed = dict[tuple[str, str], CellResult](), list[CellResult]()
+    first, changed = dict[tuple[Value, ...], CellResult](), list[CellResult]()
     codes, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
     changes = list[Message]()
     for cell in cells:
-        base = first.setdefault((cell.system, cell.runtime), cell)
+        base = first.setdefault(packaged(cell), cell)
         if (cell.code, cell.environment) != (cells[0].code, base.environment):
             changed.append(cell)
             before, after = (environments.get(one.environment, {}) for one in (base, cell))
@@ -140,18 +143,20 @@ def _check_code(view: View) -> Check:
 
 
 def _check_answers(view: View) -> Check:
-    ok = view.ok_cells
-    sent, answered = sum(cell.requests for cell in ok), sum(cell.answered for cell in ok)
+    """Check the answers of all measurements with clients, those of failed measurements, too.
+
+    Of a search for the capacity, only those that are ok: others may fail because of their rate.
+    """
+    is_search = bool(view.plan.objectives)
+    measured = view.ok_cells if is_search else view.run.cells
+    cells = [cell for cell in measured if cell.clients]
+    sent, answered = sum(cell.requests for cell in cells), sum(cell.answered for cell in cells)
     seen = message(
         "{answered:,} of {sent:,} requests were answered, {wrong:,} answers were wrong",
-        answered=answered, sent=sent, wrong=sum(cell.wrong for cell in view.run.cells),
+        answered=answered, sent=sent, wrong=sum(cell.wrong for cell in cells),
     )  # fmt: skip
-    bad = [
-        cell
-        for cell in view.run.cells
-        if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)
-    ]
-    return _result(seen, bad, of_cells(bad or (ok if sent else [])), worst=FAILED)
+    bad = [cell for cell in cells if cell.wrong or cell.answered < cell.requests]
+    return _result(seen, bad, of_cells(bad or cells), worst=FAILED)
 
 
 def _check_gil(view: View) -> Check:
@@ -366,8 +371,12 @@ def _check_awake(view: View) -> Check:
             seen=seen,
             rows=listed(names, SEMICOLON),
         )
-    none = message("every measurement has enough requests in flight to keep cores from sleeping")
-    return _result(seen, slept, of_rows(slept or (row for _, row in known)), none)
+    if asleep and cores and not known:
+        enough = message(
+            "every measurement has enough requests in flight to keep cores from sleeping"
+        )
+        return PASSED, enough, of_rows(asleep)
+    return _result(seen, slept, of_rows(slept or (row for _, row in known)), NOT_RECORDED)
 
 
 def _check_noise(view: View) -> Check:
@@ -382,7 +391,14 @@ def _check_noise(view: View) -> Check:
             cells,
         )
     is_high = max(floors, default=0.0) > MOST_NOISE
-    return _result(_noise_range(floors), is_high, cells, message("not measured"))
+    blocks = max((one.blocks for one in view.comparisons if one.step == "aa"), default=0)
+    few = message(
+        "measured in {blocks} blocks, but an interval needs {fewest}",
+        blocks=blocks,
+        fewest=FEWEST_FOR_INTERVAL,
+    )
+    unknown = few if 0 < blocks < FEWEST_FOR_INTERVAL else message("not measured")
+    return _result(_noise_range(floors), is_high, cells, unknown)
 
 
 def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:

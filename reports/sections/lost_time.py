@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from analysis.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
 from analysis.causes import LOCKS as LOCK_TYPES
-from analysis.formats import milliseconds, percent, tenths
+from analysis.formats import milliseconds, percent, tenths, whole_percent
 from analysis.lock_profiles import profiles_of, share_of_time, stops_per_request
 from analysis.pause_shares import COLLECTION, pauses
 from analysis.waiting_lines import Profile, settings, waits
@@ -153,15 +153,17 @@ def _of_locks(view: View) -> Iterator[Cause]:
         per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
         for line in _sampled(profile["stopping"])[:1]:
             if share >= NOTABLE_SHARE and per_request >= OFTEN:
-                stood = profile["stood_ns"] / max(
-                    1, profile["watched_ns"]
-                )  # the other threads are paused
+                stood = profile["stood_ns"] / max(1, profile["watched_ns"])
                 found = message(
-                    "{runtime}: each request causes {times} stop-the-world pauses, most of them at "
-                    "{place}",
+                    "{runtime}: each request causes {times} stop-the-world pauses, {of_these} of "
+                    "them at {place}. Threads spend {share} of the requests' time on pausing, "
+                    "and stand still for another {stood}",
                     runtime=runtime,
                     times=tenths(per_request),
+                    of_these=whole_percent(line["share"] / share),
                     place=_place(line),
+                    share=percent(share),
+                    stood=percent(stood),
                 )
                 page = _page_of_file(_file(line), STOPS)
                 yield Cause(

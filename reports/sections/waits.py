@@ -25,6 +25,7 @@ from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 22
+MUCH = 0.1  # of the threads' time at work, which gets a sentence
 MOST_SENTENCES = 5
 MOST_LINES = 12
 STATES = {
@@ -41,8 +42,15 @@ Named = Sequence[tuple[Message, Sequence[Profile]]]  # the profiles of each sett
 def section(view: View) -> Section:
     """Return the report's section on what threads wait for, by line of code and runtime."""
     profiled = settings(view.run)
+    found = [
+        sentence
+        for profiles in profiled
+        for sentence in _sentences(profiles, view.settings.where(setting_of(profiles[0])))
+    ]
+    if profiled and not found:
+        found = [message("No line of code waits significantly for a lock.")]
     sentences = (
-        *(sentence for profiles in profiled for sentence in _sentences(profiles)),
+        *found,
         *(
             view.settings.profiled(profile)
             for profile in view.run.profiles
@@ -112,17 +120,25 @@ def _share_col(state: str) -> Col[Profile]:
     return col(STATES[state], lambda item: float(item["states"].get(state, 0.0)), whole_percent)
 
 
-def _sentences(profiles: Sequence[Profile]) -> Iterator[Message]:
-    """Yield sentences on lines of code that wait for locks: changes between runtimes, then the
-    longest waits.
+def _sentences(profiles: Sequence[Profile], setting: Message) -> Iterator[Message]:
+    """Yield sentences on lines of code that wait for locks at a setting: changes between runtimes,
+    then the longest waits. If there are none, how long threads wait for locks, if this is much.
     """
     changed = changes(profiles)[:MOST_SENTENCES]
     named = {change.wait[:3] for change in changed}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
     others = (wait for wait in most if wait[:3] not in named)
     longest = grouped(others, attrgetter("function", "place")).values()
-    if not changed and not longest:
-        yield message("No line of code waits significantly for a lock.")
+    for profile in profiles if not changed and not longest else ():
+        share = sum(profile["states"].get(state, 0.0) for state in ("lock", "gil"))
+        if share >= MUCH:
+            yield message(
+                "{runtime}, {setting}: threads wait for locks for {share} of their time at work, "
+                "but no single line of code waits for a significant part of it.",
+                runtime=profile["runtime"],
+                setting=setting,
+                share=whole_percent(share),
+            )
     yield from map(_change_sentence, changed)
     yield from map(_line_sentence, longest)
 

@@ -64,3 +64,11 @@ def test_between_versions_a_librarys_function_is_compared_whatever_its_line() ->
     for version, is_told in (("3.14", True), ("3.13", False)):
         sentences = said(made(profile(version, before), profile("3.14t", after), before=version))
         assert any("Difference" in sentence for sentence in sentences) == is_told
+
+
+def test_much_waiting_without_a_certain_line_is_told_with_its_runtime_and_setting() -> None:
+    lightly = {**profile("3.14"), "states": {**STATES, "lock": 0.01}}
+    (sentence,) = said(made(lightly, profile("3.14t")))
+    assert sentence.startswith("3.14t, System 2")
+    assert "threads wait for locks for 30% of their time at work, but no single line" in sentence
+    assert said(made(lightly)) == ["No line of code waits significantly for a lock."]
