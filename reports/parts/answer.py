@@ -272,7 +272,7 @@ def _latency(one: Comparison, view: View) -> Message:
             word = on_busy(one.tails[name].word, one.others)
             said = message("{said} ({word})", said=said, word=word)
         elif any(name in pooled(row.good) for row in rows):
-            said = message("{said} (pooled over the blocks)", said=said)
+            said = message("{said} ({name} pooled over the blocks)", said=said, name=name)
         parts.append(said)
     return message("{parts}.", parts=listed(parts)) if parts else NOTHING
 

@@ -16,16 +16,17 @@ def method_words(method: Method) -> Message:
     services, clients = (
         ", ".join(map(str, cpus)) for cpus in (method.pin_services, method.pin_clients)
     )
+    warm = message("warm-up of {share:.0%} of the requests", share=method.warmup.share)
+    if method.duration_s:
+        warm = message("warm-up of {share:.0%} of this time", share=method.warmup.share)
     choices = (
-        (
-            method.warmup.share,
-            message("warm-up of {share:.0%} of the requests", share=method.warmup.share),
-        ),
+        (not method.duration_s and method.warmup.share, warm),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
         (
             method.duration_s,
             message("each measurement runs for {seconds:g} s or longer", seconds=method.duration_s),
         ),
+        (method.duration_s and method.warmup.share, warm),
         (client, client),
         (services, message("services pinned to CPU {cpus}", cpus=services)),
         (clients, message("clients pinned to CPU {cpus}", cpus=clients)),

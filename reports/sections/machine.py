@@ -244,6 +244,7 @@ def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:
 def _plan_table(view: View) -> Table:
     """Return a table of the plan, the seed, the method and the command that repeats the run."""
     run, plan = view.run, view.plan
+    scale = message("Scale factor of the number of requests")
     what = Message(msgid=plan.description)
     facts: dict[Message, Fact] = {
         message("Run"): run.run_id,
@@ -253,7 +254,7 @@ def _plan_table(view: View) -> Table:
         else plan.name,
         message("Blocks"): str(plan.blocks),
         message("Random seed"): str(run.seed),
-        message("Scale factor of the number of requests"): f"{plan.scale:g}",
+        **({scale: f"{plan.scale:g}"} if not plan.method.duration_s else {}),
         message("Method"): method_words(plan.method),
         **({message("Order of measurement"): order} if (order := order_words(view)) else {}),
         message("Command to repeat the run"): repeat_command(run),
@@ -276,8 +277,10 @@ def _parameter_tables(view: View) -> tuple[Table, Table]:
         }
         settings.append((row.title or view.settings.head(row.system), *values.values()))
     same: list[tuple[Fact, ...]] = []
+    is_timed = view.plan.user_service and view.plan.method.duration_s
+    unused = ("NUM_REQUESTS_PER_CLIENT",) if is_timed else ()
     for name in parameter_names(view.rows):
-        if name not in differing:
+        if name not in (*differing, *unused):
             meaning = PARAMETERS[name].help if name in PARAMETERS else NOTHING
             same.append((name, _value_text(_values(view.rows, name)[0], name), meaning))
     title, heads = message("Parameters that differ between settings"), (message("Setting"),)

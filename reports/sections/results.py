@@ -187,14 +187,18 @@ def table_notes(view: View) -> tuple[Message, ...]:
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
-    figures = message(
+    completion = message(
         "Completion is the time that the median client and the slowest client took for their "
         "requests. With --duration, it is computed from requests/s: the time that a client would "
-        "take for NUM_REQUESTS_PER_CLIENT requests to each service. CPU is the user and system "
-        "time per request. All figures, including the latency percentiles p50 and p99, are medians "
-        "of {blocks}. A block is a round of measurement. A percentile marked * is computed from "
-        "the requests of all blocks together, because fewer than 10 requests of a block lie beyond "
-        "it. Measurements that failed or are invalid are excluded.",
+        "take for NUM_REQUESTS_PER_CLIENT requests to each service."
+    )
+    is_timed = view.plan.user_service and view.is_timed
+    figures = message(
+        "CPU is the user and system time per request. All figures, including the latency "
+        "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A "
+        "percentile marked * is computed from the requests of all blocks together, because fewer "
+        "than 10 requests of a block lie beyond it. Measurements that failed or are invalid are "
+        "excluded.",
         blocks=blocks,
     )
     unlike = message(
@@ -216,6 +220,7 @@ def table_notes(view: View) -> tuple[Message, ...]:
         confounds=listed(confounds, SEMICOLON),
     )
     return (
+        *[completion] * bool(counts and not is_timed),
         *[figures] * bool(counts),
         *[unlike] * (not has_same_work(view.rows)),
         *(ratios if _has_several_arms(view) else ()),
