@@ -103,7 +103,9 @@ def _with_budget(plan: Plan, values: Flags) -> Flags:
     """Return option values for a run that halves its settings until a time is over.
     Raises BadInput.
     """
-    flags_given = [option.flag for option in (BLOCKS, UNTIL, SLO) if option.field in values]
+    if SLO.field in values:
+        raise BadInput("--budget does not limit a search. Leave out --budget or --slo.")
+    flags_given = [option.flag for option in (BLOCKS, UNTIL) if option.field in values]
     if flags_given:
         raise BadInput(
             "--budget says when the run ends. Leave out {flags}.", flags=listed(flags_given, AND)

@@ -96,7 +96,8 @@ def answer(view: View) -> list[Message | Table]:
     arms = message(
         "{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator
     )
-    disturbed = disturbances(view.run.cells)
+    has_result = any(one.ratio for one in compared)
+    disturbed = disturbances(view.run.cells) if has_result else []
     is_busy = (
         view.others is None or view.others.is_busy
     )  # None: the CPU time of other processes is unknown
@@ -379,11 +380,19 @@ def _request_by_hand(view: View) -> Message:
         return NOTHING
     request, target = own.requests.requests[0], next(iter(own.targets), None)
     url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
+    command = shlex.join(_curl(request, url))
+    if wrong := [cell.reason for cell in view.failed_cells if cell.wrong]:
+        return message(
+            "Answers were not as expected, so nothing can be compared ({reason}). Correct what is "
+            "expected, or the service. To see an answer: {command}",
+            reason=wrong[0],
+            command=command,
+        )
     return message(
         "Measurements failed, so nothing can be compared. Start the service yourself, read its "
         "log, and send it a request, whose answer must have the status {status}: {command}",
         status=request.expect_status,
-        command=shlex.join(_curl(request, url)),
+        command=command,
     )
 
 

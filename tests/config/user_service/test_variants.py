@@ -133,6 +133,7 @@ def test_a_run_that_goes_on_gets_the_variables_of_each_variant_again() -> None:
 
 THREADED = "--service-command '{python} app.py {port} {threads}'"
 REFUSED = {
+    f"{COMMAND_LINE} --slo 'p99<50ms' --budget 5min": "--budget does not limit a search",
     f"{COMMAND_LINE} --vary X=1,2 --vary X=3,4": "Two --vary flags have the same name",
     f"{COMMAND_LINE} --vary X=1,2 --env X=5": "--env sets X, which --vary sets, too",
     f"{COMMAND_LINE} --vary X=1,2 --variant a:env=X=7 --variant b:env=Y=8": "--variant a:env sets X",

@@ -60,3 +60,14 @@ def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]
     command = shlex.join([*words, "--data-binary", '{"name": "cup"}', "http://127.0.0.1:8000/items"])
     assert f"the status 201: {command}" in str(notes.lines[-1][-1].words)
+
+
+def test_after_wrong_answers_the_next_step_says_what_was_expected() -> None:
+    """A status 200 with another body was followed by the advice to look for a status 200."""
+    said = "the first wrong answer to GET / was body 3, expected 4"
+    cells = [faulty(cell_of("2", arm), block, "failed", said) for arm in ("3.14", "3.14t") for block in (1, 2)]
+    run = run_of([replace(cell, wrong=1) for cell in cells], blocks=2)
+    with_service(run, Request())
+    *_, notes = answer(View(run))
+    assert isinstance(notes, Table)
+    assert f"({said}). Correct what is expected, or the service" in str(notes.lines[-1][-1].words)
