@@ -14,12 +14,13 @@ from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.runtime import RuntimeFacts
 from lab.run.measure import TAILS
 from lab.run.measurement_context import identity
-from lab.run.probes import START_S, search_s
+from lab.run.probes import search_s
 from record.saved_plan import Machine, Until
 from record.saved_run import CellResult, Run
 
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
-CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes; START_S for a user's service
+CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
+SERVICE_OVERHEAD_S = 1.0  # of a user's service, which imports its packages
 PROCESS_OVERHEAD_S = 0.1
 CONNECTION_S = 0.001  # to open and close a connection, on both sides
 DEFAULT_LIMIT_S = 300.0
@@ -191,7 +192,7 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
     return (
         timed_s * (1 + warmup.share)
         + warmup.seconds
-        + (START_S if plan.user_service else CELL_OVERHEAD_S)
+        + (SERVICE_OVERHEAD_S if plan.user_service else CELL_OVERHEAD_S)
         + processes * PROCESS_OVERHEAD_S / cores
         + connections * CONNECTION_S
     )
