@@ -35,7 +35,7 @@ pytestmark = pytest.mark.alone
 
 MS = 1_000_000
 LEAD_MS, LENGTH_MS, IN_MS = 200, 400, 300  # the slice begins IN_MS after it is announced
-LATE_MS = 30  # how much later than planned an answer may be seen
+LATE_MS = 45  # how much later than planned an answer may be seen: a virtual machine stalled for 40 ms
 
 
 @dataclass(frozen=True, kw_only=True)
