@@ -446,11 +446,11 @@ def _uncounted(pair: Pair) -> Iterator[Message]:
     blocks = len({cell.block for cell in worst.cells})
     note = plural(
         "{count} of {all} blocks does not count, because requests took up to {longest:.2g} s, and "
-        "the block was timed for less than twice as long at a time. A longer --duration measures "
-        "such requests in every block",
+        "each timed period in it was shorter than twice that. A longer "
+        "--duration measures such requests in every block",
         "{count} of {all} blocks do not count, because requests took up to {longest:.2g} s, and "
-        "the blocks were timed for less than twice as long at a time. A longer --duration "
-        "measures such requests in every block",
+        "each timed period in them was shorter than twice that. A longer "
+        "--duration measures such requests in every block",
         count=worst.short_blocks, all=blocks, longest=worst.tail_ns / 1e9,
     )  # fmt: skip
     yield replace(note, code=UNCOUNTED)

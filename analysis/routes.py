@@ -41,8 +41,9 @@ class Route:
         return sum(sum(cell.errors.values()) for cell in self.row.cells)
 
     def is_side_of(self, one: SavedComparison, side: int) -> bool:
-        """Return whether this is the route of a comparison's denominator (*side* 0) or numerator
-        (1).
+        """Return whether this is the route of one side of a comparison.
+
+        *side* is 0 for the comparison's denominator and 1 for its numerator.
         """
         row = self.row
         name = row.system if row.runtime == NATIVE else row.runtime  # of a service that already ran

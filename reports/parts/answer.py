@@ -18,6 +18,7 @@ from analysis.judging import amount
 from analysis.metrics import pooled
 from analysis.others import on_busy
 from analysis.pairs import SIDES
+from analysis.settings import about
 from core.messages import (
     NOTHING,
     SENTENCES,
@@ -321,7 +322,7 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
         ratio=ratio(1 + noise),
     )
     cautions = [
-        _uncounted(compared),
+        _uncounted(compared, view),
         shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
         busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
         differs if confounds else NOTHING,
@@ -331,12 +332,15 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
     return chained(cautions, SENTENCES)
 
 
-def _uncounted(compared: Iterable[Comparison]) -> Message:
+def _uncounted(compared: Sequence[Comparison], view: View) -> Message:
     """Return that blocks of a comparison do not count: of the first one of which this is true."""
+    is_one = len(by_setting(compared)) == 1
     for one in compared:
         for note in one.notes:
             if note.code == UNCOUNTED:
-                return message("{comparison}: {note}.", comparison=one.label, note=note)
+                setting = NOTHING if is_one else view.settings.where(one)
+                sentence = message("{note}.", note=note)
+                return about(sentence, setting, one.label)
     return NOTHING
 
 
@@ -383,8 +387,8 @@ def _request_by_hand(view: View) -> Message:
     command = shlex.join(_curl(request, url))
     if wrong := [cell.reason for cell in view.failed_cells if cell.wrong]:
         return message(
-            "Answers were not as expected, so nothing can be compared ({reason}). Correct what is "
-            "expected, or the service. To see an answer: {command}",
+            "The service gave wrong answers, so nothing can be compared ({reason}). Correct the "
+            "expected answer, or the service. To see an answer: {command}",
             reason=wrong[0],
             command=command,
         )

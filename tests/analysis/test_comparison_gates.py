@@ -203,7 +203,7 @@ def test_a_block_whose_slices_were_too_short_for_requests_that_turned_up_later_d
     assert one.ratio == pytest.approx(2)
     (note,) = [note for note in one.notes if note.code == UNCOUNTED]
     assert str(note).startswith(
-        "2 of 10 blocks do not count, because requests took up to 0.2 s, and the blocks were timed for less than twice"
+        "2 of 10 blocks do not count, because requests took up to 0.2 s, and each timed period in them was shorter than"
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from core.request_plan import Request
 from core.secret import Secret
+from record.child_lines import Turns
 from record.saved_run import CellResult, Run
 from reports.document.model import Table
 from reports.parts.answer import answer
@@ -49,6 +50,18 @@ def test_page_and_terminal_have_the_same_headline_if_no_step_leads_from_the_firs
     assert str(shown.answer[0]) == str(shown.terminal[0])
 
 
+def test_a_caution_on_blocks_that_do_not_count_names_its_setting_if_there_are_several() -> None:
+    def sliced(cell: CellResult, length_ns: int) -> CellResult:
+        return replace(cell, turns=Turns(slices=1, length_ns=length_ns, tail_ns=400_000_000))
+
+    cells = cells_of("1", {"3.14": 6000, "3.14t": 5000}) + cells_of("2", {"3.14": 6000, "3.14t": 3000})
+    cells = [sliced(cell, 500_000_000 if cell.system == "1" and cell.block < 3 else 900_000_000) for cell in cells]
+    (*_, notes) = answer(View(run_of(cells, blocks=9)))
+    assert isinstance(notes, Table)
+    (caution,) = [str(line[-1].words) for line in notes.lines if str(line[0].words) == "Caution"]
+    assert caution.startswith("System 1, build and GIL: 3.14 → 3.14t: 2 of 9 blocks do not count"), caution
+
+
 def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
     run = run_of(cells, blocks=2)
@@ -70,4 +83,4 @@ def test_after_wrong_answers_the_next_step_says_what_was_expected() -> None:
     with_service(run, Request())
     *_, notes = answer(View(run))
     assert isinstance(notes, Table)
-    assert f"({said}). Correct what is expected, or the service" in str(notes.lines[-1][-1].words)
+    assert f"({said}). Correct the expected answer, or the service" in str(notes.lines[-1][-1].words)
