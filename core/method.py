@@ -54,15 +54,14 @@ class Method:
     """The way in which a run measures: warm-up, duration, the clients' runtime, CPU pinning and
     limits.
 
-    warmup: of each client: `share` (of its requests, or of the duration if one is set) or `seconds`
+    warmup: of each client: `share` (of its requests or of the duration) or `seconds`
     duration_s: timed seconds; 0 if NUM_REQUESTS_PER_CLIENT decided
     client_runtime: `same` if it is the services' runtime
     pin_services, pin_clients: CPU numbers; empty if the kernel chose
     neighbours: names of processes that belong to the service
     slices: whether arms alternated in slices of time
     arrivals: at a RATE: `uniform` or `poisson`
-    limit_cpus, limit_memory_bytes: cores and memory that the services of a cell may use together; 0
-        without a limit
+    limit_cpus, limit_memory_bytes: limits of all services of a cell together; 0 without a limit
     """
 
     warmup: Warmup = Warmup()

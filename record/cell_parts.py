@@ -30,9 +30,8 @@ class Slow(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     threshold_ns, requests: the percentile, and the number of slower requests
     causes: by cause, as far as known: `collection` (garbage collection), `service` and `client`
-        (one of their threads was ready but had no core), and `steal` (the hypervisor took the
-        cores). Each has `share`, its share of the time of these requests, and `window`, its share
-        of all time at the same services or clients
+        (waits of their threads for a core), and `steal` (the hypervisor took the cores). Each has
+        its `share` of these requests' time, and of all time (`window`)
     """
 
     threshold_ns: Count

@@ -39,11 +39,10 @@ class ProcessUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
         service from the end of the warm-up, or its ready line, to its end
     voluntary_switches, involuntary_switches: context switches in this time
     run_queue_ns: how long threads were ready to run without a core in this time, summed over all
-        threads (a client's requesting threads); 0 if not reported ([decision
-        014](decisions/014-run-queue.md))
+        threads; 0 if not reported ([decision 014](decisions/014-run-queue.md))
     max_rss_bytes: peak memory, with start and warm-up
-    pss_bytes: proportional set size (a page that n processes share counts as 1/n) at a client's
-        last answer, and at a service's end while all clients are connected; 0 if not reported
+    pss_bytes: proportional set size at a client's last answer, and at a service's end while all
+        clients are connected; 0 if not reported
     processes: number of processes of a user's service
     gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether GIL and JIT were
         on when a service was ready or a client was released, and at the end
@@ -208,36 +207,31 @@ class ClientResult(ClientCounts, frozen=True, kw_only=True):
     """The result of one client process in one measurement.
 
     client_id: 0, 1, ...
-    host: across hosts: name of the client's host
-    program: of a native client: `program` (its name), `version`, `compiler`, `java` and `packages`
-        (versions by name); of another load generator: the version that it reports
-    started_ns, finished_ns: release and last answer on the host's monotonic clock; only differences
-        are meaningful
+    host: across hosts: the client's host
+    program: of a native client: its name (`program`), `version`, `compiler`, `java` and `packages`
+        (versions by name); of another load generator: its version
+    started_ns, finished_ns: release and last answer, on the host's monotonic clock
     completion_ns, requests, answered, wrong, errors: as in [the result of a
         client](child-contract.md#the-result-of-a-client)
     calc_ns: as in [a cell](#a-cell)
-    bench_ns, workers_ns: for HTTP clients: time from before the first worker starts to the end of
-        the last, and time of each worker's loop
-    worker: for HTTP clients: `thread` or `task`
-    timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests,
-        in ns from `started_ns`
-    connections, uncounted: in slices: the number of connections, each with one request under way at
-        a time; and answers to requests that began before the counted parts
-    own_ns: in slices, in a closed loop: the sum over the connections of the counted time without a
-        request under way
-    held_ns: likewise, of the counted time that requests took up that began before it
-    beyond_ns: likewise, of the time after its end that counted requests still took
-    reconnects: for native clients and a user's service: how often an answer came on another
-        connection than the answer before it
-    resent: for a user's service: requests sent again because the service closed a kept connection
-        before any byte of the answer; their latency contains both attempts
-    starved: for a user's service: connections without any answer before a time-out
-    overdue: at a RATE: requests that were due in the timed window and never sent
+    bench_ns, workers_ns, worker: for HTTP clients: time of all workers together, and of each
+        worker's loop; and their kind, `thread` or `task`
+    timeline: for HTTP clients: `[start, end]` of each worker's first 100 answered requests, in ns
+        from `started_ns`
+    connections, uncounted: in slices: the number of connections, and of answers to requests that
+        began before the counted parts
+    own_ns, held_ns, beyond_ns: in slices, in a closed loop, summed over the connections: the
+        counted time without a request under way, the counted time of requests that began before it,
+        and the time after its end that counted requests still took
+    reconnects: for native clients and a user's service: answers on another connection than the one
+        before
+    resent, starved: for a user's service: requests [sent again](own-service.md#connections), and
+        connections without any answer before a time-out
+    overdue: at a RATE: requests that were due and never sent
     rate, offered_rate: for native clients at a RATE: requested and sent requests/s
     sent_bytes, received_bytes: for native clients
     said: for another load generator: the `seconds` that it printed
-    first_wrong: the first unexpected answer: `request`, `got` and `expected`, in words; from Python
-        clients, and from all clients of a user's service
+    first_wrong: the first unexpected answer: `request`, `got` and `expected`, in words
     """
 
     client_id: Count
@@ -282,16 +276,15 @@ class ServiceLine(ProcessUsage, frozen=True, kw_only=True):
 
     requests: requests answered after the warm-up
     counted: false for a user's service, whose requests only the clients count
-    raised: for a user's service: the last exception in its output, with file and line
-    pythons: for a user's service: the Python versions of its processes, such as `3.14.7t`
+    raised, pythons: for a user's service: the last exception in its output, and the Python versions
+        of its processes
     workers: for a user's service, by process with connections to clients: most `connections` at one
-        time, `threads` (serving threads or event loops) and `cpu_ns` of its busy threads ([how it
-        is counted](own-service.md#what-ran))
+        time, `threads` ([or event loops](own-service.md#what-ran)) and `cpu_ns` of its busy threads
     requests_by_worker, requests_by_socket: requests that each worker (systems 1, 2 and 4) and each
-        listening socket (systems 2 and 4) received
+        listening socket (2 and 4) received
     connections_by_requests: for systems 2 and 4: number of connections by number of requests
-    strangers: for systems 2 and 4 across hosts: closed connections from hosts that have no client
-        of the cell
+    strangers: for systems 2 and 4 across hosts: closed connections from other hosts than the
+        clients'
     echoed_bytes: for echo servers
     """
 
@@ -313,8 +306,8 @@ class ServiceResult(ServiceLine, frozen=True, kw_only=True):
     service_id, host, program: as for a client
     pauses: garbage collections of its Python processes while requests count: `processes`,
         `collections` and `total_ns` by generation (the free-threaded build has one), `longest_ns`,
-        and `unkept` (collections whose times newer ones overwrote)
-    notices: at most 20 lines of its output that report a race between threads, or that the GIL was
+        and `unkept` (collections without a time)
+    notices: at most 20 lines of its output about races between threads, or that the GIL was
         switched on
     """
 

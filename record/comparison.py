@@ -73,7 +73,7 @@ class RatioInterval:
     """A ratio and its 95 % interval; null for a value that could not be computed.
 
     ratio: throughput (`answered` / `wall_ns`) of the numerator over that of the denominator
-    low, high: its 95 % interval; with 3 to 5 blocks the least and greatest ratio of a block
+    low, high: its 95 % interval; with 3 to 5 blocks the range of the blocks
     """
 
     ratio: Known = None
@@ -101,8 +101,7 @@ class AllFactors(Factors, total=False):
 class JudgedRatio(RatioInterval):
     """A ratio with a verdict.
 
-    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all
-        comparisons except A/A ([decision 013](decisions/013-family.md))
+    p: [p value](statistics.md#p-values), adjusted over all comparisons except A/A
     verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid` or `unjudged`
     """
 
@@ -133,33 +132,27 @@ class Verdict(JudgedRatio):
 class SavedComparison(Setting, Verdict):
     """A comparison of two runtimes or services, as analysis.comparing computes it.
 
-    numerator, denominator: the arms: runtimes, or services that already run, for which `system` is
-        the `name` of all of them
-    step: as in [evidence.md](evidence.md#steps): `version`, `patch`, `build`, `lock`, `jit`,
-        `whole`, `aa`, `other`, `best`, `value` or `interaction`
-    blocks: those with both arms; for `best` the odd ones, because the even ones choose the settings
-    noise_floor: how far from 1 the setting's A/A interval reaches, as a share; needs a valid A/A of
-        6 blocks
-    confounds: differences between builds and hosts other than the step's cause
-    notes: limits of the figures
+    numerator, denominator: the arms: runtimes, or services that already run, whose common `name` is
+        the `system`
+    step: `version`, `patch`, `build`, `lock`, `jit`, `whole`, `aa`, `other`, `best`, `value` or
+        `interaction`
+    blocks: those with both arms; for `best` only the odd ones
+    noise_floor: how far from 1 the setting's A/A interval reaches; needs a valid A/A of 6 blocks
+    confounds, notes: as in [evidence.md](evidence.md#confounds-and-notes), as messages
     between_services: whether the arms are services that already ran
-    saturation: share of the clients' cores that they used, median over the cells
-    cores_in_use: share of all cores that the numerator used, median over the cells
+    saturation, cores_in_use: median shares of the clients' cores that they used, and of all cores
+        that the numerator used
     disturbed: share of disturbed cells; `null` over all settings
-    others: share of the cores' time that other processes used while clients were timed
-    is_beside_others: whether it was more than 5 % in more than a third of the blocks, which `why`
-        then mentions
+    others, is_beside_others: share of the cores' time that other processes used while clients were
+        timed, and whether it was more than 5 % in more than a third of the blocks
     settings: over all settings: those that passed their gates, or all if none did; for `best`,
         `value` and `interaction`: the denominator's, then the numerator's
     factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more
         cores, and less CPU time per request. Their product is `ratio`, also under `service` and
         under `client`
     tails: `p50`, `p99` (from 1,000 requests per cell) and `p999` (10,000), each `{ratio, low, high,
-        p, verdict}`: above 1 means less latency. p is adjusted over the tails and the routes, those
-        of A/A apart
-    routes: for a plan with several requests, by the name of the request: mean latency of the
-        denominator over that of the numerator, as `{ratio, low, high, p, verdict}`. p is adjusted
-        over `tails` and `routes` together
+        p, verdict}`: above 1 means less latency
+    routes: likewise for the mean latency, by the name of each [route](evidence.md#routes)
     dependence: p-value for the hypothesis that successive blocks are independent; needs 8 blocks
     """
 

@@ -79,15 +79,14 @@ class LocksProfile(TypedDict, total=False):
     watched_ns: at most a minute
     requests, in_flight_ns: requests answered in this time, and the sum of their latencies
     waiting_ns: time that threads waited for contended locks, added up, estimated from samples
-    contended: the 20 lines with the most waiting
+    contended, stopping: the 20 lines with the most waiting, and those that spent the most time on
+        pauses
     stops: stop-the-world pauses
     stopping_ns: time that the requesting threads spent on pauses, with waiting for one another
     stood_ns: how long all threads of a process were paused, for the process with the longest time
-    stopping: the 20 lines that spent the most time on pauses
     cpu_samples: CPU samples
-    count_share: share of these in functions that count references shared by threads; a lower bound
-    waiting_cpu_share: share of these in threads that waited for a lock, because they spin before
-        they sleep
+    count_share, waiting_cpu_share: shares of these in functions that count references shared by
+        threads (a lower bound), and in threads that spin on a lock
     lost: missed calls
     """
 
@@ -111,7 +110,7 @@ class Profile(PythonProfile, LocksProfile, total=False):
 
     kind: `python` or `locks`
     cell_id, system, runtime, params: as in the cell
-    sentence: a message with the result, or with the reason why the keys of the kind are missing
+    sentence: a message with the result, or why the keys of the kind are missing
     """
 
     kind: Required[str]

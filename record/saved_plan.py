@@ -117,30 +117,27 @@ class SavedPlan(PlanFields):
     description, runtimes, aa, margin, judged_steps, fail_if_slower, view, prepare: as in [a
         plan](plans.md); 0 or empty if not set
     blocks: the most blocks
-    scale: factor by which NUM_REQUESTS_PER_CLIENT was multiplied, also in `rows`
-    until: `width` (of the widest interval, as a share of its ratio) and `seconds`, 0 if not set,
-        and `verdict`
+    scale: factor of NUM_REQUESTS_PER_CLIENT, also in `rows`
+    until: `width` (of the widest interval, as a share of its ratio), `seconds` and `verdict`; 0 or
+        false if not set
     extended: whether blocks were added after results had been seen
     first_look: the last block of the first report, if blocks were added later and results did not
-        decide the number of the first blocks; else 0
+        decide how many the first were; else 0
     method: [the method](#the-method)
-    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why arms were not
-        measured in slices
-    objectives: in a search for the capacity: `text`, `share` (of requests that may miss it) and
-        `latency_ns` (0 if only failures count)
-    picks: whether the settings were halved until the best was chosen for each arm, and then judged
-        by other measurements
-    absent: systems that could not be measured: `system`, `runtime` and `reason`
+    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why there were no
+        slices
+    objectives: for the capacity: `text`, `share` (of requests that may miss it) and `latency_ns` (0
+        if only failures count)
+    picks: whether the settings were halved until one was left for each arm
+    absent: `system`, `runtime` and `reason` of systems that could not be measured
     rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its
-        cells, `framed` (its clients use gilscope's frame protocol, so such services can replace
-        each other) and `fixed` (parameters that a topology set together)
-    own: a user's service: command, requests and how answers are checked; in place of a secret, the
-        text shown for it (`hidden`) and the flag that gave it (`name`)
-    layout: `hosts` by name, the services' host (`services_on`) and the clients' hosts
-        (`clients_on`)
+        cells, `framed` (its services use gilscope's frames, so they can replace each other) and
+        `fixed` (parameters that a topology set)
+    own: a user's service: command, requests and checks of answers; in place of a secret, the text
+        shown for it (`hidden`) and the flag that gave it (`name`)
+    layout: `hosts` by name, and those of the services (`services_on`) and clients (`clients_on`)
     beside: programs started beside the services, with placeholders such as {port}
-    outside: systems that are no file of this repository: `title` and `file`, which is empty for a
-        user's service
+    outside: `title` and `file` (empty for a user's service) of systems from outside this repository
     """
 
     blocks: Count
@@ -171,7 +168,7 @@ class MachineFacts:
     cores_quota: CPU quota of its control groups, in cores
     governor, memory_bytes: frequency governor; size of the memory
     load: averages over 1, 5 and 15 minutes when the run began
-    limits: soft limits on open files and processes; a number or `unlimited`
+    limits: soft limits on open files and processes
     python: the orchestrator's Python
     commit: of gilscope's working tree, with `+changes` if tracked files differ
     quiet: [how quiet](#how-quiet-it-was) it was when the run began
@@ -215,9 +212,9 @@ class HostFacts(MachineFacts):
 class Machine(MachineFacts):
     """Facts about the machine that ran the orchestrator.
 
-    hosts: these facts by host, with its `runtimes` (versions), their `builds`
-        ([runtimes](#a-runtime)), its `link` to the services' host, the error of its clock
-        (`clock_error_ns`), and whether it has `uv` or is the runner's machine (`with_runner`)
+    hosts: these facts by host, with its `runtimes` (versions) and their `builds`
+        ([runtimes](#a-runtime)), its `link` to the services' host, `clock_error_ns`, and whether it
+        has `uv` or is the runner's (`with_runner`)
     """
 
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)

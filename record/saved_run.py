@@ -49,50 +49,45 @@ class CellResult:
     """The result of one measurement: of one system under one runtime, with given parameters, in one
     repetition (block).
 
-    cell_id: system, runtime and a digest of the parameters; the same in every run and on every
-        machine
-    system: number of the system, or its name if it has no number
-    params: value of every parameter that the system reads
-    runtime, client_runtime: runtimes of the services and of the clients
+    cell_id: system, runtime and a digest of the parameters; the same in every run
+    system: its number, or its name if it has none
+    params: every parameter that the system reads
+    runtime, client_runtime: of the services and of the clients
     arm: the runtime, or `3.14t again` for the second arm of A/A
     block: 1, 2, ...
     status: `ok`; `failed` (a child ended early, or an answer was wrong, missing or an error);
         `invalid` (Python, GIL or JIT are not what the runtime's name promises, or code or
         environment changed)
     reason: why the cell is not ok, with the end of the child's stderr. Code `not_ready`: a child
-        did not start; `not_tried`: skipped, because the service failed to start twice
-    wall_ns: time from the release of the first client to the last answer; in slices, the sum of the
-        times whose requests count
-    start_ns: time from the start of the first process until all were ready
-    overhead_ns: the cell's time besides `wall_ns`, for start, connecting, warm-up and stop; cells
-        that alternated in slices share it equally
-    requests, answered, wrong, errors, latency, connect, waiting, lag: as in [the result of a
-        client](child-contract.md#the-result-of-a-client), for all clients together; the last four
+        did not start; `not_tried`: skipped after two failed starts
+    wall_ns: from the release of the first client to the last answer; in slices, the sum of the
+        counted times
+    start_ns: from the start of the first process until all were ready
+    overhead_ns: all of the cell's time but `wall_ns`; cells that alternated in slices share it
+        equally
+    requests, answered, wrong, errors, routes, latency, connect, waiting, lag: as in [the result of
+        a client](child-contract.md#the-result-of-a-client), for all clients together; the last four
         are [histograms](#a-histogram)
-    calc_ns: time of the calculations in right answers, added up, with all interruptions
-    slices: answers by the time of the request's start: `counts` of successive slices of `width_ns`
-        (50 ms or more), from `start_ns` after counting began; the first and last are incomplete.
-        Empty if the arm took turns with others
-    routes: of a plan with several requests, for each name of a request, in the order of the plan:
-        `requests`, `answered`, `errors` and `latency`, whose sums are those of the cell
-    turns: if clients sent in slices of time: number of `slices`, the counted `length_ns` of each
-        and the `lead_ns` before it, `answered` requests of each, `tail_ns` (longer requests have at
-        most 1 % of the time of all), and `idle_cpu_ns`, the CPU time in the `idle_ns` between
-        slices
-    probe: in a search for the capacity: `closed` (the closed loop), `pick` (of a topology), `scan`
-        (short) or `search` (long)
-    machine: [a window](#a-window): the timed window, plus a few ms for reading the counters
-    others: CPU time of other processes in that window, by host: `cores` that the run may use,
-        `window_ns`, `share` of these cores' time, `busiest` (shares of three by name) and
-        `neighbours` (of those named by `--neighbour`, which `share` excludes)
+    calc_ns: sum of the calculation times in right answers, with interruptions
+    slices: as in the result of a client, with `start_ns` from the start of counting; the first and
+        last slice are incomplete. Empty if the arm took turns with others
+    turns: if clients sent in slices: number of `slices`, the counted `length_ns` of each and the
+        `lead_ns` before it, requests `answered` in each, `tail_ns` (longer requests have at most 1
+        % of the time of all), and the CPU time `idle_cpu_ns` in the `idle_ns` between slices
+    probe: for the capacity: `closed` (the closed loop), `pick` (of a topology), `scan` (short) or
+        `search` (long)
+    machine: [the timed window](#a-window), and a few ms for reading the counters
+    others: CPU time of other processes, by host: `cores` that the run may use, `window_ns`, `share`
+        of these cores' time, and shares of the three `busiest` by name and of the `neighbours`
+        (`--neighbour`; not in `share`)
     slow: [slow requests](#slow-requests) beyond `p99` and `p999`
     beside: CPU time in ns of each program beside the services while answers counted
     disturbances: with the code `other_processes`, `steal`, `swapping`, `throttling` or `quota`
         ([machine.md](machine.md))
     clients, services: [clients](#a-client) and [services](#a-service)
-    hosts: by host: `offset_ns` (its clock minus the runner's), `error_ns` (of this offset),
-        `released_ns` (when its clients should have begun, on the runner's clock), `late_ns` (how
-        much later the last of them began) and `disturbances`
+    hosts: by host: `offset_ns` (its clock minus the runner's) and its error `error_ns`,
+        `released_ns` (when its clients should have begun, on the runner's clock), `late_ns` (the
+        delay of the last of them) and `disturbances`
     code, environment: ids in `fingerprints`
     """
 
@@ -145,11 +140,11 @@ class Run:
     command: the command line
     plan, machine: [the plan](#the-plan) and [the machine](#the-machine)
     runtimes: [interpreters](#a-runtime) by runtime, the clients' included
-    missing: for each runtime that was not found, a message that says how to install it
+    missing: by runtime that was not found: a message that says how to install it
     spent_ns: time spent in `cells`, with start and stop of processes, and in `report`
     cells: [cells](#a-cell) in the order in which they ran
-    comparisons, headline: [comparisons](#a-comparison), and a message with their result; written
-        when the run ends or is reported
+    comparisons, headline: [comparisons](#a-comparison) and a message with their result, from the
+        end of the run
     fingerprints: by the ids in cells: `code` (the digest of every file) and `environments` of
         services and clients: `interpreter`, `packages`, `installed` (a digest of the packages'
         files) and `programs`
