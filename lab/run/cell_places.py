@@ -73,7 +73,7 @@ class CellPlaces:
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""
-        return Instrumentation(Path(self.of_services.folder), parts)
+        return Instrumentation(self.of_services.folder, parts)
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
