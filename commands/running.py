@@ -32,7 +32,6 @@ from lab.run.groups import values_apart
 from lab.run.running_sidecars import standing
 from lab.run.runs import (
     Order,
-    check_same_runtimes,
     check_unchanged,
     count_unmeasured,
     expect_no_foreign_files,
@@ -113,7 +112,6 @@ def resume(given: Flags, parser: flags.Parser) -> int:
                 plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread
             )
             if not given["accept_changes"]:
-                check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)
             preflight(plan)
             changed = {

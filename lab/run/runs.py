@@ -158,24 +158,6 @@ def load_to_resume(folder: Path) -> Run:
     return run
 
 
-def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
-    """Raise BadInput if a runtime of *run* is now missing, or has another version or build."""
-    for name, stored in run.runtimes.items():
-        here = runtimes[name].facts() if name in runtimes else None
-        for fact in ("version", "build"):
-            before, now = getattr(stored, fact), getattr(here, fact, None)
-            if before != now:
-                raise BadInput(
-                    "The run was started with {name} {fact} {stored}, but this is now {here}. A "
-                    "run can continue only with the same interpreters. Reinstall the old "
-                    "interpreter, or start a new run.",
-                    name=name,
-                    fact=fact,
-                    stored=repr(before),
-                    here=repr(now),
-                )
-
-
 def check_unchanged(run: Run, order: Order) -> None:
     """Raise BadInput with a list of changes if code, packages, interpreters or programs changed
     since *run*.

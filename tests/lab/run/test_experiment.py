@@ -26,7 +26,7 @@ from lab.run.feasible import files_needed, preflight
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measured_runtimes import Runtime
 from lab.run.probes import search_s
-from lab.run.runs import Order, check_same_runtimes, load_to_resume, new_run, run_folder
+from lab.run.runs import Order, check_unchanged, load_to_resume, new_run, run_folder
 from record.run_file import load
 from record.saved_plan import Until
 from record.saved_run import NOT_TRIED, CellResult, Run
@@ -279,15 +279,17 @@ def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces
     assert first.spent_ns["cells"] > spent_ns
 
 
-@pytest.mark.parametrize("fact", ["version", "build"])
-def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begin, fact: str) -> None:
-    run = begin()
-    check_same_runtimes(run, order.runtimes)
-    other = replace(runtime("3.14t").interpreter, facts={**FACTS, fact: "another"})
-    with pytest.raises(BadInput, match=f"3.14t {fact} .*another"):
-        check_same_runtimes(run, {**order.runtimes, "3.14t": replace(runtime("3.14t"), interpreter=other)})
-    with pytest.raises(BadInput, match=r"3\.14t version .*None"):
-        check_same_runtimes(run, {"3.14": order.runtimes["3.14"]})
+def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, journal: Journal, begin: Begin) -> None:
+    run = journal.carry_out(order, begin())
+    check_unchanged(run, order)
+    for fact in ("version", "build"):
+        other = replace(runtime("3.14t").interpreter, facts={**FACTS, fact: "another"})
+        changed = {**order.runtimes, "3.14t": replace(runtime("3.14t"), interpreter=other)}
+        with pytest.raises(BadInput, match=r"3\.14t changed from .* to .*another.* \(under 3\.14t\)"):
+            check_unchanged(run, order._replace(runtimes=changed))
+    left = order._replace(plan=replace(order.plan, runtimes=order.plan.runtimes[:1]))
+    with pytest.raises(BadInput, match=r"3\.14t changed from .* to not installed \(under 3\.14t\)"):
+        check_unchanged(run, left._replace(runtimes={"3.14": order.runtimes["3.14"]}))
 
 
 # ---- a new run -----------------------------------------------------------------------------------------------------
