@@ -5,7 +5,7 @@ Times of different hosts are never subtracted from each other. Each client's win
 host's clock.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -97,7 +97,7 @@ class CellPlaces:
         """
         return {name: ask(place) for name, place in self.connected.items()}
 
-    def mark(self, served: Sequence[str] = ()) -> Mapping[str, Any]:
+    def mark(self, served: Iterable[str] = ()) -> Mapping[str, Any]:
         """Read each host's clock, and begin to observe it before the clients send. Raises
         ChildFailed.
 
