@@ -33,13 +33,6 @@ from record.decode import Kind, Misfit, decoded, shown, shown_key
 Result = TypeVar("Result", ClientLine, ServiceLine)
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
-OURS = (
-    "client_id",
-    "service_id",
-    "program",
-    "notices",
-    "pauses",
-)  # keys that the orchestrator adds to a child's keys
 SLOW, SLICES, ROUTES = "slow", "slices", "routes"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = (
@@ -338,7 +331,7 @@ def _result(line: Json, child: Child, kind: type[Result], must: Sequence[str]) -
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("a JSON object"))
     _expect(child, said, must)
-    result = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
+    result = _decoded(child, "", said, kind)
     for key in GIL:
         # nobody can read the state of some users' services
         if getattr(result, key) is None and getattr(result, "counted", True):
