@@ -98,12 +98,9 @@ class Fingerprinter:
     def _python_part(self, runtime: Runtime | None, python: Path) -> Json:
         if runtime is None:  # the service already runs
             return {}
-        part = {"interpreter": _interpreter(runtime.interpreter)}
-        return (
-            part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
-        )
-
-    def _packages(self, python: Path) -> Json:
+        interpreter = _interpreter(runtime.interpreter)
+        if python == runtime.interpreter.executable:
+            return {"interpreter": interpreter}
         files = (
             path
             for folder in site_packages(python)
@@ -112,6 +109,7 @@ class Fingerprinter:
         )
         installed = file_digests(files, str(python.parent.parent))
         return {
+            "interpreter": interpreter,
             "packages": installed_packages(python),
             "installed": short_digest(sorted(installed.items())),
         }

@@ -117,10 +117,14 @@ class Runtime:
             for name, path in self.pythons.items()
             if isinstance(path, Path)
         }
-        named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        known = {**self.interpreter.facts, **self.name.promises}
-        flags = Flags(**known.pop("flags", {}))
-        return RuntimeFacts(**{**named, **known, "flags": flags, "packages": packages})
+        known = {
+            "executable": str(self.interpreter.executable),
+            "source": self.interpreter.source,
+            **self.interpreter.facts,
+            **self.name.promises,
+            "packages": packages,
+        }
+        return RuntimeFacts(**{**known, "flags": Flags(**known.get("flags", {}))})
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with
