@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from config.run_plan import Entry
-from core.child import Slice
+from core.child import TIMEOUT, Slice
 from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Json, Message, chained, message
 from core.processtree import tree, usage_of
@@ -41,7 +41,6 @@ from lab.run.contract import (
     check_load,
     check_runtime,
     check_times,
-    has_timed_out,
     take_client_result,
     take_service_result,
 )
@@ -75,8 +74,8 @@ CALLING = message("while the clients were sending requests")
 
 
 class Turn(NamedTuple):
-    """The time during which the clients of one runtime or service send requests, and the result
-    line of each client.
+    """The time during which the clients of one runtime or service send requests, and the checked
+    result of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
     part: the time slice; None if the runtimes or services do not alternate
@@ -85,12 +84,12 @@ class Turn(NamedTuple):
     released_ns: int
     heard_ns: int
     part: Slice | None
-    lines: Mapping[Child, Json]
+    results: Mapping[Child, ClientLine]
 
     @property
     def answered(self) -> int:
         """Return how many answers the clients got, in the counted part of a slice."""
-        return sum(line[RESULT]["answered"] for line in self.lines.values())
+        return sum(line.answered for line in self.results.values())
 
 
 class CellRun(ExitStack):
@@ -218,10 +217,7 @@ class CellRun(ExitStack):
         """
         self.take_turn(part)
         self._is_warm = True
-        results = [
-            take_client_result(client, line, self._routes)
-            for client, line in self._turns[-1].lines.items()
-        ]
+        results = [*self._turns[-1].results.values()]
         if not self.has_timed_out:
             self._turns.pop()
         think_ns = round(self._plan.think_time_s * 1e9)
@@ -232,7 +228,8 @@ class CellRun(ExitStack):
         """Return whether an answer did not come in time. Then the cell has failed, so that it need
         not go on.
         """
-        return any(map(has_timed_out, self._turns[-1].lines.values())) if self._turns else False
+        results = self._turns[-1].results.values() if self._turns else ()
+        return any(TIMEOUT in result.errors for result in results)
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
@@ -295,7 +292,10 @@ class CellRun(ExitStack):
             part = replace(part, at_ns=released_ns)
             for child in self.children.started:
                 child.rest()
-        self._turns.append(Turn(released_ns, heard_ns, part, lines))
+        results = {
+            client: take_client_result(client, line, self._routes) for client, line in lines.items()
+        }
+        self._turns.append(Turn(released_ns, heard_ns, part, results))
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End the processes, then check and combine their results.
@@ -416,7 +416,7 @@ class CellRun(ExitStack):
         """Return the checked result of a client, added up over its turns."""
         results = []
         for turn in self._turns:
-            line = take_client_result(client, turn.lines[client], self._routes)
+            line = turn.results[client]
             heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
             check_times(client, line, heard, len(self._services))
             check_latencies(client, line, self._cell, self._system, len(self._services))

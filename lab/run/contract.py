@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from msgspec.structs import asdict, replace
 
 from core.cell import Cell
-from core.child import TIMEOUT
 from core.errors import ChildFailed
 from core.messages import Arg, Json, message, verbatim
 from core.system import System
@@ -97,14 +96,6 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
         if facts.program:
             known = {name: getattr(facts, name) for name in NativeProgram.__struct_fields__}
             child.program = NativeProgram(**known)
-
-
-def has_timed_out(line: Json) -> bool:
-    """Return whether a result line, which is not yet checked, counts a request without an answer in
-    time.
-    """
-    errors = line[RESULT].get("errors") if isinstance(line[RESULT], dict) else None
-    return isinstance(errors, dict) and TIMEOUT in errors
 
 
 def take_client_result(child: Child, line: Json, routes: int = 0) -> ClientLine:
