@@ -17,7 +17,7 @@ from msgspec import structs
 from core.child import Slice
 from core.errors import ChildFailed
 from core.histogram import SparseHistogram
-from core.messages import Message
+from core.messages import Json, Message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
@@ -65,13 +65,13 @@ class CellPlaces:
         """Return the host on which the services run."""
         return self.connected[HERE]
 
-    def service_line(self) -> dict[str, Any]:
+    def service_line(self) -> Json:
         """Return the address at which services listen, and the addresses of their clients; {} on
         this machine alone.
         """
         return {}
 
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
+    def inside(self, parts: Mapping[str, Json]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""
         return Instrumentation(self.of_services.folder, parts)
 
@@ -97,7 +97,7 @@ class CellPlaces:
         """
         return {name: ask(place) for name, place in self.connected.items()}
 
-    def mark(self, served: Iterable[str] = ()) -> Mapping[str, Any]:
+    def mark(self, served: Iterable[str] = ()) -> Json:
         """Read each host's clock, and begin to observe it before the clients send. Raises
         ChildFailed.
 
@@ -139,7 +139,7 @@ class CellPlaces:
         clock = self.of_services.before
         return clock.to_host_clock(here_ns) + clock.error_ns
 
-    def end(self, marked: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    def end(self, marked: Json) -> Mapping[str, Json]:
         """Return what happened on each host since mark(): CPU steal, swapping, other processes.
         Raises ChildFailed.
 

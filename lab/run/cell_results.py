@@ -235,7 +235,7 @@ def service_results(
     ]
 
 
-def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> dict[str, Any]:
+def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> Json:
     """Return what *line* has of the keys of *kind*, with what the orchestrator knows of the
     child.
     """
@@ -243,9 +243,7 @@ def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> dict[
     return {**own, "host": child.place.name, "program": child.program}
 
 
-def machine_fields(
-    machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int
-) -> dict[str, Any]:
+def machine_fields(machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int) -> Json:
     """Return the fields of CellResult that describe the machines' activity in the timed window, and
     disturbances.
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ChildFailed
 from core.inside import FOLDER, OPTIONS
+from core.messages import Json
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
@@ -43,9 +44,7 @@ class TimeWindow(NamedTuple):
         return self.end_ns - self.start_ns
 
 
-def make_folder(
-    parent: str | Path | None, parts: Mapping[str, Mapping[str, Any]]
-) -> tuple[str, str]:
+def make_folder(parent: str | Path | None, parts: Mapping[str, Json]) -> tuple[str, str]:
     """Make the folder of one service's instrumentation. Return its path, and the path of gilscope's
     files.
 
@@ -106,7 +105,7 @@ class Instrumentation:
     def __init__(
         self,
         parent: str | Path | None,
-        parts: Mapping[str, Mapping[str, Any]],
+        parts: Mapping[str, Json],
         call: Callable[..., Any] = _call_here,
     ) -> None:
         self._parent, self._call, self._parts = parent, call, parts

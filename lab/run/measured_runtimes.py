@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from core.messages import Json, message
 from core.method import ORCHESTRATOR, SAME, Method
@@ -152,7 +151,7 @@ class Native:
             )
         return programs.command(program)
 
-    def child_config(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> Json:
         """Return the settings that a child of *system* gets at its start, besides the cell's
         parameters.
         """
@@ -188,7 +187,7 @@ class UserServiceRuntime:
         self.python(system)
         return [str(orchestrator().python(system.requirements)), *USER_SERVICE_CHILD]
 
-    def child_config(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> Json:
         """Return the settings that the service's child gets at its start: the command and its
         runtime.
         """
