@@ -361,7 +361,7 @@ class CellRun(ExitStack):
         }
         results = {client: self._client_result(client) for client in self._clients}
         by_client = [*results.values()]
-        check_load(self._cell, self._system, by_client, served)
+        check_load(by_client, [*served.values()])
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)
         share = counted_share(by_client)

@@ -20,7 +20,6 @@ from lab.run.contract import (
 from lab.run.instrumentation import TimeWindow
 from record.child_lines import ClientLine, NativeProgram, ServiceLine
 from record.decode import decoded
-from systems import find
 from tests.lab.scripted_children import GIL_OFF, latency
 
 
@@ -32,7 +31,6 @@ class Standin:
 
 
 HERE: Any = Standin(version=lambda runtime: runtime.version)
-CELL: Any = Standin(rate=1, num_clients=0, reads=(), num_connections_per_client=1)
 PYTHON: Any = Standin(version="3.14.2")
 NATIVE: Any = Standin(version="")
 
@@ -50,11 +48,6 @@ def line(**counted: Any) -> ClientLine:
     """The decoded result of a client."""
     counts = {"requests": 0, "answered": 0, "wrong": 0, "errors": {}, "completion_ns": 1, "latency": {}}
     return decoded({**counts, **counted}, ClientLine)
-
-
-def services_of(*counted: dict[str, Any]) -> dict[Any, ServiceLine]:
-    """The decoded results of services."""
-    return {child(): ServiceLine(**one) for one in counted}
 
 
 def client(**other: Any) -> dict[str, Any]:
@@ -141,7 +134,7 @@ def test_services_answered_what_clients_were_answered() -> None:
     two = {"answered": 2, "requests": 2, "wrong": 0, "errors": {}}
 
     def check(client: dict[str, Any], *services: dict[str, Any]) -> None:
-        check_load(CELL, find("2"), [line(**client)], services_of(*services))
+        check_load([line(**client)], [ServiceLine(**one) for one in services])
 
     check(two, {"requests": 1}, {"requests": 1})
     check(two, {"requests": 0, "counted": False})
@@ -150,29 +143,6 @@ def test_services_answered_what_clients_were_answered() -> None:
     for requests in (1, 3):
         with pytest.raises(ChildFailed, match=f"{requests} answered requests, .* 2 answers"):
             check(two, {"requests": requests})
-
-
-# Connections of each client, answers, those that the other service counted, and whether the idle one counts. With fewer
-# than two answers for each connection, chance may have left one out; and there may be fewer connections than services.
-# If all answers were counted, the cores had no time for the idle one.
-IDLE = """\
-1 4 3 counted -> named
-1 4 4 counted -> not named
-1 3 3 counted -> not named
-0 9 9 counted -> not named
-1 4 3 uncounted -> not named"""
-
-
-@pytest.mark.parametrize("case", IDLE.splitlines())
-def test_a_service_that_nobody_asked_is_named_for_another_answers_in_its_place(case: str) -> None:
-    given, _, told = case.partition(" -> ")
-    connections, count, requests, counted = given.split()
-    answered, reads = int(count), ("NUM_CONNECTIONS_PER_CLIENT",)
-    cell: Any = Standin(rate=1, num_clients=2, reads=reads, num_connections_per_client=int(connections))
-    clients = [line(answered=count, requests=count) for count in (answered, 0)]
-    services = services_of({"requests": int(requests)}, {"requests": 0, "counted": counted == "counted"})
-    with pytest.raises(ChildFailed, match=f"received {answered} ans") if told == "named" else nullcontext():
-        check_load(cell, find("2"), clients, services)
 
 
 @pytest.mark.parametrize("name", SERVICE_MUST)
