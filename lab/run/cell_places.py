@@ -76,13 +76,8 @@ class CellPlaces:
         return Instrumentation(self.of_services.folder, parts)
 
     @contextmanager
-    def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises
-        GilscopeError.
-        """
-        if not wanted:
-            yield
-            return
+    def kept_awake(self) -> Iterator[None]:
+        """Keep idle cores of all hosts awake during the `with` block. Raises GilscopeError."""
         self.begin()
         begun = self.on_each(lambda place: place.begin(awake, place.process_group))
         try:
