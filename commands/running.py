@@ -28,7 +28,6 @@ from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import OBSTACLES
 from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
-from lab.run.groups import values_apart
 from lab.run.running_sidecars import standing
 from lab.run.runs import (
     Order,
@@ -78,13 +77,10 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
 
 
 def _announce(plan: Plan) -> None:
-    """Print how long a run takes, whether that is too short for a verdict, and how values of a
-    sweep are measured.
-    """
+    """Print how long a run of systems takes, and whether that is too short for a verdict."""
     cores = cores_usable()
-    times = [] if plan.user_service else [run_time(plan, cores), no_verdict(plan, cores)]
-    if said := chained([*times, values_apart(plan)], SENTENCES):
-        output.note(said)
+    if not plan.user_service:
+        output.note(chained([run_time(plan, cores), no_verdict(plan, cores)], SENTENCES))
 
 
 def resume(given: Flags, parser: flags.Parser) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from config.run_plan import Entry, Plan
 from core.cell import MACHINE_PARAMETERS
-from core.messages import NOTHING, Message, message
 from core.method import Method
 
 # of services and clients that exist at the same time; more take too long to start
@@ -24,22 +23,6 @@ def together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Ent
         is_small = _processes(entries) <= MOST_PROCESSES
         groups += [entries] if is_small else _grouped(entries, method, {})
     return groups
-
-
-def values_apart(plan: Plan) -> Message:
-    """Return that the values of a sweep are measured one after the other in each
-    block, or NOTHING.
-    """
-    most = max(_grouped(plan.entries(), plan.method, plan.swept), key=_processes)
-    if _processes(most) <= MOST_PROCESSES or len(_grouped(most, plan.method, {})) < 2:
-        return NOTHING
-    return message(
-        "Within a block, the values of {names} are measured one after the other, because all "
-        "together would be {count} processes, and at most {most} are started at once.",
-        names=sorted(plan.swept[most[0].cell.system]),
-        count=_processes(most),
-        most=MOST_PROCESSES,
-    )
 
 
 def _processes(entries: Sequence[Entry]) -> int:
