@@ -91,8 +91,8 @@ class CellResult:
         ([machine.md](machine.md))
     clients, services: [clients](#a-client) and [services](#a-service)
     hosts: by host: `offset_ns` (its clock minus the runner's), `error_ns` (of this offset),
-        `released_ns` (when its clients should have begun, on the runner's clock), `late_ns` (how
-        much later the last of them began) and `disturbances`
+        `released_ns` (when its clients should have begun, on the runner's clock) and `late_ns` (how
+        much later the last of them began)
     code, environment: ids in `fingerprints`
     """
 
