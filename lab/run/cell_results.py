@@ -243,7 +243,9 @@ def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> Json:
     return {**own, "host": child.place.name, "program": child.program}
 
 
-def machine_fields(machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int) -> Json:
+def machine_fields(
+    machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int
+) -> dict[str, Any]:
     """Return the fields of CellResult that describe the machines' activity in the timed window, and
     disturbances.
 
