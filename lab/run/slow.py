@@ -201,17 +201,12 @@ def _causes(
     requests: of the slow requests (`share`), and of the timed window (`window`) at the services or
     clients of these requests.
     """
-    length_ns = max(1, sum(window.length_ns for window in windows))
     total_ns = sum(latency_ns for _, _, latency_ns, _ in requests)
     causes = {}
     for cause, over in timelines.items():
-        usual = {
-            line: sum(line.within_ns(*window) for window in windows) / length_ns
-            for line in over
-            if line
-        }
-        places = [request[0] if cause == CLIENT else request[-1] for request in requests]
-        lines = [line for place in places if (line := over[place])]
+        usual = {line: _share_of(line, windows) for line in over if line}
+        whose = 0 if cause == CLIENT else -1  # client_id or service_id of a request
+        lines = [line for request in requests if (line := over[request[whose]])]
         if not lines or len(lines) < len(requests) or (cause == COLLECTION and None in over):
             continue
         taken_ns = usual_ns = 0.0
@@ -223,3 +218,9 @@ def _causes(
             window=round(min(1.0, usual_ns / total_ns), 4),
         )
     return causes
+
+
+def _share_of(timeline: CumulativeTime, windows: Sequence[TimeWindow]) -> float:
+    """Return the share of *windows* that a cause takes."""
+    length_ns = max(1, sum(window.length_ns for window in windows))
+    return sum(timeline.within_ns(*window) for window in windows) / length_ns
