@@ -28,11 +28,9 @@ from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import OBSTACLES
 from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
-from lab.run.groups import values_apart
 from lab.run.running_sidecars import standing
 from lab.run.runs import (
     Order,
-    check_same_runtimes,
     check_unchanged,
     count_unmeasured,
     expect_no_foreign_files,
@@ -79,13 +77,10 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
 
 
 def _announce(plan: Plan) -> None:
-    """Print how long a run takes, whether that is too short for a verdict, and how values of a
-    sweep are measured.
-    """
+    """Print how long a run of systems takes, and whether that is too short for a verdict."""
     cores = cores_usable()
-    times = [] if plan.user_service else [run_time(plan, cores), no_verdict(plan, cores)]
-    if said := chained([*times, values_apart(plan)], SENTENCES):
-        output.note(said)
+    if not plan.user_service:
+        output.note(chained([run_time(plan, cores), no_verdict(plan, cores)], SENTENCES))
 
 
 def resume(given: Flags, parser: flags.Parser) -> int:
@@ -113,7 +108,6 @@ def resume(given: Flags, parser: flags.Parser) -> int:
                 plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread
             )
             if not given["accept_changes"]:
-                check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)
             preflight(plan)
             changed = {

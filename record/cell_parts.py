@@ -7,7 +7,6 @@ from typing import Required, TypedDict
 
 from msgspec import Struct
 
-from core.messages import Json
 from record.child_lines import Count, Known, Number, Numbers, Time
 
 # ---- a cell --------------------------------------------------------------------------------------
@@ -98,15 +97,14 @@ class Quiet(TypedDict, total=False):
 
 
 class CellHost(TypedDict, total=False):
-    """A host that took part in a measurement: its clock's offset, the start time of its clients,
-    and disturbances.
+    """A host that took part in a measurement: its clock's offset, and the start time of its
+    clients.
     """
 
     offset_ns: Time
     error_ns: Count
     released_ns: Count
     late_ns: Count
-    disturbances: list[Json]
 
 
 # ---- a run ---------------------------------------------------------------------------------------

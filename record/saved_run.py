@@ -86,8 +86,8 @@ class CellResult:
         ([machine.md](machine.md))
     clients, services: [clients](#a-client) and [services](#a-service)
     hosts: by host: `offset_ns` (its clock minus the runner's) and its error `error_ns`,
-        `released_ns` (when its clients should have begun, on the runner's clock), `late_ns` (the
-        delay of the last of them) and `disturbances`
+        `released_ns` (when its clients should have begun, on the runner's clock) and `late_ns` (the
+        delay of the last of them)
     code, environment: ids in `fingerprints`
     """
 

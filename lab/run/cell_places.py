@@ -5,7 +5,7 @@ Times of different hosts are never subtracted from each other. Each client's win
 host's clock.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from msgspec import structs
 from core.child import Slice
 from core.errors import ChildFailed
 from core.histogram import SparseHistogram
-from core.messages import Message
+from core.messages import Json, Message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
@@ -65,24 +65,19 @@ class CellPlaces:
         """Return the host on which the services run."""
         return self.connected[HERE]
 
-    def service_line(self) -> dict[str, Any]:
+    def service_line(self) -> Json:
         """Return the address at which services listen, and the addresses of their clients; {} on
         this machine alone.
         """
         return {}
 
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
+    def inside(self, parts: Mapping[str, Json]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""
-        return Instrumentation(Path(self.of_services.folder), parts)
+        return Instrumentation(self.of_services.folder, parts)
 
     @contextmanager
-    def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises
-        GilscopeError.
-        """
-        if not wanted:
-            yield
-            return
+    def kept_awake(self) -> Iterator[None]:
+        """Keep idle cores of all hosts awake during the `with` block. Raises GilscopeError."""
         self.begin()
         begun = self.on_each(lambda place: place.begin(awake, place.process_group))
         try:
@@ -97,7 +92,7 @@ class CellPlaces:
         """
         return {name: ask(place) for name, place in self.connected.items()}
 
-    def mark(self, served: Sequence[str] = ()) -> Mapping[str, Any]:
+    def mark(self, served: Iterable[str] = ()) -> Json:
         """Read each host's clock, and begin to observe it before the clients send. Raises
         ChildFailed.
 
@@ -139,7 +134,7 @@ class CellPlaces:
         clock = self.of_services.before
         return clock.to_host_clock(here_ns) + clock.error_ns
 
-    def end(self, marked: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    def end(self, marked: Json) -> Mapping[str, Json]:
         """Return what happened on each host since mark(): CPU steal, swapping, other processes.
         Raises ChildFailed.
 

@@ -235,7 +235,7 @@ def service_results(
     ]
 
 
-def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> dict[str, Any]:
+def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> Json:
     """Return what *line* has of the keys of *kind*, with what the orchestrator knows of the
     child.
     """
@@ -253,23 +253,17 @@ def machine_fields(
     hosts: by host name, facts about its clock
     own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
     """
-    by_host = {name: dict(host) for name, host in hosts.items()}
     disturbances: list[Message] = []
     for name, window in machines.items():
-        found = doctor.disturbances(window, own_ns)
-        if name:
-            by_host[name]["disturbances"] = [one.to_json() for one in found]
-            found = [
-                message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one)
-                for one in found
-            ]
-        disturbances += found
+        for one in doctor.disturbances(window, own_ns):
+            named = message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one)
+            disturbances.append(named if name else one)
     return {
         "machine": {
             name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS
         },
         "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
-        "hosts": by_host,
+        "hosts": hosts,
         "disturbances": disturbances,
     }
 

@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from config.run_plan import Entry
-from core.child import Slice
+from core.child import TIMEOUT, Slice
 from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Json, Message, chained, message
 from core.processtree import tree, usage_of
-from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
+from core.request_plan import ANSWER_DEADLINE_S
 from core.system import CLIENT, SERVICE
 from lab.run.cell_results import (
     add_slices,
@@ -40,7 +41,6 @@ from lab.run.contract import (
     check_load,
     check_runtime,
     check_times,
-    has_timed_out,
     take_client_result,
     take_service_result,
 )
@@ -54,6 +54,7 @@ from lab.run.measurement_context import (
     identity,
     key_of,
     redactor_of,
+    requests_of,
     starting_s,
 )
 from lab.run.slow import (
@@ -73,8 +74,8 @@ CALLING = message("while the clients were sending requests")
 
 
 class Turn(NamedTuple):
-    """The time during which the clients of one runtime or service send requests, and the result
-    line of each client.
+    """The time during which the clients of one runtime or service send requests, and the checked
+    result of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
     part: the time slice; None if the runtimes or services do not alternate
@@ -83,12 +84,12 @@ class Turn(NamedTuple):
     released_ns: int
     heard_ns: int
     part: Slice | None
-    lines: Mapping[Child, Json]
+    results: Mapping[Child, ClientLine]
 
     @property
     def answered(self) -> int:
         """Return how many answers the clients got, in the counted part of a slice."""
-        return sum(line[RESULT]["answered"] for line in self.lines.values())
+        return sum(line.answered for line in self.results.values())
 
 
 class CellRun(ExitStack):
@@ -106,8 +107,7 @@ class CellRun(ExitStack):
         self._runtimes = {
             role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)
         }
-        own = self._system.child_config.get("own", {})
-        self._plan = RequestPlan.from_json(own["requests"]) if own else RequestPlan()
+        self._plan = requests_of(self._system)
         self._routes = len(self._plan.routes)
         self._redactor = redactor_of(self._system)
         self._already_runs = (
@@ -187,13 +187,14 @@ class CellRun(ExitStack):
         self._sockets = self._ready_services()
         runtime, method = self._runtimes[CLIENT], self._bench.method
         for client_id, client in enumerate(self._clients):
-            own = {"client_id": client_id, "addresses": self._sockets, "method": method.to_json()}
-            own["cpus"] = client.place.cpus(method.pin_clients)
             client.tell(
                 {
                     **self._cell.to_json(),
-                    **own,
                     **runtime.child_config(self._system),
+                    "client_id": client_id,
+                    "addresses": self._sockets,
+                    "method": method.to_json(),
+                    "cpus": client.place.cpus(method.pin_clients),
                     "block": self._block,
                 }
             )
@@ -201,9 +202,7 @@ class CellRun(ExitStack):
             runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
         )
         self._ready_ns = perf_counter_ns() - self._launched_ns
-        note_jit_states(
-            "jit_enabled_ready", self._runtimes[SERVICE], self._services, self._instruments
-        )
+        self._note_jit_states("jit_enabled_ready")
         self._deadline_s = calling_s(self._cell, self._system, method)
 
     def warm_up(self) -> None:
@@ -218,10 +217,7 @@ class CellRun(ExitStack):
         """
         self.take_turn(part)
         self._is_warm = True
-        results = [
-            take_client_result(client, line, self._routes)
-            for client, line in self._turns[-1].lines.items()
-        ]
+        results = [*self._turns[-1].results.values()]
         if not self.has_timed_out:
             self._turns.pop()
         think_ns = round(self._plan.think_time_s * 1e9)
@@ -232,7 +228,8 @@ class CellRun(ExitStack):
         """Return whether an answer did not come in time. Then the cell has failed, so that it need
         not go on.
         """
-        return any(map(has_timed_out, self._turns[-1].lines.values())) if self._turns else False
+        results = self._turns[-1].results.values() if self._turns else ()
+        return any(TIMEOUT in result.errors for result in results)
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
@@ -252,11 +249,7 @@ class CellRun(ExitStack):
             child.wake()
             child.idle_ns = 0
         self._beside_ns.clear()
-        served = (
-            [address for of_one in self._sockets for address in of_one]
-            if self._already_runs
-            else ()
-        )
+        served = chain.from_iterable(self._sockets) if self._already_runs else ()
         self._marked = self.places.mark(served)
 
     @property
@@ -268,11 +261,9 @@ class CellRun(ExitStack):
         """
         pids = {}
         for child in self._clients if self._already_runs else self.children.started:
-            pid = child.process.pid
+            pid, is_command = child.process.pid, self._system.hosted and child in self._services
             if not child.place.name:
-                pids[child] = (
-                    tree(pid) if self._system.hosted and child in self._services else [pid]
-                )
+                pids[child] = tree(pid) if is_command else [pid]
         return pids
 
     def take_turn(self, part: Slice | None = None) -> None:
@@ -284,25 +275,27 @@ class CellRun(ExitStack):
         """
         if self.has_timed_out:
             return
-        part = replace(part, stagger_ns=self.pace.cycle_ns) if part else None
+        deadline_s = self._deadline_s
+        if part:
+            part = replace(part, stagger_ns=self.pace.cycle_ns)
+            deadline_s += (part.lead_ns + part.length_ns) / 1e9
         for child in self.children.started:
             child.wake()
         for client in self._clients:
             client.finished = False
         used_ns = self._bench.beside.cpu_ns()
         released_ns = self.places.release(self._clients, part)
-        slice_s = (part.lead_ns + part.length_ns) / 1e9 if part else 0.0
-        lines = self.children.await_lines(
-            self._clients, RESULT, CALLING, self._deadline_s + slice_s
-        )
+        lines = self.children.await_lines(self._clients, RESULT, CALLING, deadline_s)
+        heard_ns = perf_counter_ns()
         self._beside_ns += self._bench.beside.cpu_ns() - used_ns
-        part = replace(part, at_ns=released_ns) if part else None
-        self._turns.append(
-            Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines)
-        )
         if part:
+            part = replace(part, at_ns=released_ns)
             for child in self.children.started:
                 child.rest()
+        results = {
+            client: take_client_result(client, line, self._routes) for client, line in lines.items()
+        }
+        self._turns.append(Turn(released_ns, heard_ns, part, results))
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End the processes, then check and combine their results.
@@ -356,12 +349,19 @@ class CellRun(ExitStack):
         return self.places.end(self._marked)
 
     def _results(self) -> tuple[dict[Child, ServiceLine], dict[Child, ClientLine]]:
-        """End the services. Return the checked results of services and clients, with the CPU time
-        of what counts. Raises ChildFailed if they contradict each other, or memory was short.
+        """End the services. Return the checked results of services and clients, without secrets,
+        with the CPU time of what counts. Raises ChildFailed if they contradict each other, or
+        memory was short.
         """
-        served, results = self._service_results(), self._client_results()
+        lines = self._end_children()
+        self._note_jit_states("jit_enabled_end")
+        served = {
+            service: take_service_result(service, self._redactor.json(line))
+            for service, line in lines.items()
+        }
+        results = {client: self._client_result(client) for client in self._clients}
         by_client = [*results.values()]
-        check_load(self._cell, self._system, by_client, served)
+        check_load(by_client, [*served.values()])
         if self._group.exceeded:
             raise ChildFailed(self._group.exceeded)
         share = counted_share(by_client)
@@ -412,25 +412,11 @@ class CellRun(ExitStack):
             timelines[COLLECTION].append(CumulativeTime.of_spans(spans) if pauses else None)
         return timelines
 
-    def _service_results(self) -> dict[Child, ServiceLine]:
-        """End the services, and return their checked last lines, without secrets."""
-        lines = self._end_children()
-        note_jit_states(
-            "jit_enabled_end", self._runtimes[SERVICE], self._services, self._instruments
-        )
-        return {
-            service: take_service_result(service, self._redactor.json(line))
-            for service, line in lines.items()
-        }
-
-    def _client_results(self) -> dict[Child, ClientLine]:
-        """Return the checked results of the clients, each added up over its turns."""
-        return {client: self._client_result(client) for client in self._clients}
-
     def _client_result(self, client: Child) -> ClientLine:
+        """Return the checked result of a client, added up over its turns."""
         results = []
         for turn in self._turns:
-            line = take_client_result(client, turn.lines[client], self._routes)
+            line = turn.results[client]
             heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
             check_times(client, line, heard, len(self._services))
             check_latencies(client, line, self._cell, self._system, len(self._services))
@@ -452,22 +438,19 @@ class CellRun(ExitStack):
         """End the services; clients that measure in slices end first. Return the last output line
         of each service.
         """
-        if self._turns[
-            0
-        ].part:  # because an ending server waits for open connections, gunicorn for two seconds
-            for client in self._clients:
-                client.process.close_stdin()
-            for client in self._clients:
-                client.process.wait(END_DEADLINE_S)
+        # An ending server waits for open connections, gunicorn for two seconds.
+        first = self._clients if self._turns[0].part else ()
+        for client in first:
+            client.process.close_stdin()
+        for client in first:
+            client.process.wait(END_DEADLINE_S)
         for service in self._services:
             service.process.close_stdin()
         when = message("at the end of the measurement")
         lines = self.children.await_lines(self._services, RESULT, when, END_DEADLINE_S)
-        if (
-            self._system.hosted
-        ):  # otherwise a user's ending processes would count as load from other processes
-            for service in self._services:
-                service.process.wait(END_DEADLINE_S)
+        # Otherwise a user's ending processes would count as load from other processes.
+        for service in self._services if self._system.hosted else ():
+            service.process.wait(END_DEADLINE_S)
         return lines
 
     def _explained(
@@ -536,6 +519,9 @@ class CellRun(ExitStack):
             idle_cpu_ns=sum(child.idle_ns for child in self.children.started),
         )
 
+    def _note_jit_states(self, key: str) -> None:
+        note_jit_states(key, self._runtimes[SERVICE], self._services, self._instruments)
+
     def _start_services(self) -> None:
         """Start the services. Send each service its settings and a folder for its sockets. Raises
         ChildFailed.
@@ -553,12 +539,17 @@ class CellRun(ExitStack):
         for service_id, (service, inside) in enumerate(
             zip(self._services, self._instruments, strict=True)
         ):
-            place = {
-                "folder": service.place.folder,
-                "cpus": service.place.cpus(self._bench.method.pin_services),
-            }
-            own = {"service_id": service_id, "inside": inside.variables, **join}
-            service.tell({**self._cell.to_json(), **place, **config, **own})
+            service.tell(
+                {
+                    **self._cell.to_json(),
+                    **config,
+                    **join,
+                    "folder": service.place.folder,
+                    "cpus": service.place.cpus(self._bench.method.pin_services),
+                    "service_id": service_id,
+                    "inside": inside.variables,
+                }
+            )
 
     def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return each service's addresses. Raises

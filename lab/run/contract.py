@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from msgspec.structs import asdict, replace
 
 from core.cell import Cell
-from core.child import TIMEOUT
 from core.errors import ChildFailed
 from core.messages import Arg, Json, message, verbatim
 from core.system import System
@@ -32,14 +31,6 @@ from record.decode import Kind, Misfit, decoded, shown, shown_key
 
 Result = TypeVar("Result", ClientLine, ServiceLine)
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
-ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
-OURS = (
-    "client_id",
-    "service_id",
-    "program",
-    "notices",
-    "pauses",
-)  # keys that the orchestrator adds to a child's keys
 SLOW, SLICES, ROUTES = "slow", "slices", "routes"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = (
@@ -104,14 +95,6 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
         if facts.program:
             known = {name: getattr(facts, name) for name in NativeProgram.__struct_fields__}
             child.program = NativeProgram(**known)
-
-
-def has_timed_out(line: Json) -> bool:
-    """Return whether a result line, which is not yet checked, counts a request without an answer in
-    time.
-    """
-    errors = line[RESULT].get("errors") if isinstance(line[RESULT], dict) else None
-    return isinstance(errors, dict) and TIMEOUT in errors
 
 
 def take_client_result(child: Child, line: Json, routes: int = 0) -> ClientLine:
@@ -236,23 +219,30 @@ def check_times(client: Child, result: ClientLine, window: TimeWindow, services:
             raise _unlike(client, SLICES, asdict(said), accepted)
 
 
-def check_load(
-    cell: Cell,
-    system: System,
-    clients: Sequence[ClientLine],
-    services: Mapping[Child, ServiceLine],
-) -> None:
-    """Raise ChildFailed if the results of the clients and services contradict each other.
+def check_load(clients: Sequence[ClientLine], services: Sequence[ServiceLine]) -> None:
+    """Raise ChildFailed if the services count more or fewer requests than the clients count
+    answers, those of lead-ins included.
 
-    The results contradict each other in two cases: all requests were answered, but one service got
-    none; or the services counted another number of requests than the clients.
+    This is checked if services count and every request got a right answer. Other load generators
+    may stop with requests under way, so for them the services may count more.
     """
-    if not clients or any(client.errors or client.wrong for client in clients):
-        return  # there is nothing to compare, or the cell fails for that reason
-    if workers := cell.num_clients * _workers(cell, system, len(services)):
-        _expect_all_asked(clients, services, workers)
-    if all(client.answered == client.requests for client in clients):
-        _check_sums(clients, [*services.values()])
+    is_whole = all(
+        client.answered == client.requests and not (client.errors or client.wrong)
+        for client in clients
+    )
+    if not clients or not is_whole or not all(service.counted for service in services):
+        return
+    answered = sum(client.answered + (client.uncounted or 0) for client in clients)
+    requests = sum(service.requests for service in services)
+    are_exact = all(client.said is None for client in clients)
+    if requests < answered or (requests > answered and are_exact):
+        raise ChildFailed(
+            "The services counted {requests} answered requests, but the clients counted {answered} "
+            "answers. Another process may answer at a service's address, or one of the two counts "
+            "is wrong.",
+            requests=requests,
+            answered=answered,
+        )
 
 
 def check_latencies(
@@ -263,74 +253,16 @@ def check_latencies(
     In a closed loop, each worker has one request under way. At a fixed rate, latency begins when a
     request is due, so it is not checked. Other load generators are not checked.
     """
-    workers = _workers(cell, system, services)
+    workers = services
+    if "NUM_CONNECTIONS_PER_CLIENT" in cell.reads:
+        workers = cell.num_connections_per_client
+    elif system.client:
+        return  # it distributes its requests in its own way
     spent_ns = result.latency.total_ns
     had_ns = workers * (result.completion_ns + CLOCK_SLACK_NS)
-    if workers and spent_ns > had_ns and not cell.rate and result.said is None:
+    if spent_ns > had_ns and not cell.rate and result.said is None:
         accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
         raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
-
-
-def _workers(cell: Cell, system: System, services: int) -> int:
-    """Return how many requests a client has under way; 0 if a system's own client distributes them
-    in its own way.
-    """
-    if "NUM_CONNECTIONS_PER_CLIENT" in cell.reads:
-        return cell.num_connections_per_client
-    return 0 if system.client else services
-
-
-def _expect_all_asked(
-    clients: Sequence[ClientLine], services: Mapping[Child, ServiceLine], workers: int
-) -> None:
-    """Raise ChildFailed if a service got no request, and another process answered in its place,
-    such as a second service that shares its port by SO_REUSEPORT.
-
-    If the services counted all answers, none did: with many processes on few cores, a service may
-    have no time for any request in a second.
-    Not checked: fewer connections than services, too few requests to reach all
-    services, services that do not count.
-    """
-    answered = sum(client.answered for client in clients)
-    counted = sum(result.requests for result in services.values())
-    is_short = workers < len(services) or answered < ENOUGH_REQUESTS * workers
-    if is_short or counted >= _answers(clients):
-        return
-    for service, result in services.items():
-        if result.counted and not result.requests:
-            fault = message(
-                "received no request, but the clients received {answers} answers, and all services "
-                "together counted {requests}. Another process may answer at the service's address.",
-                answers=_answers(clients),
-                requests=counted,
-            )
-            raise failed(service, fault)
-
-
-def _answers(clients: Sequence[ClientLine]) -> int:
-    """Return how many answers the clients received, those of lead-ins included."""
-    return sum(client.answered + (client.uncounted or 0) for client in clients)
-
-
-def _check_sums(clients: Sequence[ClientLine], services: Sequence[ServiceLine]) -> None:
-    """Raise ChildFailed if the services count more or fewer requests than the clients count
-    answers.
-
-    This is checked if services count and every request got a right answer. Other load generators
-    may stop with requests under way, so for them the services may count more.
-    """
-    if not all(service.counted for service in services):
-        return
-    answered = _answers(clients)
-    requests = sum(service.requests for service in services)
-    are_exact = all(client.said is None for client in clients)
-    if requests < answered or (requests > answered and are_exact):
-        raise ChildFailed(
-            "The services counted {requests} answered requests, but the clients counted {answered} "
-            "answers. One of the two counts is wrong.",
-            requests=requests,
-            answered=answered,
-        )
 
 
 def _result(line: Json, child: Child, kind: type[Result], must: Sequence[str]) -> Result:
@@ -338,7 +270,7 @@ def _result(line: Json, child: Child, kind: type[Result], must: Sequence[str]) -
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("a JSON object"))
     _expect(child, said, must)
-    result = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
+    result = _decoded(child, "", said, kind)
     for key in GIL:
         # nobody can read the state of some users' services
         if getattr(result, key) is None and getattr(result, "counted", True):

@@ -11,9 +11,10 @@ import os
 import threading
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from time import perf_counter_ns, thread_time_ns
 from typing import Any
+
+from core.processtree import threads_of
 
 SHORTEST_S = 0.01
 COST = 0.002
@@ -87,10 +88,8 @@ class CoreWaitSampler:
 
     def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
         self._pids, self._machine_ns = pids, (0, 0)
-        self._files: dict[
-            str, int
-        ] = {}  # open files by path, because opening them costs more than reading them
-        self._last: dict[str, tuple[int, int]] = {}
+        # by path an open file, because opening it costs more than reading it, and its last numbers
+        self._threads: dict[str, tuple[int, int, int]] = {}
         self._moments_ns: list[int] = []
         self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in (STEAL, *pids)}
         self._ran_ns = dict.fromkeys(self._until_ns, 0)
@@ -105,7 +104,7 @@ class CoreWaitSampler:
     def __exit__(self, *error: object) -> None:
         self._ending.set()
         self._thread.join()
-        for path in [*self._files]:
+        for path in [*self._threads]:
             self._forget(path)
         known = (
             name for name, ran_ns in self._ran_ns.items() if ran_ns
@@ -157,28 +156,27 @@ class CoreWaitSampler:
         """
         paths: dict[str, Hashable] = {}
         for name, pids in self._pids.items():
-            for folder in (f"/proc/{pid}/task" for pid in pids):
-                with suppress(OSError):
-                    paths |= {f"{folder}/{tid}/schedstat": name for tid in os.listdir(folder)}
-        for path in self._files.keys() - paths.keys():
+            for pid in pids:
+                paths |= {f"/proc/{pid}/task/{tid}/schedstat": name for tid in threads_of(pid)}
+        for path in self._threads.keys() - paths.keys():
             self._forget(path)
         if len(paths) > MOST_THREADS:
             raise OSError("too many threads")
         since = dict.fromkeys(self._pids, (0, 0))
         for path, name in paths.items():
             try:
-                if path not in self._files:
-                    self._files[path] = os.open(path, os.O_RDONLY)
-                ran, waited, _ = map(int, os.pread(self._files[path], 64, 0).split())
+                if path not in self._threads:
+                    self._threads[path] = os.open(path, os.O_RDONLY), 0, 0
+                file, ran_before, waited_before = self._threads[path]
+                ran, waited, _ = map(int, os.pread(file, 64, 0).split())
             except (FileNotFoundError, ProcessLookupError, ValueError):
                 self._forget(path)
                 continue
-            before = self._last.get(path, (0, 0))
-            since[name] = since[name][0] + ran - before[0], since[name][1] + waited - before[1]
-            self._last[path] = ran, waited
+            ran_ns, waited_ns = since[name]
+            since[name] = ran_ns + ran - ran_before, waited_ns + waited - waited_before
+            self._threads[path] = file, ran, waited
         return since
 
     def _forget(self, path: str) -> None:
-        self._last.pop(path, None)
-        with suppress(KeyError):
-            os.close(self._files.pop(path))
+        if path in self._threads:
+            os.close(self._threads.pop(path)[0])

@@ -24,7 +24,7 @@ from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
-from lab.run.measurement_context import Bench, identity, key_of
+from lab.run.measurement_context import Bench, identity
 from lab.run.probes import length
 from lab.run.profiling import profiles
 from lab.run.running_sidecars import RunningBeside
@@ -77,14 +77,9 @@ class RunInProgress:
         self._file.save(run)
 
     @property
-    def spent_ns(self) -> int:
-        """Return the time in ns since this process started or resumed the run."""
-        return perf_counter_ns() - self._started_ns
-
-    @property
     def total_ns(self) -> int:
         """Return the time in ns that the run has taken, also before it was resumed."""
-        return self._earlier_ns + self.spent_ns
+        return self._earlier_ns + perf_counter_ns() - self._started_ns
 
     def measure(
         self, entries: Sequence[Entry], block: int, part: Slice | None = None
@@ -152,17 +147,15 @@ class RunInProgress:
         total: the number of cells that the display shows
         """
         self.run.cells.append(result)
-        self.run.spent_ns["cells"] = (
-            self._earlier_ns + self.spent_ns
-        )  # also kept if the run is stopped later
+        self.run.spent_ns["cells"] = self.total_ns  # also kept if the run is stopped later
         self._file.save(self.run)
         self.progress.cell_ended(result, len(self.run.cells), total)
 
     def finish(self) -> None:
         """Save the time at which the run ended, and the time that its cells took."""
         self.run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
-        self.run.spent_ns["cells"] = self._earlier_ns
-        note_time(self.order.folder, self.run, "cells", self.spent_ns)
+        self.run.spent_ns["cells"] = 0
+        note_time(self.order.folder, self.run, "cells", self.total_ns)
 
 
 def carry_out(under_way: RunInProgress) -> None:
@@ -187,19 +180,13 @@ def carry_out(under_way: RunInProgress) -> None:
             ]
             if left:
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
-                skipped = {
-                    key_of(entry): result
-                    for entry in left
-                    if (result := _not_tried(entry, block, run))
-                }
-                tried = [entry for entry in left if key_of(entry) not in skipped]
+                skipped = [_not_tried(entry, block, run) for entry in left]
+                tried = [entry for entry, why in zip(left, skipped, strict=True) if not why]
                 measured = under_way.measure(tried, block) if tried else []
-                for result in (*skipped.values(), *measured):
+                for result in (*filter(None, skipped), *measured):
                     under_way.keep(result, total)
-    new = profiles(order, under_way.bench)
-    again = {(one["kind"], one["cell_id"]) for one in new}
-    earlier = [one for one in run.profiles if (one.get("kind"), one.get("cell_id")) not in again]
-    run.profiles = [*earlier, *new]
+    every = (*run.profiles, *profiles(order, under_way.bench))
+    run.profiles = [*{(one.get("kind"), one.get("cell_id")): one for one in every}.values()]
     run.runtimes |= {name: runtime.facts() for name, runtime in order.runtimes.items()}
     under_way.finish()
 
@@ -212,18 +199,17 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     """
     if not entry.system.hosted:
         return None
-    earlier = [
-        result
+    tried = [
+        result.reason.code
         for result in run.cells
         if (result.arm, result.cell_id) == (entry.arm, entry.cell.cell_id)
+        and result.reason.code != NOT_TRIED
     ]
-    tried = [result for result in earlier if result.reason.code != NOT_TRIED]
-    codes = {result.reason.code for result in tried}
     causes = {
         NOT_READY: message("it failed to start in {count} earlier blocks", count=len(tried)),
         STARVED: message("connections got no answer in {count} earlier blocks", count=len(tried)),
     }
-    if len(tried) < MOST_STARTS or len(codes) > 1 or not (cause := causes.get(codes.pop())):
+    if len(tried) < MOST_STARTS or len({*tried}) > 1 or not (cause := causes.get(tried[0])):
         return None
     return CellResult(
         **identity(entry, block),

@@ -4,7 +4,7 @@ native programs.
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ class Fingerprinter:
 
     def _code_now(self) -> str:
         files = file_digests(dict.fromkeys(_code_files(self._plan, native=self._native)))
-        return _kept(self._code, {_name(path): digest for path, digest in files.items()})
+        return _kept(self._code, _named(files))
 
     def _is_built(self, system: System, name: str) -> bool:
         """Return whether *system* uses a program or wheel built from native/ under the runtime
@@ -84,30 +84,23 @@ class Fingerprinter:
         """Return runtime details of the service or client (*role*) of *system*; {} if its runtime
         is missing.
         """
-        runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
         try:
+            runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
             if isinstance(runtime, Native):
                 words = (word for word in runtime.command(system, role) if os.path.isabs(word))
-                return {
-                    "programs": {
-                        _name(path): digest for path, digest in file_digests(words).items()
-                    }
-                }
+                return {"programs": _named(file_digests(words))}
             if isinstance(runtime, UserServiceRuntime):
                 return self._python_part(runtime.runtime, Path(runtime.python(system)))
             return self._python_part(runtime, runtime.python(system.requirements, system.wheels))
-        except GilscopeError:
+        except (GilscopeError, KeyError):
             return {}
 
     def _python_part(self, runtime: Runtime | None, python: Path) -> Json:
         if runtime is None:  # the service already runs
             return {}
-        part = {"interpreter": _interpreter(runtime.interpreter)}
-        return (
-            part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
-        )
-
-    def _packages(self, python: Path) -> Json:
+        interpreter = _interpreter(runtime.interpreter)
+        if python == runtime.interpreter.executable:
+            return {"interpreter": interpreter}
         files = (
             path
             for folder in site_packages(python)
@@ -116,6 +109,7 @@ class Fingerprinter:
         )
         installed = file_digests(files, str(python.parent.parent))
         return {
+            "interpreter": interpreter,
             "packages": installed_packages(python),
             "installed": short_digest(sorted(installed.items())),
         }
@@ -167,9 +161,9 @@ def _files_of(command: Command) -> Iterator[str]:
             yield from files_in(path, (".py",), most=MOST_FILES)
 
 
-def _name(path: str) -> str:
-    """Return *path* relative to the repository if the file is part of it, else *path*."""
-    return path.removeprefix(f"{REPOSITORY}/")
+def _named(digests: Mapping[str, str]) -> dict[str, str]:
+    """Return *digests* by the paths of files, which are relative to the repository for its own."""
+    return {path.removeprefix(f"{REPOSITORY}/"): digest for path, digest in digests.items()}
 
 
 def _interpreter(interpreter: Interpreter) -> Json:

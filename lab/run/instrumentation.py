@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from core.errors import ChildFailed
 from core.inside import FOLDER, OPTIONS
+from core.messages import Json
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
@@ -43,7 +44,7 @@ class TimeWindow(NamedTuple):
         return self.end_ns - self.start_ns
 
 
-def make_folder(parent: str | None, parts: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
+def make_folder(parent: str | Path | None, parts: Mapping[str, Json]) -> tuple[str, str]:
     """Make the folder of one service's instrumentation. Return its path, and the path of gilscope's
     files.
 
@@ -103,12 +104,11 @@ class Instrumentation:
 
     def __init__(
         self,
-        parent: Path | None,
-        parts: Mapping[str, Mapping[str, Any]],
+        parent: str | Path | None,
+        parts: Mapping[str, Json],
         call: Callable[..., Any] = _call_here,
     ) -> None:
-        self._parent, self._call = parent, call
-        self._parts = {name: dict(options) for name, options in parts.items()}
+        self._parent, self._call, self._parts = parent, call, parts
         self._made: tuple[str, str] | None = None
 
     @property
@@ -117,8 +117,7 @@ class Instrumentation:
         lost.
         """
         if self._parts and not self._made:
-            parent = str(self._parent) if self._parent else None
-            self._made = self._call(tuple[str, str], make_folder, parent, self._parts)
+            self._made = self._call(tuple[str, str], make_folder, self._parent, self._parts)
         return Path(self._made[0]) if self._made else None
 
     @property

@@ -74,16 +74,12 @@ def measure_in_slices(
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
-    is_native = method.client_runtime == NATIVE
-    if not (
-        method.duration_s
-        and cell.num_clients
-        and entries[0].system.takes_slices(native_client=is_native)
-    ):
-        return measure_together(entries, block, bench, seed, lambda arms: (1, None))
-    if cell.rate:
+    takes_slices = entries[0].system.takes_slices(native_client=method.client_runtime == NATIVE)
+    in_slices, part = method.duration_s and cell.num_clients and takes_slices, None
+    if in_slices and cell.rate:
         lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
         part = Slice(lead_ns=lead_ns, length_ns=round(method.duration_s * 1e9))
+    if cell.rate or not in_slices:
         return measure_together(entries, block, bench, seed, lambda arms: (1, part))
     results: dict[str, CellResult] = {}
     left = list(entries)
@@ -123,7 +119,8 @@ def measure_together(
     with ExitStack() as stack:
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
-        first.do(lambda: stack.enter_context(first.places.kept_awake(entries[0].cell.keep_awake)))
+        if entries[0].cell.keep_awake:
+            first.do(lambda: stack.enter_context(first.places.kept_awake()))
         _each([first], CellRun.launch, CellRun.connect)
         if others and not bench.places and first.key not in bench.paces:
             _expect_memory(first.memory_bytes() * len(others), len(arms))

@@ -117,10 +117,14 @@ class Runtime:
             for name, path in self.pythons.items()
             if isinstance(path, Path)
         }
-        named = {"executable": str(self.interpreter.executable), "source": self.interpreter.source}
-        known = {**self.interpreter.facts, **self.name.promises}
-        flags = Flags(**known.pop("flags", {}))
-        return RuntimeFacts(**{**named, **known, "flags": flags, "packages": packages})
+        known = {
+            "executable": str(self.interpreter.executable),
+            "source": self.interpreter.source,
+            **self.interpreter.facts,
+            **self.name.promises,
+            "packages": packages,
+        }
+        return RuntimeFacts(**{**known, "flags": Flags(**known.get("flags", {}))})
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with
@@ -148,7 +152,7 @@ class Native:
             )
         return programs.command(program)
 
-    def child_config(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> Json:
         """Return the settings that a child of *system* gets at its start, besides the cell's
         parameters.
         """
@@ -184,7 +188,7 @@ class UserServiceRuntime:
         self.python(system)
         return [str(orchestrator().python(system.requirements)), *USER_SERVICE_CHILD]
 
-    def child_config(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> Json:
         """Return the settings that the service's child gets at its start: the command and its
         runtime.
         """

@@ -77,9 +77,7 @@ class Bench:
     runtimes: Runtimes
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Json] = field(default_factory=lambda: DEFAULT)
-    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: (
-        None
-    )
+    after: Callable[[Sequence[Instrumentation], TimeWindow], object] = lambda *_: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
     beside: RunningBeside = RunningBeside()  # noqa: RUF009 - frozen
@@ -106,16 +104,18 @@ def identity(entry: Entry, block: int) -> Json:
 
 def redactor_of(system: System) -> Redactor:
     """Return a redactor that removes the secrets of *system* from its children's output."""
+    files = [Path(request.body_file) for request in requests_of(system).requests]
+    bodies = [file.read_bytes().decode(errors="replace") for file in files if file.is_file()]
+    secrets = secrets_in(system.child_config.get("own"))
+    return Redactor([*(secret.reveal() for secret in secrets), *bodies])
+
+
+def requests_of(system: System) -> RequestPlan:
+    """Return the requests that the clients of a user's service send. Other systems have none of
+    their own, and get a plan of one default request.
+    """
     own = system.child_config.get("own")
-    files = (
-        (request.body_file for request in RequestPlan.from_json(own["requests"]).requests)
-        if own
-        else ()
-    )
-    bodies = (
-        Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file()
-    )
-    return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
+    return RequestPlan.from_json(own["requests"]) if own else RequestPlan()
 
 
 # ---- deadlines, which end only measurements that hang --------------------------------------------
@@ -138,15 +138,10 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
     """
     busy_s = 0.0 if method.duration_s else cell.paced_s
     if system.user_service:
-        own, connections = system.child_config["own"], cell.num_connections_per_client
-        requests = (
-            connections
-            if method.duration_s
-            else cell.num_requests_per_client * cell.num_api_services
-        )
-        busy_s += ceil(requests / connections) * (
-            ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"])
-        )
+        answer_s = ANSWER_DEADLINE_S + requests_of(system).think_time_s
+        requests = cell.num_requests_per_client * cell.num_api_services
+        each = 1 if method.duration_s else ceil(requests / cell.num_connections_per_client)
+        busy_s += each * answer_s
     else:
         busy_s += cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
     return FLOOR_S + method.duration_s + method.warmup.seconds + busy_s

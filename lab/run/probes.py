@@ -34,13 +34,12 @@ def search_s(plan: Plan, closed_rate: float) -> float:
     requests/s.
     """
     entries = plan.entries()
-    picks = {PICK: TYPICAL_PICKS * len(entries)} if plan.picks else {}
     searches = len({entry.arm for entry in entries}) if plan.picks else len(entries)
+    counts = {name: count * searches for name, count in TYPICAL.items()}
+    if plan.picks:
+        counts[PICK] = TYPICAL_PICKS * len(entries)
     total_s = 0.0
-    for purpose, count in {
-        **picks,
-        **{name: count * searches for name, count in TYPICAL.items()},
-    }.items():
+    for purpose, count in counts.items():
         rate = 0.0 if purpose == CLOSED else TYPICAL_LOAD * closed_rate
         part = length(rate, closed_rate, purpose, plan.objectives)
         total_s += count * (START_S + (part.lead_ns + part.length_ns) / 1e9)

@@ -74,25 +74,15 @@ class CellProfiler(NamedTuple):
             )
         own: Json = runtime.child_config(self.system).get("own", {})
         seen: list[stacks.Samples] = []
+        files: list[bytes] = []
         complaints: list[str] = []
 
         def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
-            files = (
-                content
-                for inside in instruments
-                for content in inside.files(STACKS, MOST_STACK_BYTES).values()
-            )
-            seen.append(
-                stacks.read(
-                    files,
-                    window.start_ns,
-                    window.end_ns,
-                    str(own.get("directory") or instruments[0].root),
-                )
-            )
-            complaints.extend(
-                complaint for inside in instruments for complaint in inside.complaints()
-            )
+            for inside in instruments:
+                files.extend(inside.files(STACKS, MOST_STACK_BYTES).values())
+                complaints.extend(inside.complaints())
+            root = str(own.get("directory") or instruments[0].root)
+            seen.append(stacks.read(files, window.start_ns, window.end_ns, root))
 
         self._measure(replace(self.bench, inside={STACKS: {}}, after=after))
         if not seen[0].at_work:

@@ -60,11 +60,10 @@ def new_run(
     missing: Mapping[str, Message],
     **facts: Any,
 ) -> Run:
-    """Return a new run that has no results yet. Raises BadInput if its folder already holds a run.
+    """Return a new run that has no results yet. The caller checks that its folder holds no run.
 
     facts: more facts about the machine, such as those about the `hosts` of a run across hosts
     """
-    expect_no_run(order.folder)
     return Run(
         run_id=order.folder.name,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -156,24 +155,6 @@ def load_to_resume(folder: Path) -> Run:
                 here=here[name],
             )
     return run
-
-
-def check_same_runtimes(run: Run, runtimes: Runtimes) -> None:
-    """Raise BadInput if a runtime of *run* is now missing, or has another version or build."""
-    for name, stored in run.runtimes.items():
-        here = runtimes[name].facts() if name in runtimes else None
-        for fact in ("version", "build"):
-            before, now = getattr(stored, fact), getattr(here, fact, None)
-            if before != now:
-                raise BadInput(
-                    "The run was started with {name} {fact} {stored}, but this is now {here}. A "
-                    "run can continue only with the same interpreters. Reinstall the old "
-                    "interpreter, or start a new run.",
-                    name=name,
-                    fact=fact,
-                    stored=repr(before),
-                    here=repr(now),
-                )
 
 
 def check_unchanged(run: Run, order: Order) -> None:

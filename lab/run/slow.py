@@ -7,14 +7,12 @@ does not fail.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import add
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
 from typing import TypeAlias
 
 from core.histogram import Histogram
 from core.inside.pauses import (
-    COUNTERS,
     GENERATIONS,
     HEADER_BYTES,
     MAGIC,
@@ -33,19 +31,16 @@ DEFAULT: Mapping[str, Json] = {PART: {}}
 COLLECTION = "collection"
 PERCENTILES = ("p99", "p999")
 
-Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns
+Counters: TypeAlias = Sequence[tuple[int, int]]  # for each generation: collections, total ns
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
 Collections: TypeAlias = tuple[
     PauseCounts | None, Sequence[Span]
 ]  # counts and times for result.json, None if unknown; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Overlap: TypeAlias = tuple[
-    int, float, CumulativeTime
-]  # latency, the part due to a cause, the cause's time
 Timelines: TypeAlias = Mapping[
     str, Sequence[CumulativeTime | None]
 ]  # by cause, the time that it took from each process
-NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
+NONE: Counters = [(0, 0)] * GENERATIONS
 UNKNOWN: Collections = (None, ())
 
 
@@ -97,55 +92,40 @@ def _collections(
     """
     numbers: list[int] = []  # that must be possible times
     spans: list[Span] = []
-    total, unkept = [0] * len(NONE), 0
+    collections, total_ns, unkept = [0] * GENERATIONS, [0] * GENERATIONS, 0
     for name, content in files.items():
         counters = _counters(content) if len(content) == SIZE_BYTES else None
         if counters is None:
             return UNKNOWN
-        increase = [
-            now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)
-        ]
-        numbers += increase
-        for place in range(0, len(NONE), COUNTERS):
-            newest = _newest(
-                content, place // COUNTERS, min(counters[place], RECORDS), increase[place]
-            )
-            inside, counts = _within(newest, increase[place : place + COUNTERS], windows)
-            total[place : place + COUNTERS] = map(add, total[place : place + COUNTERS], counts)
-            unkept += counts[0] - inside
+        earlier = before.get(name, NONE)
+        for generation, (count, length_ns) in enumerate(counters):
+            more, more_ns = count - earlier[generation][0], length_ns - earlier[generation][1]
+            newest = _newest(content, generation, min(count, RECORDS), more)
+            # 1 if it began in a window
+            inside = sum(_clipped_ns(start_ns, start_ns + 1, windows) for start_ns, _ in newest)
+            inside_ns = sum(_clipped_ns(*span, windows) for span in newest)
+            recorded_ns = sum(end_ns - start_ns for start_ns, end_ns in newest)
+            # Collections whose times were overwritten are spread over time like the recorded ones.
+            counted = more * inside // max(1, len(newest))
+            collections[generation] += counted
+            total_ns[generation] += more_ns * inside_ns // max(1, recorded_ns)
+            unkept += counted - inside
+            numbers += more, more_ns
             spans += newest
     numbers += [end_ns for _, end_ns in spans]
     if not files or min(numbers) < 0 or max(numbers) > now_ns:
         return UNKNOWN
-    counted = [
+    counted_ns = [
         end_ns - start_ns for start_ns, end_ns in spans if _clipped_ns(start_ns, end_ns, windows)
     ]
     summary = PauseCounts(
         processes=len(files),
-        collections=total[::COUNTERS],
-        total_ns=total[1::COUNTERS],
-        longest_ns=max(counted, default=0),
+        collections=collections,
+        total_ns=total_ns,
+        longest_ns=max(counted_ns, default=0),
         unkept=unkept,
     )
     return summary, spans
-
-
-def _within(
-    spans: Sequence[Span], increase: Sequence[int], windows: Sequence[TimeWindow]
-) -> tuple[int, Sequence[int]]:
-    """Return how many recorded collections began in *windows*, and how much of *increase* belongs
-    to the windows.
-
-    increase: of the counters of a generation since the mark. Collections whose times were
-        overwritten are taken to be spread over the windows like the recorded *spans*
-    """
-    inside = sum(
-        _clipped_ns(start_ns, start_ns + 1, windows) for start_ns, _ in spans
-    )  # 1 if it began in a window
-    clipped_ns = sum(_clipped_ns(*span, windows) for span in spans)
-    whole_ns = max(1, sum(end_ns - start_ns for start_ns, end_ns in spans))
-    collections, length_ns = increase
-    return inside, [collections * inside // max(1, len(spans)), length_ns * clipped_ns // whole_ns]
 
 
 def _clipped_ns(start_ns: int, end_ns: int, windows: Sequence[TimeWindow]) -> int:
@@ -163,8 +143,9 @@ def _counters(content: bytes) -> Counters | None:
     """
     if len(content) < HEADER_BYTES:
         return None
-    magic, *counters = unpack_from(f"={1 + len(NONE)}Q", content)
-    return tuple(counters) if magic in (0, MAGIC) else None
+    (magic,) = unpack_from("=Q", content)
+    is_known = magic in (0, MAGIC)
+    return [*iter_unpack("=QQ", content[8:HEADER_BYTES])] if is_known else None
 
 
 def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span]:
@@ -216,38 +197,30 @@ def slow_requests(
 def _causes(
     requests: Sequence[SlowRequest], timelines: Timelines, windows: Sequence[TimeWindow]
 ) -> dict[str, SlowCause]:
-    """Return the shares of time that each cause takes (see _shares), for the causes that are known
-    for all requests.
+    """Return the shares of time that each cause takes, for the causes that are known for all
+    requests: of the slow requests (`share`), and of the timed window (`window`) at the services or
+    clients of these requests.
     """
+    total_ns = sum(latency_ns for _, _, latency_ns, _ in requests)
     causes = {}
     for cause, over in timelines.items():
-        laid: list[Overlap] = []
-        for client_id, start_ns, latency_ns, service_id in requests:
-            if timeline := over[client_id if cause == CLIENT else service_id]:
-                laid.append(
-                    (latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline)
-                )
-        if laid and len(laid) == len(requests) and not (cause == COLLECTION and None in over):
-            causes[cause] = _shares(laid, windows)
+        usual = {line: _share_of(line, windows) for line in over if line}
+        whose = 0 if cause == CLIENT else -1  # client_id or service_id of a request
+        lines = [line for request in requests if (line := over[request[whose]])]
+        if not lines or len(lines) < len(requests) or (cause == COLLECTION and None in over):
+            continue
+        taken_ns = usual_ns = 0.0
+        for (_, start_ns, latency_ns, _), line in zip(requests, lines, strict=True):
+            taken_ns += line.within_ns(start_ns, start_ns + latency_ns)
+            usual_ns += usual[line] * latency_ns
+        causes[cause] = SlowCause(
+            share=round(min(1.0, taken_ns / total_ns), 4),
+            window=round(min(1.0, usual_ns / total_ns), 4),
+        )
     return causes
 
 
-def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> SlowCause:
-    """Return the shares of time that a cause takes: of the slow requests (`share`) and of the timed
-    window (`window`).
-
-    The timed window is that of the services or clients of these requests.
-    """
+def _share_of(timeline: CumulativeTime, windows: Sequence[TimeWindow]) -> float:
+    """Return the share of *windows* that a cause takes."""
     length_ns = max(1, sum(window.length_ns for window in windows))
-    whole: dict[CumulativeTime, float] = {}
-    total_ns, taken_ns, usual_ns = 0, 0.0, 0.0
-    for latency_ns, overlap_ns, over in laid:
-        if over not in whole:
-            whole[over] = sum(over.within_ns(*window) for window in windows) / length_ns
-        total_ns += latency_ns
-        taken_ns += overlap_ns
-        usual_ns += whole[over] * latency_ns
-    return SlowCause(
-        share=round(min(1.0, taken_ns / total_ns), 4),
-        window=round(min(1.0, usual_ns / total_ns), 4),
-    )
+    return sum(timeline.within_ns(*window) for window in windows) / length_ns

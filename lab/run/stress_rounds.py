@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import cycle
+from itertools import chain, cycle
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -32,13 +32,13 @@ from core.inside.hang_stacks import CRASH, HANG, STACKS_SIGNAL
 from core.messages import Json
 from core.method import Warmup
 from core.processtree import descendants
-from core.request_plan import ANY, Request, RequestPlan
+from core.request_plan import ANY, Request
 from core.secret import Redactor
 from core.stress_results import Check, Round, Stress
 from lab.run.cell_run import NOT_READY, CellRun
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
-from lab.run.measurement_context import Bench, redactor_of
+from lab.run.measurement_context import Bench, redactor_of, requests_of
 
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
@@ -80,17 +80,14 @@ def _prepared(
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """
-    how = {"bursts": True, "answer_deadline_s": deadline_s}
-    systems = {entry.system.key: entry.system for entry in entries}
-    for key, system in systems.items():
-        if system.user_service:
-            first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            own = system.child_config["own"]
-            own, stress.checks = learn_expected_answers(own, [*first.values()], bench, deadline_s)
-            systems[key] = replace(
-                system, child_config={**system.child_config, "own": {**own, **how}}
-            )
-    return [replace(entry, system=systems[entry.system.key]) for entry in entries]
+    system = entries[0].system
+    if not system.user_service:
+        return [*entries]
+    first = {entry.arm: entry for entry in reversed(entries)}
+    requests, stress.checks = learn_expected_answers([*first.values()], bench, deadline_s)
+    how = {"requests": requests, "bursts": True, "answer_deadline_s": deadline_s}
+    system = replace(system, child_config={"own": {**system.child_config["own"], **how}})
+    return [replace(entry, system=system) for entry in entries]
 
 
 def _round(
@@ -107,10 +104,11 @@ def _round(
     watch = partial(_stacks_when_late, bench.sandbox.folder, round_s + LATE_S)
     bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
     result = measure(entry.cell, entry.system, number, bench)
+    noticed = [service.notices for service in result.services]
     crashes, is_ready = traces[CRASH], result.reason.code != NOT_READY
     is_hung = TIMEOUT in result.errors or (not result.clients and not crashes and is_ready)
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
-    firsts = [client.first_wrong for client in result.clients]
+    firsts = [asdict(client.first_wrong) for client in result.clients if client.first_wrong]
     return Round(
         runtime=result.runtime,
         system=result.system,
@@ -119,15 +117,13 @@ def _round(
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},
-        first_wrong=next((asdict(one) for one in firsts if one), {}),
+        first_wrong=next(iter(firsts), {}),
         ready=is_ready,
         valid=result.status != "invalid",
         reason=result.reason,
         crashes=crashes,
         stacks=traces[HANG] if is_hung else (),
-        notices=tuple(
-            dict.fromkeys(line for service in result.services for line in service.notices)
-        ),
+        notices=tuple(dict.fromkeys(chain.from_iterable(noticed))),
     )
 
 
@@ -195,16 +191,16 @@ def group_stacks(trace: str) -> str:
 
 
 def learn_expected_answers(
-    own: Json, entries: Sequence[Entry], bench: Bench, deadline_s: float
+    entries: Sequence[Entry], bench: Bench, deadline_s: float
 ) -> tuple[Json, Mapping[str, Check]]:
-    """Return the user's service *own* with an expected answer in each request, and how each answer
-    is checked.
+    """Return the requests of a user's service with an expected answer in each, as JSON, and how
+    each answer is checked.
 
     The second result is {request: name of the check}, as learn_check() returns it.
     entries: one entry of each arm; parts of an answer that differ between arms or between two
         starts are not expected
     """
-    plan = RequestPlan.from_json(own["requests"])
+    plan = requests_of(entries[0].system)
     answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
     requests: list[Request] = []
     checks: dict[str, Check] = {}
@@ -214,8 +210,7 @@ def learn_expected_answers(
         )
         requests.append(learned)
         checks[str(learned)] = check
-    plan = replace(plan, requests=tuple(requests), think_time_s=0.0)
-    return {**own, "requests": plan.to_json()}, checks
+    return replace(plan, requests=tuple(requests), think_time_s=0.0).to_json(), checks
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, Answer]]:
@@ -230,9 +225,8 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, A
         with CellRun(entry, 0, replace(bench, inside={})) as run:
             address = run.serve()[0][0]
             connect = connector(own)
-            for number, prepared in enumerate(
-                prepare(own, RequestPlan.from_json(own["requests"]), address)
-            ):
+            every = prepare(own, requests_of(entry.system), address)
+            for number, prepared in enumerate(every):
                 for _ in range(TIMES):
                     with suppress(CallFailed), closing(connect(address, deadline_s)) as connection:
                         answers.append(

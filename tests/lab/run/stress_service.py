@@ -92,11 +92,6 @@ class Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-class Server(ThreadingHTTPServer):
-    """A server with a backlog for a burst of connections."""
-
-    request_queue_size = 128
-
-
 if __name__ == "__main__":
-    Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+    ThreadingHTTPServer.request_queue_size = 128  # for a burst of connections
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()

@@ -20,13 +20,13 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
-from lab.run.cell_run import NOT_READY
+from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measured_runtimes import Runtime
 from lab.run.probes import search_s
-from lab.run.runs import Order, check_same_runtimes, load_to_resume, new_run, run_folder
+from lab.run.runs import Order, check_unchanged, load_to_resume, new_run, run_folder
 from record.run_file import load
 from record.saved_plan import Until
 from record.saved_run import NOT_TRIED, CellResult, Run
@@ -70,6 +70,10 @@ class Journal:
             raise KeyboardInterrupt
         self.measured.append(key(arm or cell.runtime, cell, block))
         return replace(faulty(cell, block, "ok", ""), arm=arm or cell.runtime)
+
+    def measure_all(self, entries: Sequence[Entry], block: int) -> list[CellResult]:
+        """Stands for measure_in_slices()."""
+        return [self.measure(entry.cell, entry.system, block, None, entry.arm) for entry in entries]
 
     def carry_out(self, order: Order, run: Run) -> Run:
         """Carry out the run, with this display."""
@@ -115,18 +119,18 @@ def journal(order: Order, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> 
     return journal
 
 
+def in_slices(order: Order, flags: str) -> Order:
+    """The order with a plan of these flags, whose arms take turns."""
+    return order._replace(plan=replace(planned(flags), method=Method(duration_s=1.0, slices=True)))
+
+
 Begin = Callable[[], Run]
 
 
 @pytest.fixture
 def begin(order: Order) -> Begin:
-    """Makes a new run of the order, in a folder that holds none any more."""
-
-    def new() -> Run:
-        (order.folder / "result.json").unlink(missing_ok=True)
-        return new_run(order, SEED, ["runner.py", "--seed", "7"], {"3.11": verbatim("not found")})
-
-    return new
+    """Makes a new run of the order."""
+    return lambda: new_run(order, SEED, ["runner.py", "--seed", "7"], {"3.11": verbatim("not found")})
 
 
 # ---- carrying out --------------------------------------------------------------------------------------------------
@@ -174,38 +178,43 @@ def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
 
     def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
         groups.append([(entry.arm, int(entry.cell.params["CALC_TARGET"] or 0), block) for entry in entries])
-        return [journal.measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
+        return journal.measure_all(entries, block)
 
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
-    flags = f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
-    swept = replace(planned(flags), method=Method(duration_s=1.0, slices=True))
-    order = order._replace(plan=swept)
+    order = in_slices(
+        order, f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
+    )
     journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
     assert {len(group) for group in groups} == {size}
     wanted = product(("3.14", "3.14t"), (0, 10, 100), (1, 2))
     assert sorted(chain.from_iterable(groups)) == sorted(wanted)
 
 
-def test_a_value_under_which_a_service_never_starts_does_not_keep_the_others_from_being_measured(
-    order: Order, journal: Journal, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("code", [NOT_READY, STARVED])
+def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third_time_and_the_others_are_measured(
+    order: Order, journal: Journal, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
+    """So it is under one of two values. What was not tried has no figures."""
+
     def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
-        results = [journal.measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
-        dead = message("Service 1 of 1 ended", code=NOT_READY)
+        dead = message("Service 1 of 1 (pid 812) ended", code=code)
+        results = journal.measure_all(entries, block)
         return [
-            replace(one, status="failed", reason=dead) if one.params["CALC_TARGET"] == 10 else one for one in results
+            replace(one, status="failed", reason=dead, requests=20) if one.params["CALC_TARGET"] == 10 else one
+            for one in results
         ]
 
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
     monkeypatch.setattr("core.system.System.hosted", True)
     monkeypatch.setattr(Fingerprinter, "of", lambda *_: {"code": "", "environment": ""})
     monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
-    flags = "--system 2 --calc-target 0,10 --runtime 3.14,3.14t --blocks 5"
-    order = order._replace(plan=replace(planned(flags), method=Method(duration_s=1.0, slices=True)))
+    order = in_slices(order, "--system 2 --calc-target 0,10 --runtime 3.14,3.14t --blocks 5")
     run = journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
-    assert len(run.cells) == 2 * 2 * 5
     codes = [(cell.params["CALC_TARGET"], cell.reason.code) for cell in run.cells]
-    assert Counter(codes) == {(0, ""): 10, (10, NOT_READY): 4, (10, NOT_TRIED): 6}
+    assert Counter(codes) == {(0, ""): 10, (10, code): 4, (10, NOT_TRIED): 6}
+    skipped = [cell for cell in run.cells if cell.reason.code == NOT_TRIED]
+    assert all((cell.status, cell.requests, cell.services) == ("failed", 0, []) for cell in skipped)
+    assert "812" not in str(skipped[0].reason)
 
 
 def test_a_run_ends_after_the_block_that_was_enough(
@@ -279,15 +288,17 @@ def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces
     assert first.spent_ns["cells"] > spent_ns
 
 
-@pytest.mark.parametrize("fact", ["version", "build"])
-def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begin, fact: str) -> None:
-    run = begin()
-    check_same_runtimes(run, order.runtimes)
-    other = replace(runtime("3.14t").interpreter, facts={**FACTS, fact: "another"})
-    with pytest.raises(BadInput, match=f"3.14t {fact} .*another"):
-        check_same_runtimes(run, {**order.runtimes, "3.14t": replace(runtime("3.14t"), interpreter=other)})
-    with pytest.raises(BadInput, match=r"3\.14t version .*None"):
-        check_same_runtimes(run, {"3.14": order.runtimes["3.14"]})
+def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, journal: Journal, begin: Begin) -> None:
+    run = journal.carry_out(order, begin())
+    check_unchanged(run, order)
+    for fact in ("version", "build"):
+        other = replace(runtime("3.14t").interpreter, facts={**FACTS, fact: "another"})
+        changed = {**order.runtimes, "3.14t": replace(runtime("3.14t"), interpreter=other)}
+        with pytest.raises(BadInput, match=r"3\.14t changed from .* to .*another.* \(under 3\.14t\)"):
+            check_unchanged(run, order._replace(runtimes=changed))
+    left = order._replace(plan=replace(order.plan, runtimes=order.plan.runtimes[:1]))
+    with pytest.raises(BadInput, match=r"3\.14t changed from .* to not installed \(under 3\.14t\)"):
+        check_unchanged(run, left._replace(runtimes={"3.14": order.runtimes["3.14"]}))
 
 
 # ---- a new run -----------------------------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ LACKING = """\
 echo-libuv | echo-libuv,echo-tokio,echo-asyncio | native,3.14 | echo-tokio/native echo-asyncio/3.14
 loadgen | echo-asyncio,2 | native,3.14 | 2/3.14
 calc-service | 1,2 | native,3.14 | 1/3.14 2/3.14
-calc-service | 1 | native |"""
+calc-service | 1 | native |
+loadgen | 2 --client-runtime native | 3.14 |"""
 
 
 @pytest.mark.parametrize("line", LACKING.splitlines())
@@ -81,14 +82,6 @@ def test_variants_with_the_same_packages_are_refused_by_the_first_runtime_that_h
     with pytest.raises(BadInput, match="the same packages under ") if versions[0] == versions[1] else nullcontext():
         expect_different(plan, found)
     assert asked == ["3.14t a", "3.14t b"]
-
-
-def test_nothing_is_called_where_the_native_client_that_the_plan_wants_is_missing(
-    here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lack(monkeypatch, "loadgen")
-    plan = planned("--system 2 --runtime 3.14 --client-runtime native")
-    assert drop_absent(plan, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
 def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,9 @@ import pytest
 
 from analysis.gates import mixed
 from core.fingerprint import CODE, environment_changes
-from core.messages import listed, message
+from core.messages import listed
 from lab.digests import tree_digest
 from lab.run import experiment, fingerprints
-from lab.run.cell_run import NOT_READY, STARVED
 from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, count_unmeasured
 from record.saved_run import CellResult
@@ -63,24 +62,6 @@ def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
     run = journal.carry_out(order, begin())
     assert [cell.status for cell in run.cells] == ["invalid"] + ["ok"] * 11
     assert "services/cached.py changed" in str(run.cells[0].reason)
-
-
-@pytest.mark.parametrize("code", [NOT_READY, STARVED])
-def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third_time_and_keeps_no_figures(
-    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch, code: str
-) -> None:
-    def dead(*arguments: Any) -> CellResult:
-        ended = message("Service 1 of 1 (pid 812) ended", code=code)
-        return replace(journal.measure(*arguments), status="failed", reason=ended, requests=20)
-
-    monkeypatch.setattr(experiment, "measure", dead)
-    monkeypatch.setattr("core.system.System.hosted", True)
-    monkeypatch.setattr(Fingerprinter, "of", lambda *_: {"code": "", "environment": ""})
-    monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
-    run = journal.carry_out(order, begin())
-    assert [cell.reason.code for cell in run.cells] == [code] * 8 + ["not_tried"] * 4
-    assert all((cell.status, cell.requests, cell.services) == ("failed", 0, []) for cell in run.cells[8:])
-    assert "812" not in str(run.cells[-1].reason)
 
 
 def test_packages_that_changed_are_named_with_both_versions() -> None:

@@ -20,9 +20,14 @@ def put(written: Instrumentation, name: str, content: bytes) -> None:
     (written.folder / name).write_bytes(content)
 
 
-def test_the_files_of_a_part_are_read_by_their_processes_and_no_more_than_the_bounds_allow(
-    written: Instrumentation, monkeypatch: pytest.MonkeyPatch
+def test_regular_files_of_a_part_are_read_by_their_processes_and_no_more_than_the_bounds_allow(
+    written: Instrumentation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert written.folder
+    (tmp_path / "secret").write_bytes(b"of the user")
+    (written.folder / "pauses-7").symlink_to(tmp_path / "secret")
+    os.mkfifo(written.folder / "pauses-8")
+    (written.folder / "pauses-9").mkdir()
     put(written, "pauses-12", b"first")
     put(written, "pauses-12.1", b"after exec")
     put(written, "stacks-12", b"of another part")
@@ -32,15 +37,6 @@ def test_the_files_of_a_part_are_read_by_their_processes_and_no_more_than_the_bo
     put(written, "pauses-13", b"third")
     monkeypatch.setattr(instrumentation, "MOST_FILES", 2)
     assert written.files("pauses", 4) == {"pauses-12": b"firs", "pauses-12.1": b"afte"}
-
-
-def test_what_is_not_a_regular_file_is_left_alone(written: Instrumentation, tmp_path: Path) -> None:
-    assert written.folder
-    (tmp_path / "secret").write_bytes(b"of the user")
-    (written.folder / "pauses-1").symlink_to(tmp_path / "secret")
-    os.mkfifo(written.folder / "pauses-2")
-    (written.folder / "pauses-3").mkdir()
-    assert written.files("pauses") == {}
 
 
 def test_a_part_that_failed_is_quoted_by_its_last_line(written: Instrumentation) -> None:

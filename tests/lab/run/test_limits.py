@@ -7,12 +7,13 @@ import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from core.errors import BadInput
 from core.method import Method
-from lab.folders import PrivateFolder
 from lab.machine.host import Reader
 from lab.run import control_groups as limits
 
@@ -46,19 +47,15 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return scope
 
 
-class Private(PrivateFolder):
-    """A private folder without a reaper."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.to_remove = folder, list[Path]()
-
-    def remove_at_end(self, folder: Path) -> None:
-        self.to_remove.append(folder)
+def private(folder: Path) -> Any:
+    """A private folder without a reaper, which notes what one is to remove."""
+    to_remove: list[Path] = []
+    return SimpleNamespace(folder=folder, to_remove=to_remove, remove_at_end=to_remove.append)
 
 
 def both(folder: Path) -> AbstractContextManager[limits.ServiceGroup]:
     """A group with both limits."""
-    return limits.service_group(BOTH, Private(folder), "a", Reader(root=folder))
+    return limits.service_group(BOTH, private(folder), "a", Reader(root=folder))
 
 
 def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_limits(
@@ -66,21 +63,21 @@ def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_lim
 ) -> None:
     monkeypatch.setenv(limits.IN_SCOPE, "1")
     reader = Reader(root=tmp_path)
-    private = Private(tmp_path)
-    with limits.service_group(BOTH, private, "a", reader) as group:
+    kept = private(tmp_path)
+    with limits.service_group(BOTH, kept, "a", reader) as group:
         (folder,) = group.folders
         assert folder == scope / f"{tmp_path.name}-a"
         assert (scope / limits.RUNNER / "cgroup.procs").read_text() == "812"
         assert (scope / "cgroup.subtree_control").read_text() == "+memory"  # after +cpu
         wanted = {"cpu.max": "50000", "memory.max": "512000000", "memory.swap.max": "0"}
         assert {name: (folder / name).read_text() for name in wanted} == wanted
-        assert {*private.to_remove} == {folder}  # by the reaper
+        assert {*kept.to_remove} == {folder}  # by the reaper
         assert not group.exceeded
         (folder / "memory.events").write_text("max 9\noom 1\noom_kill 1\n")
         assert str(group.exceeded) == "The service exceeded its memory limit of 512 MB."
     assert not folder.exists()
     (tmp_path / "proc/self/cgroup").write_text(f"0::/app.slice/run-r1.scope/{limits.RUNNER}\n")
-    with limits.service_group(Method(limit_memory_bytes=64 * MIB), private, "b", reader) as group:
+    with limits.service_group(Method(limit_memory_bytes=64 * MIB), kept, "b", reader) as group:
         assert [path.parent for path in group.folders] == [scope]
         assert not (group.folders[0] / "cpu.max").exists()
 
@@ -131,5 +128,5 @@ def test_without_control_groups_a_refusal_says_so_and_without_limits_there_is_no
     accepted = "sys/fs/cgroup/cpu/.*No such file or directory"
     with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
-    with limits.service_group(Method(), Private(tmp_path), "a", Reader(root=tmp_path)) as group:
+    with limits.service_group(Method(), private(tmp_path), "a", Reader(root=tmp_path)) as group:
         assert (group.folders, group.join) == ((), [])
