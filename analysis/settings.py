@@ -5,7 +5,7 @@ same system.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from analysis.cell_index import Row, Series, by_system
+from analysis.cell_index import Row, by_system
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.user_service import UserService
@@ -59,24 +59,17 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
-def labels(every: Sequence[Series]) -> list[Message]:
-    """Return a label for each series that distinguishes it from the others, such as 'system 2,
+def labels(every: Sequence[Setting]) -> list[Message]:
+    """Return a label for each setting that distinguishes it from the others, such as 'system 2,
     PAYLOAD_BYTES 0'.
     """
     telling = varying(every)
     systems = len({each.system for each in every}) > 1
-    return [
-        listed(
-            filter(
-                None,
-                [
-                    *[message("system {system}", system=each.system)] * systems,
-                    parameter_values(each.params, telling),
-                ],
-            )
-        )
-        for each in every
-    ]
+    found = []
+    for each in every:
+        system = [message("system {system}", system=each.system)] * systems
+        found.append(listed(filter(None, [*system, parameter_values(each.params, telling)])))
+    return found
 
 
 def about(sentence: Message, *subjects: Message | str) -> Message:

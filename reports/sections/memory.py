@@ -2,6 +2,7 @@
 grows.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from analysis.metrics import is_proportional, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim
+from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult
 from reports.document.model import (
     Axis,
@@ -198,16 +200,23 @@ def growths(view: View) -> list[MemoryGrowth]:
     """Return how the memory of services grows in each sweep of at least three numbers
     of clients.
     """
-    every = [
-        swept
-        for swept in view.cells.series((CLIENTS,))
-        if len(swept.values(CLIENTS)) >= FEWEST_COUNTS
-    ]
-    made = (
-        MemoryGrowth(label, arm, swept.by_value(CLIENTS, arm))
-        for swept, label in zip(every, labels(every), strict=True)
-        for arm in swept.arms
-    )
+
+    def others(row: Row) -> Key:
+        params = {name: value for name, value in row.params.items() if name != CLIENTS}
+        return setting_key(row.system, params)
+
+    known = grouped((row for row in view.rows if row.good and CLIENTS in row.params), others)
+    swept = {
+        key: rows
+        for key, rows in known.items()
+        if len({row.params[CLIENTS] for row in rows}) >= FEWEST_COUNTS
+    }
+    every = [Setting(system=system, params=json.loads(params)) for system, params in swept]
+    made = []
+    for label, rows in zip(labels(every), swept.values(), strict=True):
+        for arm in view.cells.arms:
+            cells = {number(row.good[0], CLIENTS): row.good for row in rows if row.runtime == arm}
+            made.append(MemoryGrowth(label, arm, dict(sorted(cells.items()))))
     return [
         growth
         for growth in made
