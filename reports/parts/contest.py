@@ -5,19 +5,17 @@ experiments.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
-from analysis.cell_index import Row, grouped
+from analysis.cell_index import Row
 from analysis.comparing import doubt
-from analysis.contests import Contest, Standing, rate, titled
+from analysis.contests import Contest, Standing, rate
 from analysis.formats import Form, hundredths, whole
 from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.settings import about
 from analysis.stats import Estimate
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from core.runtime import NATIVE
-from record.saved_plan import Absent
+from core.messages import NOTHING, Message, listed, message, verbatim
 from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
 from reports.document.shapes import (
     CellValue,
@@ -29,6 +27,7 @@ from reports.document.shapes import (
     of_row,
     table,
 )
+from reports.parts.gaps import absent_sentences
 from reports.view import View
 
 KEY = "record"
@@ -171,38 +170,3 @@ def doubts(view: View) -> Iterator[Message]:
         if row.trouble and row.figures:
             name = listed([view.settings.where(row), row.runtime])
             yield traced(message("{name}: {trouble}.", name=name, trouble=row.trouble), row.trace)
-
-
-def absent_sentences(view: View) -> list[Message]:
-    """Return a sentence for each reason why systems of the plan were not measured."""
-    return [
-        message("Not measured: {systems}. Reason: {reason}", systems=systems, reason=reason)
-        for reason, systems in by_reason(view.plan.absent, view).items()
-    ]
-
-
-def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
-    """Return the systems that were not measured as text by reason: 'Netty (Java); uvloop under
-    3.11, 3.14t'.
-    """
-    found = {}
-    for reason, alike in grouped(absences, attrgetter("reason")).items():
-        by_system = grouped(alike, attrgetter("system"))
-        found[reason] = listed(
-            (_under(system, same, view) for system, same in by_system.items()), SEMICOLON
-        )
-    return found
-
-
-def _under(system: str, absent: Sequence[Absent], view: View) -> Message:
-    """Return the title of a system and the runtimes that it lacks as text. A native program has no
-    runtime.
-    """
-    runtimes = [one.runtime for one in absent]
-    title = (
-        message("system {system}", system=system)
-        if system.isdigit()
-        else titled(system, view.titles)
-    )
-    under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
-    return title if runtimes == [NATIVE] else under

@@ -9,7 +9,6 @@ from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement
 from reports.document.model import Section, plain_table, traced, words
 from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
-from reports.parts.gaps import missing_section
 from reports.view import View
 
 PLACE = 60
@@ -24,9 +23,7 @@ STATES = {
 
 
 def section(view: View) -> Section:
-    """Return the report's section on validity: checks, the basis of the verdicts, and what was not
-    measured.
-    """
+    """Return the report's section on validity: checks, and the basis of the verdicts."""
     heads = (message("Check"), NOTHING, message("Finding"))
     lines = [
         (
@@ -41,7 +38,7 @@ def section(view: View) -> Section:
     if not view.plan.objectives:
         sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
         rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = rest, missing_section(view)
+        parts = (rest,)
     return Section(
         "validity",
         TITLE,
