@@ -197,10 +197,6 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col("Plan", "view.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
-        col("CPU", lambda one: one.view.machine.cpu or ABSENT),
-        col("Cores", lambda one: str(one.view.machine.available_cores or ABSENT)),
-        col("Kernel", lambda one: one.view.machine.kernel or ABSENT),
-        col("Commit", lambda one: one.view.machine.commit or ABSENT),
     ]
     name = message("Runs")
     return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),))
