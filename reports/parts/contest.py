@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from analysis.cell_index import Row
 from analysis.comparing import doubt
-from analysis.contests import Contest, Standing, rate
-from analysis.formats import Form, hundredths, whole
-from analysis.metrics import METRICS, THROUGHPUT, Metric
-from analysis.settings import about
+from analysis.contests import Contest, Standing
+from analysis.formats import Form, hundredths
+from analysis.metrics import METRICS, Metric
 from analysis.stats import Estimate
 from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
+from reports.document.model import Datum, Section, Table, traced
 from reports.document.shapes import (
     CellValue,
     Col,
@@ -113,35 +111,6 @@ def ratio_col(head: Message, brief: Message, reference: Sequence[str] = ()) -> C
         return standing.share if not reference or standing.base.system in reference else None
 
     return number_col(head, share, hundredths, brief=brief)
-
-
-def rate_words(row: Row) -> Message:
-    """Return the requests/s of a result row as text for a sentence."""
-    return traced(whole(rate(row)), row.trace, THROUGHPUT.key)
-
-
-def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a system's share of another's throughput, with its interval, as text for
-    a sentence.
-    """
-    return traced(estimate(share, hundredths) if share else ABSENT, row.trace)
-
-
-def named_rate(standing: Standing) -> dict[str, Any]:
-    """Return the name and the requests/s of a ranked system as the arguments of a message."""
-    return {"name": standing.name, "rate": rate_words(standing.row)}
-
-
-def label_sentences(
-    contests: Iterable[Contest], sentence: Callable[[Contest], Message]
-) -> list[Message]:
-    """Return a sentence about each ranking of systems, preceded by the ranking's setting if there
-    are several.
-
-    sentence: makes the sentence about one ranking; rankings for which it returns NOTHING are left
-        out
-    """
-    return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
 def published(name: Message, text: str, **more: Any) -> Table:
