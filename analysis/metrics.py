@@ -123,10 +123,6 @@ class Metric:
         """Return the median over the cells whose value is known; None if there is none."""
         return median_of(self.read, cells)
 
-    def read_cell(self, cell: CellResult) -> float | None:
-        """Return the raw value of a cell; None if unknown."""
-        return self.read(cell)
-
     def most(self, cells: Iterable[CellResult]) -> float:
         """Return the largest value of *cells*; 0 if none is known."""
         return max(filter(None, map(self.read, cells)), default=0.0)
