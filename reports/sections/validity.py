@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from analysis.cell_index import of_cells, runtimes
+from analysis.cell_index import of_cells
 from analysis.comparing import looks_at
-from analysis.steps import not_separated, steps
 from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement
 from reports.document.model import Section, plain_table, traced, words
@@ -77,4 +76,3 @@ def verdict_basis(view: View) -> Iterator[Message]:
             cores=cores,
             advice=placement(cores),
         )
-    yield from not_separated(steps(runtimes(run), {}, run.runtimes))
