@@ -226,11 +226,6 @@ def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
     return [*grouped(all_rows, attrgetter("key")).values()]
 
 
-def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    """Return each system with its rows."""
-    return [*grouped(all_rows, attrgetter("system")).items()]
-
-
 def has_same_work(all_rows: Iterable[Row]) -> bool:
     """Return whether all cells had the same number of requests, which makes their completion times
     comparable.
@@ -293,14 +288,11 @@ def _short_text(text: str) -> str:
 # beginnings of ids.
 
 
-def slug(arm: str) -> str:
-    """Return an arm's name without spaces, for use in an id."""
-    return "_".join(arm.split())
-
-
 def group(cell: CellResult) -> str:
-    """Return the name that a measurement (cell) shares with its repetitions in other blocks."""
-    return f"{slug(cell.arm)}-{cell.cell_id}"
+    """Return the name that a measurement (cell) shares with its repetitions in other blocks. It has
+    no spaces.
+    """
+    return f"{'_'.join(cell.arm.split())}-{cell.cell_id}"
 
 
 def line_id(cell: CellResult) -> str:

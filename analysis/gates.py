@@ -40,11 +40,6 @@ FAILED = "failed"
 NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
 
 
-def gate(cells: Sequence[CellResult]) -> Message:
-    """Return which validity check *cells* fail; an empty message if they pass all checks."""
-    return failed_gate(cells) or mixed(cells)
-
-
 def failed_gate(cells: Sequence[CellResult]) -> Message:
     """Return why one of *cells* is invalid or failed; an empty message if all are ok."""
     invalid = [cell for cell in cells if cell.status == "invalid"]

@@ -3,9 +3,10 @@ same system.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
-from analysis.cell_index import Row, by_system
+from analysis.cell_index import Row, grouped
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.user_service import UserService
@@ -131,7 +132,7 @@ class Settings:
         self._names = names
         self._in_all = varying(rows)
         self._varying: dict[str, list[str]] = {}
-        for system, mine in by_system(rows):
+        for system, mine in grouped(rows, attrgetter("system")).items():
             telling = {
                 *varying(mine),
                 "DISPATCH",

@@ -64,6 +64,9 @@ def ranking_section(
         strip = bar_strip(row, most, view.looks[row.runtime], str(standing.name))
         return Datum(strip=strip, cells=row.trace)
 
+    def value(metric: Metric, standing: Standing) -> float | None:
+        return of_row(metric, standing.row)
+
     cols: list[Col[Standing]] = [
         col(ranking.name, "name", leads=True),
         col(NOTHING, bar, is_strip=True),
@@ -73,7 +76,7 @@ def ranking_section(
             cols.append(column)
         else:
             key, rank = column
-            cols.append(metric_col(METRICS[key], standings, _value, rank=rank))
+            cols.append(metric_col(METRICS[key], standings, value, rank=rank))
     groups = [(contest.label, contest.standings) for contest in contests]
     made = table(message("All ranked systems"), cols, groups, kind="bars", caption=ranking.caption)
     return Section(
@@ -83,10 +86,6 @@ def ranking_section(
         tables=(made,),
         terminal=(replace(made, caption=NOTHING), *every),
     )
-
-
-def _value(metric: Metric, standing: Standing) -> float | None:
-    return of_row(metric, standing.row)
 
 
 def number_col(
