@@ -31,6 +31,7 @@ from core.messages import (
     plural,
     verbatim,
 )
+from record.comparison import Verdict
 from record.run_file import plain
 from record.saved_run import CellResult
 from reports.compare.members import (
@@ -203,20 +204,9 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         lasting = judge_runs(free, margin=margin, gates=gates)
     cells = []
     for place, pair in enumerate(pairs):
-        (a, b), (base, other), seen = *pair[:2], others(pair.good)
+        a, b = pair.rows
         verdict = robust(verdicts[place], lasting[place], pair.good)
-        comparison = Comparison(
-            **vars(verdict),
-            system=a.system,
-            params=dict(a.params),
-            denominator=base.title,
-            numerator=other.title,
-            step="other",
-            blocks=min(map(len, times[place])),
-            others=seen.share if seen else None,
-            between_services=True,
-            trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
-        )
+        comparison = _comparison(pair, verdict, min(map(len, times[place])))
         slower, unclear = regressions([comparison], share or 0.0)
         open_why = (
             gates.get(place)
@@ -226,13 +216,30 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         outcome: Outcome = "passed"
         if share is not None:
             outcome = "slower" if slower else "open" if open_why else "passed"
-        name = _cell_names([a], base.settings.where)
+        name = _cell_names([a], pair.runs[0].settings.where)
         cells.append(
             ComparedCell(
                 pair=pair, name=name, comparison=comparison, outcome=outcome, open_why=open_why
             )
         )
     return cells
+
+
+def _comparison(pair: RowPair, verdict: Verdict, blocks: int) -> Comparison:
+    """Return the comparison of a pair, which has a *verdict* from so many blocks of each run."""
+    (a, b), (base, other), seen = *pair, others(pair.good)
+    return Comparison(
+        **vars(verdict),
+        system=a.system,
+        params=dict(a.params),
+        denominator=base.title,
+        numerator=other.title,
+        step="other",
+        blocks=blocks,
+        others=seen.share if seen else None,
+        between_services=True,
+        trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
+    )
 
 
 def _median(times_ns: Sequence[float]) -> float | None:
