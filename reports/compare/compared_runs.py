@@ -76,8 +76,10 @@ class RowPair(NamedTuple):
 
         times: returns the time per request of cells in ns, by block
         """
-        a, b = ({cell.block: cell for cell in row.good} for row in self.rows)
-        return [*times(a).values()], [*times(b).values()]
+        first, second = self.rows
+        a = times({cell.block: cell for cell in first.good})
+        b = times({cell.block: cell for cell in second.good})
+        return [*a.values()], [*b.values()]
 
     @property
     def letter(self) -> str:

@@ -3,7 +3,7 @@ grows.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -17,6 +17,7 @@ from analysis.formats import MIB, kib, mib, size
 from analysis.metrics import is_proportional, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
+from core.cell import Value
 from core.messages import NOTHING, Message, message, plural, verbatim
 from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult
@@ -206,11 +207,7 @@ def growths(view: View) -> list[MemoryGrowth]:
         return setting_key(row.system, params)
 
     known = grouped((row for row in view.rows if row.good and CLIENTS in row.params), others)
-    swept = {
-        key: rows
-        for key, rows in known.items()
-        if len({row.params[CLIENTS] for row in rows}) >= FEWEST_COUNTS
-    }
+    swept = {key: rows for key, rows in known.items() if len(_counts(rows)) >= FEWEST_COUNTS}
     every = [Setting(system=system, params=json.loads(params)) for system, params in swept]
     made = []
     for label, rows in zip(labels(every), swept.values(), strict=True):
@@ -222,6 +219,11 @@ def growths(view: View) -> list[MemoryGrowth]:
         for growth in made
         if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
     ]
+
+
+def _counts(rows: Iterable[Row]) -> set[Value]:
+    """Return the different numbers of clients of *rows*."""
+    return {row.params[CLIENTS] for row in rows}
 
 
 def _cells(growth: MemoryGrowth) -> str:
