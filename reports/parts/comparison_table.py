@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TypeVar
 
 from analysis.cell_index import grouped
-from analysis.comparing import Comparison
+from analysis.comparing import DECIDED, Comparison
 from analysis.formats import ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
@@ -34,7 +34,6 @@ SIGNS = {
     "invalid": "×",
     "unjudged": "·",
 }
-DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
 P, FLOOR = message("p value"), message("Noise floor")
