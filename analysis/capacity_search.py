@@ -28,6 +28,7 @@ from analysis.capacity_model import (
 )
 from analysis.cell_index import grouped, number, reasons, runtimes
 from analysis.choice import Choice, halved
+from analysis.comparing import DIFFERENT
 from analysis.formats import whole
 from analysis.gates import mixed
 from analysis.others import others
@@ -361,7 +362,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
                 (by_arm[step.denominator], by_arm[step.numerator])
             )
     of_same = [_ratio(pair, plan.margin, len(same)) for pair in same]
-    differs = any(one.verdict in ("faster", "slower") for one in of_same)
+    differs = any(one.verdict in DIFFERENT for one in of_same)
     return [_ratio(pair, plan.margin, len(pairs), differs=differs) for pair in pairs] + of_same
 
 

@@ -2,12 +2,10 @@
 of it.
 """
 
-import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from operator import attrgetter
 from textwrap import shorten
 from typing import Literal, TypeVar
@@ -141,45 +139,6 @@ class Row(Setting, SavedRow):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Series(Setting):
-    """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement
-    that is ok.
-
-    params: the parameters they have in common
-    bad:    the measurements (cells) of the series that failed or are invalid, also of rows without
-            one that is ok
-    """
-
-    rows: tuple[Row, ...]
-    bad: tuple[CellResult, ...] = ()
-
-    @property
-    def cells(self) -> tuple[CellResult, ...]:
-        """The measurements (cells) with the status ok of all table rows that this object groups."""
-        return tuple(cell for row in self.rows for cell in row.good)
-
-    @property
-    def arms(self) -> list[str]:
-        """The names of the runtimes or services (arms) that have a measurement (cell) with the
-        status ok.
-        """
-        return list(dict.fromkeys(row.runtime for row in self.rows))
-
-    def values(self, name: str) -> list[int]:
-        """Return the different values of the integer parameter *name*, in ascending order."""
-        return sorted({number(cell, name) for cell in self.cells})
-
-    def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
-        """Return the measurements of the runtime or service *arm*, by the value of the integer
-        parameter *name*.
-        """
-        found = grouped(
-            (cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name)
-        )
-        return dict(sorted(found.items()))
-
-
 class Cells:
     """An index of the measurements (cells) that *run* had when the index was made.
 
@@ -238,34 +197,6 @@ class Cells:
                     )
         return tuple(made)
 
-    def series(self, along: Sequence[str]) -> list[Series]:
-        """Group the table rows that differ only in their runtime and in the parameters *along*.
-
-        Rows that lack a parameter of *along*, or have no cell that is ok, are left out.
-        """
-
-        def others(row: Row) -> Key:
-            return setting_key(
-                row.system, {name: row.params[name] for name in row.params if name not in along}
-            )
-
-        found = grouped((row for row in self.rows if {*along} <= row.params.keys()), others)
-        return [
-            Series(
-                system=system,
-                params=json.loads(params),
-                rows=tuple(
-                    sorted(
-                        filter(attrgetter("good"), rows),
-                        key=lambda row: self.arms.index(row.runtime),
-                    )
-                ),
-                bad=tuple(chain.from_iterable(map(attrgetter("bad"), rows))),
-            )
-            for (system, params), rows in found.items()
-            if any(map(attrgetter("good"), rows))
-        ]
-
 
 def runtimes(run: Run) -> list[RuntimeName]:
     """Return the plan's runtimes that are available, in the plan's order."""
@@ -293,11 +224,6 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, li
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
     """Return groups of table rows that differ only in the runtime or service."""
     return [*grouped(all_rows, attrgetter("key")).values()]
-
-
-def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    """Return each system with its rows."""
-    return [*grouped(all_rows, attrgetter("system")).items()]
 
 
 def has_same_work(all_rows: Iterable[Row]) -> bool:
@@ -362,14 +288,11 @@ def _short_text(text: str) -> str:
 # beginnings of ids.
 
 
-def slug(arm: str) -> str:
-    """Return an arm's name without spaces, for use in an id."""
-    return "_".join(arm.split())
-
-
 def group(cell: CellResult) -> str:
-    """Return the name that a measurement (cell) shares with its repetitions in other blocks."""
-    return f"{slug(cell.arm)}-{cell.cell_id}"
+    """Return the name that a measurement (cell) shares with its repetitions in other blocks. It has
+    no spaces.
+    """
+    return f"{'_'.join(cell.arm.split())}-{cell.cell_id}"
 
 
 def line_id(cell: CellResult) -> str:

@@ -25,7 +25,7 @@ from analysis.gates import (
 from analysis.host_facts import host_confounds
 from analysis.judging import judge_family
 from analysis.open_loop import is_open
-from analysis.others import MOST_BUSY, on_busy, others
+from analysis.others import MOST_BUSY, Others, on_busy, others
 from analysis.pairs import SIDES, Pair, addresses, pairs, parameters
 from analysis.routes import readers
 from analysis.settings import value_text
@@ -384,11 +384,6 @@ def _comparison(
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
-    is_beside = beside is not None and beside.is_busy
-    if beside and is_beside and verdict.verdict != "invalid" and verdict.obstacle.code != BUSY:
-        verdict = replace(
-            verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks)
-        )
     arms = (step.denominator, step.numerator)
     differs = [
         *confounds(step, run.runtimes),
@@ -396,7 +391,7 @@ def _comparison(
         *shape_confounds(arms, (below, above)),
     ]
     return Comparison(
-        **vars(verdict),
+        **vars(_beside_others(verdict, beside)),
         system=pair.setting[0],
         params=pair.params,
         numerator=step.numerator,
@@ -410,7 +405,7 @@ def _comparison(
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
         others=beside.share if beside else None,
-        is_beside_others=is_beside,
+        is_beside_others=beside is not None and beside.is_busy,
         settings=[Setting(system=key[0], params=parameters(key)) for key in pair.covered],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else AllFactors(),
@@ -423,16 +418,23 @@ def _comparison(
     )
 
 
+def _beside_others(verdict: Verdict, seen: Others | None) -> Verdict:
+    """Mention other processes in the reason of *verdict*, if they were busy and it does not yet."""
+    is_told = verdict.verdict == "invalid" or verdict.obstacle.code == BUSY
+    if not seen or not seen.is_busy or is_told:
+        return verdict
+    return replace(verdict, why=message("{why}; {others}", why=verdict.why, others=seen.marks))
+
+
 def _notes(pair: Pair, run: Run) -> list[Message]:
     """Return notes on what influenced the measurements of a pair."""
     cells = pair.cells
-    dependent = [DEPENDENT] * depends(dependence(pair.ratios))
     return [
         *_uncounted(pair),
         *disturbances(cells),
         *background(cells),
         *connection_notes(cells, run),
-        *dependent,
+        *[DEPENDENT] * depends(dependence(pair.ratios)),
     ]
 
 

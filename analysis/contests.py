@@ -23,18 +23,11 @@ class Standing:
     row:    the measurements of the service (system)
     name:   system, own parameters and runtime, as far as contestants differ in them
     base:   the row of the contestant to which shares refer
-    ranked: the rows of all contestants, the fastest first
     """
 
     row: Row
     name: Message
     base: Row
-    ranked: Sequence[Row]
-
-    @property
-    def rate(self) -> float:
-        """The requests/s of the ranked system, the median over its blocks."""
-        return rate(self.row)
 
     @property
     def share(self) -> Estimate | None:
@@ -102,9 +95,7 @@ def contests(
     for group in groups.values():
         common, ranked = kind(group[0]), sorted(group, key=rate, reverse=True)
         base = next((row for row in ranked if row.system in reference), ranked[0])
-        standings = [
-            Standing(row, _name(row, group, titles, common), base, ranked) for row in ranked
-        ]
+        standings = [Standing(row, _name(row, group, titles, common), base) for row in ranked]
         made.append(Contest({name: base.params[name] for name in names[common]}, standings, common))
     return made
 

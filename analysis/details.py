@@ -7,12 +7,10 @@ from functools import partial
 from math import exp, isfinite
 from typing import Any
 
-import numpy as np
-
 from analysis.judging import judge_family
 from analysis.metrics import METRICS, Reader
 from analysis.pairs import Pair
-from analysis.stats import Estimate, Floats, effect
+from analysis.stats import Estimate, effect
 from record.comparison import AllFactors, Factors, JudgedRatio, RatioInterval
 from record.saved_run import CellResult
 
@@ -21,7 +19,6 @@ PERCENTILES = {
     ("tails", metric.percentile): metric.read for metric in METRICS.values() if metric.percentile
 }
 SIDES = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}
-FEWEST_SLICES = 4
 
 
 def _interval(seen: Estimate, moved: float) -> RatioInterval:
@@ -102,26 +99,3 @@ def latencies(
         )
         found.setdefault(place, {})[detail] = ratio
     return found
-
-
-def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Return the number of answers in each complete time slice of each measurement, and the slices'
-    width in s.
-
-    For a cell whose arm took turns with others, a slice is one turn.
-    None if a cell has no slices, slices of another width, or fewer than 4 complete slices.
-    """
-    known = [_counts(cell) for cell in cells]
-    widths = {width_ns for width_ns, _ in known}
-    count = min((len(counts) for _, counts in known), default=0)
-    if count < FEWEST_SLICES or len(widths) > 1:
-        return None
-    rates = np.array([counts[:count] for _, counts in known], dtype=np.float64)
-    return (rates, widths.pop() / 1e9) if rates.sum(axis=1).all() else None
-
-
-def _counts(cell: CellResult) -> tuple[int, Sequence[int]]:
-    """Return the width of a cell's slices of time in ns, and the answers in each complete slice."""
-    if cell.turns.slices > 1:
-        return cell.turns.length_ns, cell.turns.answered
-    return cell.slices.width_ns, cell.slices.counts[1:-1]

@@ -2,15 +2,17 @@
 reliable numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from math import ceil
+from math import ceil, inf
 from operator import attrgetter
 from statistics import median
+from typing import Any
 
-from analysis.cell_index import grouped, reasons, request_ns
+from analysis.cell_index import Row, grouped, reasons, request_ns
 from analysis.host_facts import cores_of
 from analysis.metrics import cpu_ns, median_of
+from analysis.open_loop import is_open
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.cell import Value
@@ -36,11 +38,6 @@ GIL_AND_JIT = {
 }
 FAILED = "failed"
 NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
-
-
-def gate(cells: Sequence[CellResult]) -> Message:
-    """Return which validity check *cells* fail; an empty message if they pass all checks."""
-    return failed_gate(cells) or mixed(cells)
 
 
 def failed_gate(cells: Sequence[CellResult]) -> Message:
@@ -279,3 +276,32 @@ def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> M
         "the machine was not quiet in {count} of {all} measurements: {kinds}",
         count=len(disturbed), all=len(cells), kinds=listed(kinds),
     )  # fmt: skip
+
+
+def idle_share(row: Row, cores: int) -> float | None:
+    """Return the idle share (0..1) of the CPU cores that the concurrent requests of *row* could
+    have kept busy.
+
+    It is the median over the measurements of *row*.
+    None if CPU times are unknown, if more than cores + 1 requests are in flight, or if requests
+    come at a RATE.
+    """
+    spent = [
+        (cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in row.good if cell.clients
+    ]
+    is_known = spent and all(ns and wall_ns for ns, wall_ns in spent)
+    under_way = _under_way(row.params)
+    if not is_known or under_way > cores + 1 or is_open(row.params):
+        return None
+    return 1 - median((ns or 0) / wall_ns for ns, wall_ns in spent) / min(cores, under_way)
+
+
+def _under_way(params: Mapping[str, Any]) -> float:
+    """Return how many requests a closed loop has in flight at the same time; infinite
+    if unknown.
+    """
+    sides: list[int] = [
+        params.get(name) or 0 for name in ("NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES")
+    ]
+    each = params.get("NUM_CONNECTIONS_PER_CLIENT") or min(sides)
+    return params.get("NUM_CLIENTS", 0) * each or inf

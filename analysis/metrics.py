@@ -6,7 +6,7 @@ requests of all blocks together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import prod
 from statistics import median
 from typing import Any
@@ -58,7 +58,7 @@ SECONDS, CPU_TIME = (
 CORES, MEMORY = Scale(message("cores"), 1, ratio), Scale(message("MiB"), MIB, mib)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """A number that can be read from each measurement (cell).
 
@@ -78,6 +78,7 @@ class Metric:
     key: str
     meaning: str
     read: Reader
+    _: KW_ONLY
     better: Message = NOTHING
     label: Message = NOTHING
     unit: Scale | None = COUNT
@@ -122,10 +123,6 @@ class Metric:
     def median(self, cells: Iterable[CellResult]) -> float | None:
         """Return the median over the cells whose value is known; None if there is none."""
         return median_of(self.read, cells)
-
-    def read_cell(self, cell: CellResult) -> float | None:
-        """Return the raw value of a cell; None if unknown."""
-        return self.read(cell)
 
     def most(self, cells: Iterable[CellResult]) -> float:
         """Return the largest value of *cells*; 0 if none is known."""
@@ -272,13 +269,13 @@ PERCENTILES: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("latency", "p999"): _of_latency("p999", message("p99.9")),
 }
 _ALL = (
-    Metric(key="requests", meaning="requests that clients sent", read=lambda cell: cell.requests),
-    Metric(key="answered", meaning="requests that were answered", read=lambda cell: cell.answered),
+    Metric("requests", "requests that clients sent", lambda cell: cell.requests),
+    Metric("answered", "requests that were answered", lambda cell: cell.answered),
     Metric(
-        key="completion_median_ns",
-        meaning="time from release to last answer, the median over the clients; with --duration "
+        "completion_median_ns",
+        "time from release to last answer, the median over the clients; with --duration "
         "its length, not a result",
-        read=completion_ns,
+        completion_ns,
         better=LESS,
         label=message("Completion"),
         unit=SECONDS,
@@ -287,9 +284,9 @@ _ALL = (
         over=COMPLETION,
     ),
     Metric(
-        key="completion_max_ns",
-        meaning="time from release to last answer of the slowest client",
-        read=lambda cell: max((client.completion_ns for client in cell.clients), default=None),
+        "completion_max_ns",
+        "time from release to last answer of the slowest client",
+        lambda cell: max((client.completion_ns for client in cell.clients), default=None),
         better=LESS,
         label=message("Slowest client"),
         unit=SECONDS,
@@ -298,10 +295,10 @@ _ALL = (
         over=COMPLETION,
     ),
     Metric(
-        key="computed_completion_ns",
-        meaning="with --duration: time that a client would need for NUM_REQUESTS_PER_CLIENT "
+        "computed_completion_ns",
+        "with --duration: time that a client would need for NUM_REQUESTS_PER_CLIENT "
         "requests to each service, computed",
-        read=computed_completion_ns,
+        computed_completion_ns,
         better=LESS,
         label=message("Completion, computed"),
         unit=SECONDS,
@@ -310,19 +307,19 @@ _ALL = (
         over=COMPLETION,
     ),
     Metric(
-        key="wall_ns",
-        meaning="time in which requests count: all time slices together, or from the first release "
+        "wall_ns",
+        "time in which requests count: all time slices together, or from the first release "
         "to the last answer",
-        read=lambda cell: cell.wall_ns or None,
+        lambda cell: cell.wall_ns or None,
         better=LESS,
         label=message("Wall"),
         unit=SECONDS,
         rank=9,
     ),
     Metric(
-        key="requests_per_s",
-        meaning="answered requests in each second of wall_ns",
-        read=lambda cell: requests_per_s(cell) or None,
+        "requests_per_s",
+        "answered requests in each second of wall_ns",
+        lambda cell: requests_per_s(cell) or None,
         better=MORE,
         label=message("Requests/s"),
         rank=3,
@@ -330,10 +327,10 @@ _ALL = (
         over=message("requests"),
     ),
     Metric(
-        key="requests_per_connection",
-        meaning="answered requests for each connection that a client replaced; empty if it kept "
+        "requests_per_connection",
+        "answered requests for each connection that a client replaced; empty if it kept "
         "all connections",
-        read=requests_per_connection,
+        requests_per_connection,
         better=MORE,
         label=message("Requests per connection"),
         unit=TENTHS,
@@ -342,15 +339,15 @@ _ALL = (
         over=message("requests"),
     ),
     Metric(
-        key="calc_ns",
-        meaning="time that handlers calculated, over all requests",
-        read=lambda cell: cell.calc_ns or None,
+        "calc_ns",
+        "time that handlers calculated, over all requests",
+        lambda cell: cell.calc_ns or None,
     ),
     *(
         Metric(
-            key=f"{kind}_{name}_ns",
-            meaning=f"{which} {of}",
-            read=_of_histogram(kind, name),
+            f"{kind}_{name}_ns",
+            f"{which} {of}",
+            _of_histogram(kind, name),
             better=LESS,
             **PERCENTILES.get((kind, name), {}),
         )
@@ -359,17 +356,17 @@ _ALL = (
     ),
     *(
         Metric(
-            key=f"{side}_{name}",
-            meaning=f"{meaning} {side} processes",
-            read=_counted(pool, f"{side}s", name),
+            f"{side}_{name}",
+            f"{meaning} {side} processes",
+            _counted(pool, f"{side}s", name),
         )
         for side in ("service", "client")
         for name, (pool, meaning) in USAGE.items()
     ),
     Metric(
-        key="service_cpu_ns_per_request",
-        meaning="CPU time of all service processes for each answered request",
-        read=lambda cell: per_request(cpu_ns(cell.services), cell),
+        "service_cpu_ns_per_request",
+        "CPU time of all service processes for each answered request",
+        lambda cell: per_request(cpu_ns(cell.services), cell),
         better=LESS,
         label=message("Service CPU"),
         unit=CPU_TIME,
@@ -378,9 +375,9 @@ _ALL = (
         over=CPU,
     ),
     Metric(
-        key="client_cpu_ns_per_request",
-        meaning="CPU time of all client processes for each answered request",
-        read=lambda cell: per_request(cpu_ns(cell.clients), cell),
+        "client_cpu_ns_per_request",
+        "CPU time of all client processes for each answered request",
+        lambda cell: per_request(cpu_ns(cell.clients), cell),
         better=LESS,
         label=message("Client CPU"),
         unit=CPU_TIME,
@@ -389,10 +386,10 @@ _ALL = (
         over=CPU,
     ),
     Metric(
-        key="beside_cpu_ns_per_request",
-        meaning="CPU time of the programs beside the services, such as their database, for each "
+        "beside_cpu_ns_per_request",
+        "CPU time of the programs beside the services, such as their database, for each "
         "answered request",
-        read=lambda cell: per_request(sum(cell.beside.values()), cell) if cell.beside else None,
+        lambda cell: per_request(sum(cell.beside.values()), cell) if cell.beside else None,
         better=LESS,
         label=message("CPU of programs beside the service"),
         unit=CPU_TIME,
@@ -401,33 +398,32 @@ _ALL = (
         over=CPU,
     ),
     Metric(
-        key="service_cores",
-        meaning="CPU cores that all service processes used together",
-        read=lambda cell: (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None,
+        "service_cores",
+        "CPU cores that all service processes used together",
+        lambda cell: (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None,
         better=LESS,
         label=message("Service CPU"),
         unit=CORES,
     ),
     Metric(
-        key="service_memory_bytes",
-        meaning="memory of all service processes: proportional set size, or else peak resident "
-        "memory",
-        read=lambda cell: memory_bytes(cell.services),
+        "service_memory_bytes",
+        "memory of all service processes: proportional set size, or else peak resident memory",
+        lambda cell: memory_bytes(cell.services),
         better=LESS,
         label=message("Memory"),
         unit=MEMORY,
     ),
     Metric(
-        key="wrong",
-        meaning="answers that were not as expected",
-        read=lambda cell: cell.wrong,
+        "wrong",
+        "answers that were not as expected",
+        lambda cell: cell.wrong,
         better=LESS,
         label=message("Wrong"),
     ),
     Metric(
-        key="errors",
-        meaning="requests that failed",
-        read=lambda cell: sum(cell.errors.values()),
+        "errors",
+        "requests that failed",
+        lambda cell: sum(cell.errors.values()),
         better=LESS,
         label=message("Errors"),
     ),
@@ -435,18 +431,18 @@ _ALL = (
 METRICS: Mapping[str, Metric] = {one.row_key: one for one in _ALL}
 OF_ROWS = (  # numbers that only a row has
     Metric(
-        key="ratio_to_first_runtime",
-        meaning="throughput divided by that of the first runtime, paired by block",
-        read=lambda cell: None,
+        "ratio_to_first_runtime",
+        "throughput divided by that of the first runtime, paired by block",
+        lambda cell: None,
         better=MORE,
         label=message("Ratio"),
         unit=HUNDREDTHS,
         rank=1,
     ),
     Metric(
-        key="blocks_ok",
-        meaning="number of blocks that are ok",
-        read=lambda cell: None,
+        "blocks_ok",
+        "number of blocks that are ok",
+        lambda cell: None,
         label=message("Blocks ok"),
         rank=8,
         brief=message("ok"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from analysis.cell_index import Cells as CellIndex
 from analysis.cell_index import grouped, request_ns, runtimes
-from analysis.gates import gate, mixed, state_gate
+from analysis.gates import failed_gate, mixed, state_gate
 from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, load
 from analysis.stats import log_ratios, mean_over_cells, totals
@@ -93,7 +93,8 @@ class Pair:
         """
         if not self.over:
             unknown = NOTHING if self.step.name == "aa" else state_gate(self.cells)
-            return gate(self.cells) or unknown or self._too_short
+            cells = self.cells
+            return failed_gate(cells) or mixed(cells) or unknown or self._too_short
         passed = [pair for pair in self.over if pair.is_comparable]
         return mixed([cell for pair in passed for cell in pair.cells]) if passed else NONE_PASSED
 

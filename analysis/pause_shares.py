@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.cell_index import Row
-from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
-from core.messages import message
+from analysis.stats import Estimate, Floats, effect
 from record.cell_parts import Slow
 from record.child_lines import ServiceResult
 from record.saved_run import CellResult
@@ -24,18 +23,8 @@ PERCENTILES: Mapping[str, str] = {
 }  # a setting uses the first that all of its cells have
 LEAST_FINDING = 0.05  # smallest share of the slow requests' time that gets a sentence
 COLLECTION = "collection"
-CAUSES = {  # shares of the slow requests' time, by name in result.json
-    COLLECTION: message("the time of slow requests in which their service collected garbage"),
-    "service": message(
-        "the time of slow requests in which threads of the service waited for a free core"
-    ),
-    "client": message(
-        "the time of slow requests in which threads of the client waited for a free core"
-    ),
-    "steal": message(
-        "the time of slow requests in which the virtual machine's host took away cores (CPU steal)"
-    ),
-}
+# causes whose share of the slow requests' time result.json has
+CAUSES = (COLLECTION, "service", "client", "steal")
 
 
 class SlowShare(NamedTuple):
@@ -84,23 +73,12 @@ class ArmPauses(NamedTuple):
     """
 
     row: Row
-    blocks: Sequence[int]
     per_s: float
     share: float
     longest_ns: int
     unkept: float
     percentile: str
     shares: Mapping[str, SlowShare]
-
-    def by_block(self, name: str) -> dict[int, float]:
-        """Return the share of the slow requests' time that a cause explains, by block; empty if it
-        is unknown.
-        """
-        return (
-            dict(zip(self.blocks, self.shares[name].slow, strict=True))
-            if name in self.shares
-            else {}
-        )
 
     @property
     def findings(self) -> set[str]:
@@ -137,7 +115,6 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
     wall_ns = [cell.wall_ns for cell in cells]
     return ArmPauses(
         row=row,
-        blocks=[cell.block for cell in cells],
         per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
         share=float(np.median(spent_ns.sum(axis=1) / wall_ns / processes.sum(axis=1))),
         longest_ns=int(longest_ns.max()),
@@ -167,14 +144,3 @@ def _shares(blocks: Sequence[Slow]) -> dict[str, SlowShare]:
                 *(np.array([*map(attrgetter(key), of_name)]) for key in ("share", "window"))
             )
     return shares
-
-
-def change_of_share(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return the change, from one runtime to another, in the share of slow requests with the cause
-    *name*.
-
-    None if there are too few blocks (rounds of measurement).
-    """
-    earlier, later = before.by_block(name), after.by_block(name)
-    differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
-    return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None

@@ -3,9 +3,10 @@ same system.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
-from analysis.cell_index import Row, Series, by_system
+from analysis.cell_index import Row, grouped
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.user_service import UserService
@@ -59,24 +60,17 @@ def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
-def labels(every: Sequence[Series]) -> list[Message]:
-    """Return a label for each series that distinguishes it from the others, such as 'system 2,
+def labels(every: Sequence[Setting]) -> list[Message]:
+    """Return a label for each setting that distinguishes it from the others, such as 'system 2,
     PAYLOAD_BYTES 0'.
     """
     telling = varying(every)
     systems = len({each.system for each in every}) > 1
-    return [
-        listed(
-            filter(
-                None,
-                [
-                    *[message("system {system}", system=each.system)] * systems,
-                    parameter_values(each.params, telling),
-                ],
-            )
-        )
-        for each in every
-    ]
+    found = []
+    for each in every:
+        system = [message("system {system}", system=each.system)] * systems
+        found.append(listed(filter(None, [*system, parameter_values(each.params, telling)])))
+    return found
 
 
 def about(sentence: Message, *subjects: Message | str) -> Message:
@@ -138,7 +132,7 @@ class Settings:
         self._names = names
         self._in_all = varying(rows)
         self._varying: dict[str, list[str]] = {}
-        for system, mine in by_system(rows):
+        for system, mine in grouped(rows, attrgetter("system")).items():
             telling = {
                 *varying(mine),
                 "DISPATCH",

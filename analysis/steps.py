@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from core.messages import AND, COMMA, Arg, Message, listed, message
-from core.runtime import GIL, NATIVE, RuntimeFacts, RuntimeName
+from core.runtime import NATIVE, RuntimeFacts, RuntimeName
 from record.comparison import VALUE, StepName
 
 # comparisons of the values of a swept parameter, not of runtimes
@@ -57,15 +57,13 @@ class Step:
     """A step: a comparison of two runtimes that divides the numerator's throughput by the
     denominator's.
 
-    causes:  those of version, patch, build, lock and jit in which the two arms differ
-    between: runtimes that lead from the denominator to the numerator, with one cause at a time
+    causes: those of version, patch, build, lock and jit in which the two arms differ
     """
 
     name: StepName
     denominator: str
     numerator: str
     causes: tuple[StepName, ...] = ()
-    between: tuple[str, ...] = ()
 
 
 def steps(
@@ -154,13 +152,11 @@ def _step(
     name: StepName | None = None,
 ) -> Step:
     causes = _causes(denominator, numerator)
-    arms = (named[denominator], named[numerator])
     return Step(
         name=name or (causes[0] if len(causes) == 1 else "other"),
-        denominator=arms[0],
-        numerator=arms[1],
+        denominator=named[denominator],
+        numerator=named[numerator],
         causes=causes,
-        between=_between(*((denominator, numerator) if "patch" in causes else arms), causes),
     )
 
 
@@ -179,30 +175,6 @@ def several_causes(denominator: str, numerator: str) -> Message:
     are_releases = all(name.patch for name in names)
     causes = [cause for cause in _causes(*names) if cause != "patch" or are_releases]
     return listed([NAMES[cause] for cause in causes], COMMA, AND) or NAMES["other"]
-
-
-def not_separated(found: Sequence[Step]) -> list[Message]:
-    """Return, for each two runtimes that differ in several ways, how to measure the effect of each
-    difference.
-    """
-    return [
-        message(
-            "{denominator} and {numerator} differ in several ways: {causes}. To measure the effect "
-            "of each difference, add --runtime {runtimes}.",
-            denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
-            causes=listed(map(NAMES.__getitem__, step.causes), COMMA, AND),
-        )
-        for step in found
-        if step.name == "other"
-    ]  # fmt: skip
-
-
-def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tuple[str, ...]:
-    interpreted = start.having(suffixes=()) if "jit" in differs else start
-    moves = {"version", "patch"} & {*differs}
-    moved = interpreted.having(version=end.version, patch=end.patch) if moves else interpreted
-    with_gil = end.having(suffixes=(GIL,)) if {"build", "lock"} <= {*differs} else end
-    return tuple(dict.fromkeys(map(str, (start, interpreted, moved, with_gil, end))))
 
 
 def confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Message]:

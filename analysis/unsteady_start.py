@@ -1,14 +1,36 @@
-"""Statistics of short time slices of measurements: unsteady starts, noise, and how long a run must
-be.
+"""Unsteady starts: time slices at the beginning of measurements in which throughput was not steady
+yet.
 """
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from analysis.cell_index import Row
 from analysis.significance import sign_flip_p
 from analysis.stats import Floats
+from record.saved_run import CellResult
 
 STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
+FEWEST_FOR_START = 8
+FEWEST_SLICES = 4
+
+
+def starts(rows: Iterable[Row]) -> list[tuple[Row, float, float]]:
+    """Return the rows whose measurements have enough data to detect that throughput was unsteady at
+    first.
+
+    Each row is followed by the duration of its unsteady start in s, and by the share by which the
+    start lowers the number of all answers. Both are 0 if throughput was steady when timing began.
+    """
+    found = []
+    for row in rows:
+        whole = whole_slices(row.good) if len(row.good) >= FEWEST_FOR_START else None
+        if whole:
+            count, loss = start_of(whole[0])
+            found.append((row, count * whole[1], loss))
+    return found
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
@@ -34,3 +56,26 @@ def start_of(rates: Floats) -> tuple[int, float]:
     loss = float(np.median(losses))
     shown = cut and abs(loss) >= LEAST_LOSS and sign_flip_p(losses) <= STEADY_ALPHA
     return (cut, loss) if shown else (0, 0.0)
+
+
+def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
+    """Return the number of answers in each complete time slice of each measurement, and the slices'
+    width in s.
+
+    For a cell whose arm took turns with others, a slice is one turn.
+    None if a cell has no slices, slices of another width, or fewer than 4 complete slices.
+    """
+    known = [_counts(cell) for cell in cells]
+    widths = {width_ns for width_ns, _ in known}
+    count = min((len(counts) for _, counts in known), default=0)
+    if count < FEWEST_SLICES or len(widths) > 1:
+        return None
+    rates = np.array([counts[:count] for _, counts in known], dtype=np.float64)
+    return (rates, widths.pop() / 1e9) if rates.sum(axis=1).all() else None
+
+
+def _counts(cell: CellResult) -> tuple[int, Sequence[int]]:
+    """Return the width of a cell's slices of time in ns, and the answers in each complete slice."""
+    if cell.turns.slices > 1:
+        return cell.turns.length_ns, cell.turns.answered
+    return cell.slices.width_ns, cell.slices.counts[1:-1]

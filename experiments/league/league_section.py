@@ -3,15 +3,17 @@ each runtime.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from analysis.cell_index import request_ns
 from analysis.comparing import looks_at
-from analysis.contests import Contest, Standing, contests
+from analysis.contests import Contest, Standing, contests, rate
+from analysis.formats import hundredths, whole
+from analysis.metrics import THROUGHPUT
+from analysis.settings import about
 from analysis.significance import ALPHA, SHARES, Looks, holm
 from analysis.stats import log_ratios
 from core.messages import NOTHING, Message, listed, message, plural
-from reports.document.model import Section
+from reports.document.model import Section, estimate, traced
 from reports.parts import contest as shared
 from reports.view import View
 
@@ -61,7 +63,7 @@ def section(view: View) -> Section:
     looks = looks_at(view.run)
     p_values = _adjusted(rivals, looks)
     sentences = [
-        *shared.label_sentences(ranked, partial(_sentence, p_values=p_values)),
+        *(about(text, one.label) for one in ranked if (text := _sentence(one, p_values))),
         *_too_few(rivals, looks),
     ]
     return shared.ranking_section(RANKING, ranked, view, sentences)
@@ -98,13 +100,17 @@ def _sentence(contest: Contest, p_values: Mapping[int, float]) -> Message:
         return NOTHING
     faster = [
         message(
-            "{name} ({share})", name=other.name, share=shared.share_words(other.share, other.row)
+            "{name} ({share})",
+            name=other.name,
+            share=traced(estimate(other.share, hundredths), other.trace),
         )
         for other in contest.standings
         if other.share and other.share.low > 1 and p_values.get(id(other.row), 1.0) <= ALPHA
     ]
     most = message(
-        "{name} serves {rate} requests/s, the most of gilscope's systems", **shared.named_rate(best)
+        "{name} serves {rate} requests/s, the most of gilscope's systems",
+        name=best.name,
+        rate=traced(whole(rate(best.row)), best.trace, THROUGHPUT.key),
     )
     others = message("no server outside of gilscope is significantly faster")
     if faster:

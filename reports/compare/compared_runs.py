@@ -2,20 +2,20 @@
 forest plot.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import median
 from typing import Literal, NamedTuple
 
-from analysis.cell_index import Row, grouped, groups, request_ns
+from analysis.cell_index import Row, grouped, groups
 from analysis.comparing import Comparison, robust
 from analysis.decisions import regressions
 from analysis.formats import thousandths
 from analysis.gates import LEAST_TIMED_NS, blocks_to_time
 from analysis.judging import MARGIN, judge_runs
 from analysis.others import others
-from analysis.pairs import free_times_ns
+from analysis.pairs import ByBlock, Cells, free_times_ns, times_ns
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.errors import BadInput
 from core.languages import ENGLISH
@@ -31,6 +31,7 @@ from core.messages import (
     plural,
     verbatim,
 )
+from record.comparison import Verdict
 from record.run_file import plain
 from record.saved_run import CellResult
 from reports.compare.members import (
@@ -70,6 +71,16 @@ class RowPair(NamedTuple):
         """Return the measurements of both runs that are ok."""
         return [*self.rows[0].good, *self.rows[1].good]
 
+    def blocks_ns(self, times: Callable[[Cells], ByBlock]) -> tuple[list[float], list[float]]:
+        """Return the times of all blocks of the two runs.
+
+        times: returns the time per request of cells in ns, by block
+        """
+        first, second = self.rows
+        a = times({cell.block: cell for cell in first.good})
+        b = times({cell.block: cell for cell in second.good})
+        return [*a.values()], [*b.values()]
+
     @property
     def letter(self) -> str:
         """Return the letter of the run that is compared with A."""
@@ -97,8 +108,7 @@ class ComparedCell:
         """The median time per request in ns, of each of the two runs; None for a run without a
         valid block.
         """
-        times = _of_both(self.pair, _times_ns)
-        return [*map(_median, times)]
+        return [*map(_median, self.pair.blocks_ns(times_ns))]
 
     def to_json(self) -> Json:
         """Return the comparison in the form of result.json, with the name of the measured runtime.
@@ -182,7 +192,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
     """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold
     *share*.
     """
-    times = {place: _of_both(pair, _times_ns) for place, pair in enumerate(pairs)}
+    times = {place: pair.blocks_ns(times_ns) for place, pair in enumerate(pairs)}
     gates = {
         place: gate
         for place, pair in enumerate(pairs)
@@ -192,24 +202,13 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
     verdicts = judge_runs(times, margin=margin, gates=gates)
     lasting = verdicts
     if any(seen.marked for pair in pairs if (seen := others(pair.good))):
-        free = {place: _of_both(pair, _free_times) for place, pair in enumerate(pairs)}
+        free = {place: pair.blocks_ns(free_times_ns) for place, pair in enumerate(pairs)}
         lasting = judge_runs(free, margin=margin, gates=gates)
     cells = []
     for place, pair in enumerate(pairs):
-        (a, b), (base, other), seen = *pair[:2], others(pair.good)
+        a, b = pair.rows
         verdict = robust(verdicts[place], lasting[place], pair.good)
-        comparison = Comparison(
-            **vars(verdict),
-            system=a.system,
-            params=dict(a.params),
-            denominator=base.title,
-            numerator=other.title,
-            step="other",
-            blocks=min(map(len, times[place])),
-            others=seen.share if seen else None,
-            between_services=True,
-            trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
-        )
+        comparison = _comparison(pair, verdict, min(map(len, times[place])))
         slower, unclear = regressions([comparison], share or 0.0)
         open_why = (
             gates.get(place)
@@ -219,7 +218,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         outcome: Outcome = "passed"
         if share is not None:
             outcome = "slower" if slower else "open" if open_why else "passed"
-        name = _cell_names([a], base.settings.where)
+        name = _cell_names([a], pair.runs[0].settings.where)
         cells.append(
             ComparedCell(
                 pair=pair, name=name, comparison=comparison, outcome=outcome, open_why=open_why
@@ -228,24 +227,25 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
     return cells
 
 
+def _comparison(pair: RowPair, verdict: Verdict, blocks: int) -> Comparison:
+    """Return the comparison of a pair, which has a *verdict* from so many blocks of each run."""
+    (a, b), (base, other), seen = *pair, others(pair.good)
+    return Comparison(
+        **vars(verdict),
+        system=a.system,
+        params=dict(a.params),
+        denominator=base.title,
+        numerator=other.title,
+        step="other",
+        blocks=blocks,
+        others=seen.share if seen else None,
+        between_services=True,
+        trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
+    )
+
+
 def _median(times_ns: Sequence[float]) -> float | None:
     return median(times_ns) if times_ns else None
-
-
-def _of_both(
-    pair: RowPair, times: Callable[[Row], Mapping[int, float]]
-) -> tuple[list[float], list[float]]:
-    """Return the times of all blocks of the two runs."""
-    a, b = (list(times(row).values()) for row in pair.rows)
-    return a, b
-
-
-def _times_ns(row: Row) -> Mapping[int, float]:
-    return request_ns(row.good)
-
-
-def _free_times(row: Row) -> Mapping[int, float]:
-    return free_times_ns({cell.block: cell for cell in row.good})
 
 
 def _in_runs(pair: RowPair, said: Iterable[Message]) -> Message:

@@ -171,22 +171,15 @@ def obstacles(runs: Iterable[Member]) -> list[Message]:
     """Return the conditions that differ and so forbid a comparison, such as 'the CPU model: EPYC
     (A, B); Xeon (C)'.
     """
-    return _differing({one.letter: one.conditions for one in runs})
+    return unlike(by_label({one.letter: one.conditions for one in runs}), SEMICOLON)
 
 
 def differences(runs: Iterable[Member]) -> list[Message]:
     """Return the permitted differences between the runs, such as another kernel or build, in
     alphabetical order.
     """
-    return sorted(_differing({one.letter: one.facts for one in runs}), key=str)
-
-
-def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
-    """Return the facts whose values differ between the compared runs.
-
-    facts: by the letter of the run
-    """
-    return unlike(by_label(facts), SEMICOLON)
+    facts = by_label({one.letter: one.facts for one in runs})
+    return sorted(unlike(facts, SEMICOLON), key=str)
 
 
 def runs_section(runs: Sequence[Member]) -> Section:
@@ -197,10 +190,6 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col("Plan", "view.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),
         col("Measured ok", lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
-        col("CPU", lambda one: one.view.machine.cpu or ABSENT),
-        col("Cores", lambda one: str(one.view.machine.available_cores or ABSENT)),
-        col("Kernel", lambda one: one.view.machine.kernel or ABSENT),
-        col("Commit", lambda one: one.view.machine.commit or ABSENT),
     ]
     name = message("Runs")
     return Section("runs", name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),))

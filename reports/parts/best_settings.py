@@ -1,20 +1,26 @@
-"""The best setting under each runtime, and what the best setting of another runtime costs there, as
-sentences.
+"""The best setting under each runtime: a table of settings by runtime, and what the best setting of
+another runtime costs there.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from analysis.cell_index import Row, of_rows
 from analysis.choice import Choice, judged_ratio, may_be_chance
 from analysis.comparing import doubt
-from analysis.formats import percent
+from analysis.formats import percent, whole
 from analysis.settings import about, parameter_values, place_in_plan, varying
 from analysis.stats import Estimate
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import traced
+from reports.document.model import Datum, Table, traced
+from reports.document.shapes import Col, col, table
 from reports.view import View
+
+BEST_MARK = "* "  # before the figure of the best setting of a runtime
+Line = tuple[Message, dict[str, Datum]]  # a setting, and its figure under each runtime
 
 
 def setting_name(row: Row, among: Sequence[Row], view: View) -> Message:
@@ -117,3 +123,24 @@ def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator
             **about_it,
         )
     yield traced(said, of_rows([row, other]))
+
+
+def setting_table(
+    name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any
+) -> Table:
+    """Return a table with a line for each setting and a column for each runtime."""
+    arms = dict.fromkeys(arm for _, lines in groups for _, data in lines for arm in data)
+    columns: list[Col[Line]] = [col("Setting", itemgetter(0))]
+    columns += [col(verbatim(arm), partial(_datum, arm), whole) for arm in arms]
+    return table(name, columns, groups, **more)
+
+
+def _datum(arm: str, line: Line) -> Datum | None:
+    return line[1].get(arm)
+
+
+def chosen_words(best: Message | str, choice: Choice[Any]) -> Message:
+    """Return a clause on which setting was chosen, and from how many."""
+    return message(
+        "{setting} was chosen from {count} settings", setting=best, count=len(choice.candidates)
+    )

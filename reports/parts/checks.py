@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from analysis.builds import build_flags
 from analysis.cell_index import Row, of_cells, of_rows, together
-from analysis.comparing import Comparison, confounds_of
+from analysis.comparing import DIFFERENT, confounds_of
 from analysis.formats import percent
 from analysis.gates import (
     MOST_DISTURBED,
@@ -17,6 +17,7 @@ from analysis.gates import (
     blocks_to_time,
     cores_in_use,
     idle_cores,
+    idle_share,
     median_saturation,
     not_quiet,
     otherwise_disturbed,
@@ -24,10 +25,10 @@ from analysis.gates import (
     unread,
 )
 from analysis.host_facts import cores_of
-from analysis.inside import MOST_IDLE, idle_share, starts
 from analysis.settings import about
 from analysis.significance import DEPENDENT, ENOUGH, depends, independence_is_known
 from analysis.stats import FEWEST_FOR_INTERVAL
+from analysis.unsteady_start import starts
 from core.cell import Value
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
@@ -43,6 +44,7 @@ NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total"
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
+MOST_ASLEEP = 0.1  # idle share of the cores that requests in flight could have kept busy
 Check = tuple[
     str, Message, str
 ]  # state, finding, and the names of the cells that the finding comes from
@@ -50,14 +52,13 @@ Check = tuple[
 
 def checked(view: View) -> dict[Message, Check]:
     """Return the result of each check that applies to the run, by the name of the check."""
-    checks = {
-        name: check
-        for name, check in CHECKS.items()
-        if check is not _check_idle or view.plan.method.slices
-    }
-    if view.plan.objectives:
-        checks = {name: check for name, check in checks.items() if check in OF_PROBES}
-    return {name: check(view) for name, check in checks.items()}
+
+    def applies(check: Callable[[View], Check]) -> bool:
+        if view.plan.objectives:
+            return check in OF_PROBES
+        return check is not _check_idle or bool(view.plan.method.slices)
+
+    return {name: check(view) for name, check in CHECKS.items() if applies(check)}
 
 
 def checks_line(view: View) -> Datum:
@@ -356,7 +357,7 @@ def _check_awake(view: View) -> Check:
     known = [
         (share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None
     ]
-    slept = [row for share, row in known if share > MOST_IDLE]
+    slept = [row for share, row in known if share > MOST_ASLEEP]
     seen = message(
         "of the cores for which there was work (one core for each request in flight), at most "
         "{most:.0%} were idle",
@@ -380,8 +381,9 @@ def _check_awake(view: View) -> Check:
 
 
 def _check_noise(view: View) -> Check:
-    known, floors = _noise_floors(view)
-    differs = [one for one in known if one.verdict in ("faster", "slower")]
+    same = [one for one in view.comparisons if one.step == "aa"]
+    known = [one for one in same if one.noise_floor is not None]
+    differs = [one for one in known if one.verdict in DIFFERENT]
     cells = together(one.trace for one in differs or known)
     if differs:
         arm = differs[0].denominator
@@ -390,30 +392,19 @@ def _check_noise(view: View) -> Check:
             message("{arm} was measured twice, and the two results differ significantly", arm=arm),
             cells,
         )
-    is_high = max(floors, default=0.0) > MOST_NOISE
-    blocks = max((one.blocks for one in view.comparisons if one.step == "aa"), default=0)
+    floors = [one.noise_floor or 0.0 for one in known]
+    least, most = min(floors, default=0.0), max(floors, default=0.0)
+    seen = message("{least} to {most}", least=percent(least), most=percent(most))
+    if percent(least) == percent(most):
+        seen = verbatim(percent(least))
+    blocks = max((one.blocks for one in same), default=0)
     few = message(
         "measured in {blocks} blocks, but an interval needs {fewest}",
         blocks=blocks,
         fewest=FEWEST_FOR_INTERVAL,
     )
     unknown = few if 0 < blocks < FEWEST_FOR_INTERVAL else message("not measured")
-    return _result(_noise_range(floors), is_high, cells, unknown)
-
-
-def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
-    """Return the A/A comparisons that have a known noise floor, and a list of these
-    noise floors.
-    """
-    known = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
-    return known, [one.noise_floor or 0.0 for one in known]
-
-
-def _noise_range(floors: Sequence[float]) -> Message:
-    least, most = (percent(end(floors, default=0.0)) for end in (min, max))
-    return (
-        verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
-    )
+    return _result(seen, most > MOST_NOISE, cells, unknown)
 
 
 CHECKS = {

@@ -6,12 +6,12 @@ from math import isfinite
 from typing import TypeVar
 
 from analysis.cell_index import grouped
-from analysis.comparing import Comparison
+from analysis.comparing import DECIDED, Comparison
 from analysis.formats import ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from record.comparison import WORDS, RatioInterval
+from record.comparison import RatioInterval
 from reports.document.model import Datum, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.view import View
@@ -34,7 +34,6 @@ SIGNS = {
     "invalid": "×",
     "unjudged": "·",
 }
-DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
 P, FLOOR = message("p value"), message("Noise floor")
@@ -45,9 +44,7 @@ WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits],
 
 
 def _caption(compared: Sequence[Comparison]) -> Message:
-    """Return the caption of a forest plot. It explains the marks of the plot and the signs of the
-    verdicts.
-    """
+    """Return the caption of a forest plot, which explains the marks of the plot."""
     reading = message(
         "Throughput of the newer runtime or service divided by throughput of the older one. To the "
         "right of 1, the newer runtime or service is faster. Filled marks have a verdict, hollow "
@@ -58,11 +55,7 @@ def _caption(compared: Sequence[Comparison]) -> Message:
         "extends from 1."
     )
     has_band = any(one.noise_floor for one in compared)
-    signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
-    return listed(
-        [reading, *[band] * has_band, *ends_words(compared), message("{signs}.", signs=signs)],
-        SENTENCES,
-    )
+    return listed([reading, *[band] * has_band, *ends_words(compared)], SENTENCES)
 
 
 def ends_words(compared: Sequence[Comparison]) -> list[Message]:
@@ -152,11 +145,6 @@ def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
         if len(ticks) <= MOST_TICKS:
             break
     return Strip(low=low, high=high, is_log=True, ticks=[(value, f"{value:g}") for value in ticks])
-
-
-def _sign_and_word(verdict: str) -> Message:
-    """Return a verdict with its sign, such as '▲ faster'."""
-    return message("{sign} {word}", sign=SIGNS[verdict], word=WORDS[verdict])
 
 
 def ratio_datum(comparison: Comparison, figure: str = "ratio") -> Datum:

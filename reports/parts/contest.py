@@ -5,20 +5,16 @@ experiments.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
-from analysis.cell_index import Row, grouped
 from analysis.comparing import doubt
-from analysis.contests import Contest, Standing, rate, titled
-from analysis.formats import Form, hundredths, whole
-from analysis.metrics import METRICS, THROUGHPUT, Metric
-from analysis.settings import about
+from analysis.contests import Contest, Standing
+from analysis.formats import Form, hundredths
+from analysis.metrics import METRICS, Metric
 from analysis.stats import Estimate
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from core.runtime import NATIVE
-from record.saved_plan import Absent
-from reports.document.model import ABSENT, Datum, Section, Table, estimate, traced
+from core.messages import NOTHING, Message, listed, message, verbatim
+from reports.document.model import Datum, Section, Table, traced
 from reports.document.shapes import (
     CellValue,
     Col,
@@ -29,6 +25,7 @@ from reports.document.shapes import (
     of_row,
     table,
 )
+from reports.parts.gaps import absent_sentences
 from reports.view import View
 
 KEY = "record"
@@ -67,6 +64,9 @@ def ranking_section(
         strip = bar_strip(row, most, view.looks[row.runtime], str(standing.name))
         return Datum(strip=strip, cells=row.trace)
 
+    def value(metric: Metric, standing: Standing) -> float | None:
+        return of_row(metric, standing.row)
+
     cols: list[Col[Standing]] = [
         col(ranking.name, "name", leads=True),
         col(NOTHING, bar, is_strip=True),
@@ -76,7 +76,7 @@ def ranking_section(
             cols.append(column)
         else:
             key, rank = column
-            cols.append(metric_col(METRICS[key], standings, _value, rank=rank))
+            cols.append(metric_col(METRICS[key], standings, value, rank=rank))
     groups = [(contest.label, contest.standings) for contest in contests]
     made = table(message("All ranked systems"), cols, groups, kind="bars", caption=ranking.caption)
     return Section(
@@ -86,10 +86,6 @@ def ranking_section(
         tables=(made,),
         terminal=(replace(made, caption=NOTHING), *every),
     )
-
-
-def _value(metric: Metric, standing: Standing) -> float | None:
-    return of_row(metric, standing.row)
 
 
 def number_col(
@@ -114,35 +110,6 @@ def ratio_col(head: Message, brief: Message, reference: Sequence[str] = ()) -> C
         return standing.share if not reference or standing.base.system in reference else None
 
     return number_col(head, share, hundredths, brief=brief)
-
-
-def rate_words(row: Row) -> Message:
-    """Return the requests/s of a result row as text for a sentence."""
-    return traced(whole(rate(row)), row.trace, THROUGHPUT.key)
-
-
-def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a system's share of another's throughput, with its interval, as text for
-    a sentence.
-    """
-    return traced(estimate(share, hundredths) if share else ABSENT, row.trace)
-
-
-def named_rate(standing: Standing) -> dict[str, Any]:
-    """Return the name and the requests/s of a ranked system as the arguments of a message."""
-    return {"name": standing.name, "rate": rate_words(standing.row)}
-
-
-def label_sentences(
-    contests: Iterable[Contest], sentence: Callable[[Contest], Message]
-) -> list[Message]:
-    """Return a sentence about each ranking of systems, preceded by the ranking's setting if there
-    are several.
-
-    sentence: makes the sentence about one ranking; rankings for which it returns NOTHING are left
-        out
-    """
-    return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
 def published(name: Message, text: str, **more: Any) -> Table:
@@ -171,38 +138,3 @@ def doubts(view: View) -> Iterator[Message]:
         if row.trouble and row.figures:
             name = listed([view.settings.where(row), row.runtime])
             yield traced(message("{name}: {trouble}.", name=name, trouble=row.trouble), row.trace)
-
-
-def absent_sentences(view: View) -> list[Message]:
-    """Return a sentence for each reason why systems of the plan were not measured."""
-    return [
-        message("Not measured: {systems}. Reason: {reason}", systems=systems, reason=reason)
-        for reason, systems in by_reason(view.plan.absent, view).items()
-    ]
-
-
-def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
-    """Return the systems that were not measured as text by reason: 'Netty (Java); uvloop under
-    3.11, 3.14t'.
-    """
-    found = {}
-    for reason, alike in grouped(absences, attrgetter("reason")).items():
-        by_system = grouped(alike, attrgetter("system"))
-        found[reason] = listed(
-            (_under(system, same, view) for system, same in by_system.items()), SEMICOLON
-        )
-    return found
-
-
-def _under(system: str, absent: Sequence[Absent], view: View) -> Message:
-    """Return the title of a system and the runtimes that it lacks as text. A native program has no
-    runtime.
-    """
-    runtimes = [one.runtime for one in absent]
-    title = (
-        message("system {system}", system=system)
-        if system.isdigit()
-        else titled(system, view.titles)
-    )
-    under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
-    return title if runtimes == [NATIVE] else under

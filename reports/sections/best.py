@@ -20,9 +20,16 @@ from core.messages import AND, NOTHING, Message, listed, message
 from record.comparison import Key
 from reports.document.model import Section, estimate, number, traced, words
 from reports.document.shapes import Col, col, table
-from reports.parts.best_settings import best_sentences, setting_name, work_label
+from reports.parts.best_settings import (
+    BEST_MARK,
+    Line,
+    best_sentences,
+    chosen_words,
+    setting_name,
+    setting_table,
+    work_label,
+)
 from reports.parts.comparison_table import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
-from reports.parts.setting_table import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 42

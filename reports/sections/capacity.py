@@ -18,7 +18,7 @@ from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from record.comparison import WORDS
 from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
 from reports.document.shapes import Col, Spot, arm_col, col, line, metric_col, table, with_unit
-from reports.parts.setting_table import BEST_MARK, Line, chosen_words, setting_table
+from reports.parts.best_settings import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
 PLACE = 11

@@ -65,7 +65,7 @@ def _metric_col(metric: Metric, cells: Sequence[CellResult]) -> Col[CellResult]:
     """Return the table column of a metric, with raw values for sorting. The column is empty for
     unknown values.
     """
-    column, form = metric_head(metric, cells, Metric.read_cell)
+    column, form = metric_head(metric, cells, lambda metric, cell: metric.read(cell))
 
     def datum(cell: CellResult) -> Datum:
         value = metric.read(cell)

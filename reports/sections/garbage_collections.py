@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.formats import milliseconds, percent, scaled, tenths, whole_percent
-from analysis.pause_shares import CAUSES, COLLECTION, ArmPauses, change_of_share, pauses
+from analysis.formats import milliseconds, percent, tenths, whole_percent
+from analysis.pause_shares import CAUSES, COLLECTION, ArmPauses, pauses
 from analysis.stats import Estimate
 from core.messages import Message, message
-from record.comparison import setting_key
-from reports.document.model import Section, Table, bounds, estimate, traced
+from reports.document.model import Section, Table, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 22
 MOST_OVERWRITTEN = 0.01
-points = scaled("{:+.0%}")  # a difference of shares, in percentage points
 
 
 def section(view: View) -> Section:
@@ -28,10 +26,7 @@ def section(view: View) -> Section:
     return Section(
         key="pauses",
         title=message("Pauses"),
-        sentences=(
-            *(_causes_sentence(each, view) for each in every if each.findings),
-            *_change_sentences(every, view),
-        ),
+        sentences=tuple(_causes_sentence(each, view) for each in every if each.findings),
         tables=(_table(named, view),),
         notes=tuple(_notes(every)),
     )
@@ -59,38 +54,6 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
         ),
         each.row.trace,
     )
-
-
-def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Message]:
-    """Yield a sentence for each cause of slow requests whose share changes significantly between
-    two runtimes.
-    """
-    arms = {(each.row.key, each.row.runtime): each for each in every}
-    for comparison in view.compared:
-        setting = setting_key(comparison.system, comparison.params)
-        before, after = (
-            arms.get((setting, arm)) for arm in (comparison.denominator, comparison.numerator)
-        )
-        if not before or not after or comparison.step == "aa":
-            continue
-        for name, what in CAUSES.items():
-            by = (
-                change_of_share(before, after, name)
-                if name in before.findings | after.findings
-                else None
-            )
-            if by and (by.low > 0 or by.high < 0):
-                sentence = message(
-                    "{denominator} → {numerator}, {setting}: the share of {what} changes by "
-                    "{change} {interval}, in percentage points.",
-                    denominator=comparison.denominator,
-                    numerator=comparison.numerator,
-                    setting=view.settings.name(comparison),
-                    what=what,
-                    change=points(by.value),
-                    interval=bounds(by.low, by.high, points),
-                )
-                yield traced(sentence, comparison.trace)
 
 
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:

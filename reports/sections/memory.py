@@ -2,7 +2,8 @@
 grows.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -16,7 +17,9 @@ from analysis.formats import MIB, kib, mib, size
 from analysis.metrics import is_proportional, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
+from core.cell import Value
 from core.messages import NOTHING, Message, message, plural, verbatim
+from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult
 from reports.document.model import (
     Axis,
@@ -198,21 +201,29 @@ def growths(view: View) -> list[MemoryGrowth]:
     """Return how the memory of services grows in each sweep of at least three numbers
     of clients.
     """
-    every = [
-        swept
-        for swept in view.cells.series((CLIENTS,))
-        if len(swept.values(CLIENTS)) >= FEWEST_COUNTS
-    ]
-    made = (
-        MemoryGrowth(label, arm, swept.by_value(CLIENTS, arm))
-        for swept, label in zip(every, labels(every), strict=True)
-        for arm in swept.arms
-    )
+
+    def others(row: Row) -> Key:
+        params = {name: value for name, value in row.params.items() if name != CLIENTS}
+        return setting_key(row.system, params)
+
+    known = grouped((row for row in view.rows if row.good and CLIENTS in row.params), others)
+    swept = {key: rows for key, rows in known.items() if len(_counts(rows)) >= FEWEST_COUNTS}
+    every = [Setting(system=system, params=json.loads(params)) for system, params in swept]
+    made = []
+    for label, rows in zip(labels(every), swept.values(), strict=True):
+        for arm in view.cells.arms:
+            cells = {number(row.good[0], CLIENTS): row.good for row in rows if row.runtime == arm}
+            made.append(MemoryGrowth(label, arm, dict(sorted(cells.items()))))
     return [
         growth
         for growth in made
         if len(dict(growth.points)) >= FEWEST_COUNTS and len(growth.points) >= FEWEST_POINTS
     ]
+
+
+def _counts(rows: Iterable[Row]) -> set[Value]:
+    """Return the different numbers of clients of *rows*."""
+    return {row.params[CLIENTS] for row in rows}
 
 
 def _cells(growth: MemoryGrowth) -> str:

@@ -22,8 +22,7 @@ from reports.document.shapes import (
     most_throughput,
     of_row,
 )
-from reports.parts.contest import absent_sentences
-from reports.parts.gaps import missing_runtimes
+from reports.parts.gaps import absent_sentences, missing_runtimes
 from reports.parts.method_words import method_words
 from reports.view import View
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from analysis.cell_index import of_cells, runtimes
+from analysis.cell_index import of_cells
 from analysis.comparing import looks_at
-from analysis.steps import not_separated, steps
 from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement
 from reports.document.model import Section, plain_table, traced, words
 from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
-from reports.parts.gaps import missing_section
 from reports.view import View
 
 PLACE = 60
@@ -24,9 +22,7 @@ STATES = {
 
 
 def section(view: View) -> Section:
-    """Return the report's section on validity: checks, the basis of the verdicts, and what was not
-    measured.
-    """
+    """Return the report's section on validity: checks, and the basis of the verdicts."""
     heads = (message("Check"), NOTHING, message("Finding"))
     lines = [
         (
@@ -41,7 +37,7 @@ def section(view: View) -> Section:
     if not view.plan.objectives:
         sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
         rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = rest, missing_section(view)
+        parts = (rest,)
     return Section(
         "validity",
         TITLE,
@@ -80,4 +76,3 @@ def verdict_basis(view: View) -> Iterator[Message]:
             cores=cores,
             advice=placement(cores),
         )
-    yield from not_separated(steps(runtimes(run), {}, run.runtimes))

@@ -101,14 +101,6 @@ def test_a_route_in_which_a_runtime_differs_from_itself_has_no_verdict() -> None
     assert verdicts(found["other"])[:2] == ["invalid", "equivalent"]
 
 
-def test_all_routes_are_withheld_with_the_throughput() -> None:
-    found = by_step(shop({"3.14": EQUAL, "3.14t": EQUAL, "3.14t again": EQUAL}, speed=1.0))
-    assert "invalid" not in verdicts(found["other"])
-    run = shop({"3.14": EQUAL, "3.14t": EQUAL, "3.14t again": EQUAL})
-    run.cells = [replace(cell, wall_ns=cell.wall_ns * (2 if "again" in cell.arm else 1)) for cell in run.cells]
-    assert {*verdicts(by_step(run)["other"])} == {"invalid"}
-
-
 def test_requests_of_one_name_are_one_route_and_few_requests_give_pooled_percentiles() -> None:
     twice = [replace(request, title=title) for request, title in zip(REQUESTS[:3], "xyx", strict=True)]
     run = shop({"3.14t": (1.0, 3.0)}, requests=[*twice, replace(LOGIN, first=True)])

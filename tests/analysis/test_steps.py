@@ -1,10 +1,10 @@
-"""Which runtimes are compared, what each step is due to, and what a chain with gaps cannot tell apart."""
+"""Which runtimes are compared, and what each step is due to."""
 
 from dataclasses import replace
 
 import pytest
 
-from analysis.steps import confounds, not_separated, steps
+from analysis.steps import confounds, steps
 from tests.reports.sample import facts
 
 STEPS = """\
@@ -20,15 +20,6 @@ def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(line: str) -> None:
     arms, _, found = line.partition(" -> ")
     told = [f"{one.name}: {one.denominator} {one.numerator}" for one in steps(arms.split(), {}, {})]
     assert ", ".join(told) == found
-
-
-@pytest.mark.parametrize("line", ["3.14 3.15+jit -> 3.15", "3.14+jit 3.15t -> 3.14 3.15 3.15t+gil"])
-def test_what_mixes_a_jit_with_something_else_names_the_runtimes_between(line: str) -> None:
-    first, last, _, *between = line.split()
-    chain = [first, *between, last]
-    (mixed,) = not_separated(steps([first, last], {}, {}))
-    assert str(mixed.args["runtimes"]).split(",") == chain
-    assert not_separated(steps(chain, {}, {})) == []
 
 
 # ---- confounds -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from analysis.inside import starts
+from analysis.unsteady_start import starts
 from benchmarks.bench import run_of
 from core.errors import GilscopeError
 from record.saved_run import Run

@@ -1,4 +1,4 @@
-"""What a report says of slow requests: only what held them up, and by how much that changes."""
+"""What a report says of slow requests: only what held them up."""
 
 from collections.abc import Sequence
 from dataclasses import replace
