@@ -212,9 +212,6 @@ RUNTIMES = Option(
     PYTHON,
     "runtimes",
 )
-REQUIRE = Option(
-    "--require NAMES", "Stop with an error if one of these runtimes is missing.", parse_runtimes
-)
 INTERPRETER = Option(
     "--interpreter NAME=PATH",
     "The interpreter for a runtime, such as 3.14+jit=/opt/jit/bin/python3.14.",
@@ -387,7 +384,7 @@ MEASURING = (
     ),
     *METHOD,
 )
-INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
+INTERPRETERS = (RUNTIMES, INTERPRETER)
 OUTPUT = (SEED, OUT)
 OF_A_RUN = (
     RESUME,

@@ -143,8 +143,7 @@ REFUSED = {
     "--target http://x/ --slo p99<50ms": "already runs",
     "--system 2 --runtime 3.11 --slo p99<50ms --blocks 3 --profile python": "Remove --blocks and --profile",
     f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",
-    f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
-    f"runtimes --require 3.11,{ABSENT}": f"Runtime {ABSENT} was not found, and uv does not offer CPython {ABSENT}",
+    f"runtimes --runtime {ABSENT}": f"None of the runtimes {ABSENT} was found",
 }
 
 
