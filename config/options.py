@@ -34,7 +34,6 @@ EVERYTHING = frozenset(Subject)
 AS_FLAG = "(as the flag)"
 Kind = TypeVar("Kind")
 Flags = Mapping[str, Any]  # values by the name of a flag, by YAML key or by field
-PUBLIC = "true"
 TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -44,19 +43,13 @@ class Given:
 
     name: of the flag or key, as the user wrote it
     folder: the folder that relative paths refer to
-    public: lower-case names of headers and keys that may be saved, or PUBLIC for all of them
     mask: returns the text that messages show instead of a secret value
     """
 
     value: Any
     name: str
     folder: Path = Path()
-    public: frozenset[str] = frozenset()
     mask: Callable[[str], str] | None = None
-
-    def is_public(self, name: str) -> bool:
-        """Return whether the plan declares the header or key *name* public."""
-        return bool(self.public & {PUBLIC, name.lower()})
 
     @property
     def shown(self) -> str:
@@ -306,7 +299,6 @@ def parsed(
     options: Iterable[Option],
     given: Flags,
     folder: Path,
-    public: frozenset[str] = frozenset(),
     *,
     flagged: bool = False,
 ) -> dict[str, Any]:
@@ -321,7 +313,7 @@ def parsed(
             option = known[key]
             name = option.flag if flagged and option.flag else key
             values[option.field] = parse(
-                Given(value=value, name=name, folder=folder, public=public, mask=option.mask)
+                Given(value=value, name=name, folder=folder, mask=option.mask)
             )
     return values
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from config.options import (
-    PUBLIC,
     USER_SERVICE,
     Flags,
     Given,
@@ -23,7 +22,7 @@ from config.options import (
     whole,
 )
 from config.text_yaml import read_yaml
-from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
+from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url
 from core.errors import BadInput
 from core.messages import message
 from core.request_plan import (
@@ -53,10 +52,8 @@ _NOT_IN_RUST = re.compile(r"\(\?(?:<?[=!]|P=|\()|\\[1-9]")
 def _header(given: Given) -> tuple[str, Text]:
     """Parse a header such as 'Name: value'. Return name and value. Raises BadInput."""
     name, colon, text = given.text().partition(":")
-    open_to_all = name.lower() in HARMLESS or given.is_public(name) or given.is_public("headers")
-    value = hidden(
-        Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask
-    )
+    mask_of = str if name.lower() in HARMLESS else mask
+    value = hidden(Given(value=text.strip(), name=f"--header {name}"), mask_of)
     printable = revealed(value).replace("\t", " ").isprintable()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
         raise replace(given, name="header").wrong("NAME: VALUE, such as Accept: application/json")
@@ -76,7 +73,7 @@ def _headers(given: Given) -> dict[str, Text]:
 
 
 def _body(given: Given) -> Text:
-    body = hidden(replace(given, name="--body"), plain if given.is_public("body") else mask)
+    body = hidden(replace(given, name="--body"), mask)
     try:
         revealed(body).encode()
     except UnicodeEncodeError:
@@ -102,7 +99,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
     if given.text() == "GET":
         return "GET", ""
     name = f"--request '{mask_url(given.text())}'"
-    line = hidden(replace(given, name=name), plain if given.is_public("query") else mask_url)
+    line = hidden(replace(given, name=name), mask_url)
     text = revealed(line)
     match = _LINE.fullmatch(text.strip())
     if match is None or not text.isprintable():
@@ -158,21 +155,6 @@ def _is_pattern(text: str) -> bool:
         return re.compile(text).groups > 0 and not _NOT_IN_RUST.search(text)
     except (re.error, RecursionError, OverflowError):
         return False
-
-
-def _public(given: Given) -> frozenset[str]:
-    """Return the parts of a request that contain no secrets, so that result.json may store them.
-    Raises BadInput.
-
-    The text PUBLIC stands for the whole request.
-    """
-    names = [PUBLIC] if given.value == PUBLIC else given.value
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise given.wrong(
-            "true if the whole request is public, or a list of its public parts: query, body, "
-            "headers or names of headers"
-        )
-    return frozenset(map(str.lower, names))
 
 
 def parse_time(given: Given) -> float:
@@ -235,11 +217,6 @@ REQUEST = applying(
         "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, "
         "{header: X-Name} or {regex: ...}.",
         _save,
-    ),
-    Option(
-        "public",
-        "The parts of the request that may be saved and shown: true for all parts, or a list such "
-        "as [body, X-Shard].",
     ),
 )
 
@@ -367,10 +344,7 @@ def _request(given: Any, listed_in: Given) -> Request:
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
-    public = _public(Given(value=given.get("public", []), name="public"))
-    values = parsed(
-        REQUEST, given, listed_in.folder, public, flagged=listed_in.name.startswith("--")
-    )
+    values = parsed(REQUEST, given, listed_in.folder, flagged=listed_in.name.startswith("--"))
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 
