@@ -106,15 +106,6 @@ class Given:
         )
         return float(match[1]) * units[match[2]] if match else -1.0
 
-    def percent(self, limit: float, accepted: str | Message, /, **args: Value) -> float:
-        """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05).
-        Raises BadInput.
-        """
-        percent = self.amount({"%": 1})
-        if not 0 < percent <= limit:
-            raise self.wrong(accepted, **args)
-        return percent / 100
-
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
         if (
@@ -253,6 +244,22 @@ def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ..
 def whole(low: int, high: int) -> Callable[[Given], int]:
     """Return a parser for whole numbers from *low* to *high*."""
     return lambda given: given.whole(low, high)
+
+
+def percentage(most: float) -> Callable[[Given], float]:
+    """Return a parser for percentages such as 3%, above 0, at most the share *most*. It returns a
+    share, such as 0.03.
+    """
+
+    def parse(given: Given) -> float:
+        share = given.amount({"%": 1}) / 100
+        if not 0 < share <= most:
+            raise given.wrong(
+                "a percentage above 0 % and at most {most:.0%}, such as 3%", most=most
+            )
+        return share
+
+    return parse
 
 
 def parse_length(example: str) -> Callable[[Given], float]:

@@ -19,6 +19,7 @@ from config.options import (
     Option,
     applying,
     parse_length,
+    percentage,
     whole,
 )
 from config.sidecar_options import PREPARE, WITH
@@ -39,7 +40,7 @@ MOST_SEED = 10**18 - 1
 PROFILES = ("python", "locks")
 MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
-MOST_SLOWER = 1_000
+MOST_SLOWER = 10.0
 ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 
 
@@ -80,26 +81,6 @@ def parse_until(given: Given) -> Until:
             )
         limits[kind] = {"verdict": True, "width": amount / 100, "seconds": amount}[kind]
     return Until(**limits)
-
-
-def parse_margin(given: Given) -> float:
-    """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
-    return given.percent(
-        MOST_MARGIN * 100,
-        "a percentage above 0 % and at most {most:.0%}, such as 3%",
-        most=MOST_MARGIN,
-    )
-
-
-def parse_slower(given: Given) -> float:
-    """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05).
-    Raises BadInput.
-    """
-    return given.percent(
-        MOST_SLOWER,
-        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%",
-        most=MOST_SLOWER,
-    )
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -247,7 +228,7 @@ FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
     "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, "
     "such as 5%. The exit status is then 3, or 1 if the result is unclear.",
-    parse_slower,
+    percentage(MOST_SLOWER),
     PYTHON,
 )
 WARMUP = Option(
@@ -315,7 +296,7 @@ METHOD = (
     Option(
         "--margin M",
         "The largest difference that a verdict still treats as no difference (default: 3%).",
-        parse_margin,
+        percentage(MOST_MARGIN),
     ),
     Option(
         "--judged-steps NAMES",

@@ -279,14 +279,10 @@ def request_plan(values: Flags) -> RequestPlan:
     Without `requests`, clients send GET to the path of the service or target.
     """
     requests = values.get("requests", (Request(path=""),))
-    if isinstance(requests, RequestPlan):
-        for option in FILE:
-            if option.key != "requests" and option.field in values:
-                raise BadInput(
-                    "{key} belongs in the requests file, next to `requests`. Move it there.",
-                    key=option.key,
-                )
-        return requests
+    if isinstance(requests, RequestPlan):  # of a file, which other values override
+        return replace(
+            requests, **{**fields_of(RequestPlan, values), "requests": requests.requests}
+        )
     plan = RequestPlan(**{**fields_of(RequestPlan, values), "requests": requests})
     _expect_values(plan)
     return plan
