@@ -133,7 +133,6 @@ REFUSED = {
     "report nowhere": "cannot be read",
     "report --lang fr": "'fr' is not a supported language",
     "list nowhere": "nowhere is not a folder",
-    f"serve --system 1,2 {OWN_FLAGS}": "the flags describe 2 combinations",
     "audit --package x --runtime native": "a free-threaded build",
     "plan --system 3 --runtime native": "System 3 cannot be measured under native",
     "plan --service-command {python}:{port} --runtime native": "--runtime is native, but your own service",
