@@ -32,7 +32,6 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command plan. Return its exit status: 0."""
     parser = output.parser("plan", arguments)
     flags.add_run_flags(parser)
-    flags.add_host_flags(parser)
     parser.add_group("the run", PROFILE, JSON, QUIET)
     given = complete_from_project(parser.parse(arguments), output.note)
     with planned(given) as (asked, spread):

@@ -67,8 +67,7 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
         if not (given["quiet"] or plan.objectives):
             _announce(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
-        profiles = _profiles(asked, spread)
-        order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+        order = _order(plan, runtimes, folder, asked, spread)
         hosts = {"hosts": spread.facts()} if spread else {}
         preflight(plan)
         run = new_run(order, seed, [SCRIPT, *arguments], missing, **hosts)
@@ -107,11 +106,8 @@ def resume(given: Flags, parser: flags.Parser) -> int:
         expect_search(plan, given)
         with opened(plan) as spread:
             plan, runtimes, _ = choose_runtimes(plan, given, spread)
-            profiles = _profiles(given, spread)
             plan = without_absent(plan, runtimes)
-            order = Order(
-                plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread
-            )
+            order = _order(plan, runtimes, folder, given, spread)
             if not given["accept_changes"]:
                 check_same_runtimes(run, runtimes)
                 check_unchanged(run, order)
@@ -203,19 +199,18 @@ def _report_slower(written: Written, share: float) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
-    """Return the requested profiles that the services' machine supports. Print a note for each
-    unsupported profile.
+def _order(
+    plan: Plan, runtimes: Any, folder: Path, given: Flags, spread: HostCluster | None
+) -> Order:
+    """Return the order of a run, with those requested profiles that the services' machine supports.
+    Print a note for each unsupported profile.
     """
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
-    supported = []
-    for kind in wanted:
-        obstacle = spread.obstacle(kind) if spread else OBSTACLES[kind]()
-        if obstacle:
-            output.note(obstacle)
-        else:
-            supported.append(kind)
-    return tuple(supported)
+    obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
+    for obstacle in filter(None, obstacles.values()):
+        output.note(obstacle)
+    profiles = tuple(kind for kind in wanted if not obstacles[kind])
+    return Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
 
 
 def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:

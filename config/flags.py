@@ -107,16 +107,14 @@ class Parser(argparse.ArgumentParser):
 
         count: argparse's nargs
         """
-        self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]", "+": " {0} [{0} ...]"}[
-            count
-        ].format(name.upper())
-        self._group(message("arguments")).add_argument(
+        action = self._group(message("arguments")).add_argument(
             name,
             metavar=name.upper(),
             nargs=count,
             default=default or None,
             help=self._text(as_message(text)),
         )
+        self._names += f" {self._get_formatter()._format_args(action, name)}"
 
     def format_help(self, *, every: bool = False) -> str:
         """Return the help: the most used options or, if *every* is true, all options and systems.
@@ -256,29 +254,20 @@ def _of_parameter(parameter: Parameter) -> Option:
     return Option(f"{parameter.flag} V", help_text)
 
 
-def add_plan_flags(parser: Parser) -> None:
-    """Add the flags that choose a plan, and the flags that change it."""
+def add_run_flags(parser: Parser) -> None:
+    """Add the flags of a run: what is measured, how and where, and where the run is saved."""
+    add_service_flags(parser)
     parser.add_group("experiments and plans", *CHOICE)
     parser.add_group("how to measure", *INTERPRETERS, *MEASURING)
     parser.add_parameters()
-
-
-def add_run_flags(parser: Parser) -> None:
-    """Add the flags of a run: what is measured and how, and where the run is saved."""
-    add_service_flags(parser)
-    add_plan_flags(parser)
     parser.add_group("the run", *OUTPUT)
+    parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
 
 
 def add_service_flags(parser: Parser) -> None:
     """Add the flags that describe a user's service and its requests."""
     flags = (option for option in OPTIONS if option.flag)
     parser.add_group("a service of your own", *flags, note="docs/own-service.md")
-
-
-def add_host_flags(parser: Parser) -> None:
-    """Add the flags that choose the hosts on which services and clients run."""
-    parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
 
 
 def plan_from(flags: Flags, cores: int | None = None) -> Plan:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASC
 _HTTP = re.compile(
     rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII
 )
-PORTS = {"http": "80", "https": "443", "tcp": ""}
+PORTS = {"http": 80, "https": 443, "tcp": 0}
 NUMBERS = {"workers": WORKERS, "threads": THREADS}  # what --vary calls the parameters
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
@@ -232,22 +233,14 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
     BadInput.
     """
     scheme, _, rest = revealed(url).partition(":")
-    address, prefix = "", ""
-    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS else None
-    if (
-        scheme == "unix"
-        and rest.startswith("/")
-        and rest.isprintable()
-        and len(rest.encode()) <= MOST_PATH_BYTES
-    ):
+    prefix, is_path = "", rest.startswith("/") and rest.isprintable()
+    match = (_TCP if scheme == "tcp" else _HTTP).fullmatch(rest)
+    port = int(match["port"] or PORTS[scheme]) if match and scheme in PORTS else 0
+    if scheme == "unix" and is_path and len(rest.encode()) <= MOST_PATH_BYTES:
         address = rest
-    elif (
-        pattern
-        and (match := pattern.fullmatch(rest))
-        and 1 <= (port := int(match["port"] or PORTS[scheme])) <= LAST_PORT
-    ):
+    elif match and 1 <= port <= LAST_PORT:
         address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
-    if not address:
+    else:
         raise BadInput(
             "The target URL of service {name} is {url} (protocol {protocol}). The URL must be "
             "http://HOST:PORT/PATH (or https) without a query, unix:/PATH of at most {most} bytes, "
@@ -300,10 +293,10 @@ def _rows(
     for name, several in settings.items():
         known = PARAMETERS.get(name)
         values[name] = tuple(map(known.parse, several)) if known else several
-    made = [
-        PlanRow(system=system, values={**values, **_variant_value(service, number)})
-        for number, system in enumerate(systems(service))
-    ]
+    made = []
+    for system, variant in zip_longest(systems(service), service.variants):
+        own = {service.varied: (variant,)} if variant else {}
+        made.append(PlanRow(system=system, values={**values, **own}))
     if topology is None:
         return tuple(made)
     offered = _offered(service.command, topology)
@@ -335,12 +328,6 @@ def _expect_settable(settings: Values, topology: object, *, is_threaded: bool) -
                 name=name,
                 varied=varied,
             )
-
-
-def _variant_value(service: UserService, number: int) -> Values:
-    """Return the value that tells the variant with this number apart; {} without variants."""
-    names = [*service.variants]
-    return {service.varied: (names[number],)} if names else {}
 
 
 def _offered(
