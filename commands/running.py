@@ -14,15 +14,13 @@ from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
-from config.load import load_plan
 from config.options import Flags, Given, given_flags
 from config.run_plan import Plan
 from config.user_service import service_flags
 from core.errors import BadInput
-from core.messages import SENTENCES, chained, listed, plural
+from core.messages import SENTENCES, Arg, chained, listed, plural
 from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
-from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import OBSTACLES
@@ -100,7 +98,7 @@ def resume(given: Flags, parser: flags.Parser) -> int:
         own = service_flags.restore_secrets(
             run.plan.own or {},
             service_flags.secrets_in_flags(given),
-            _secrets_of_command(run, given["plan"], parser),
+            service_flags.secrets_in_file(given["plan"]),
         )
         plan = extended(Plan.from_saved(replace(run.plan, own=own)), run, given["blocks"])
         expect_search(plan, given)
@@ -164,23 +162,20 @@ def _report_slower(written: Written, share: float) -> int:
 
     view = written.view
     own = view.plan.user_service
+    varied = own.varied if own and own.variants else ""
     compared = from_first_to_last(view.comparisons)
-    if own and own.variants:
-        compared = [
-            one for one in view.of_values if one.step == VALUE and one.change[0] == own.varied
-        ]
+    if varied:
+        compared = [one for one in view.of_values if one.step == VALUE and one.change[0] == varied]
     slower, unclear = regressions(compared, share)
     for one in (*slower, *unclear):
-        pair: dict[str, Any] = {
-            "setting": view.settings.short(one),
-            "numerator": one.numerator,
-            "denominator": one.denominator,
-            "share": whole_percent(share),
-        }
-        if own and own.variants:
-            _, before, after = one.change
+        setting: Arg = view.settings.short(one)
+        before: Arg = one.denominator
+        after: Arg = one.numerator
+        if varied:
             setting = listed(filter(None, (one.numerator, view.settings.values(one))))
-            pair |= {"setting": setting, "numerator": after, "denominator": before}
+            _, before, after = one.change
+        pair: dict[str, Any] = {"setting": setting, "numerator": after, "denominator": before}
+        pair["share"] = whole_percent(share)
         if one in slower:
             output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
@@ -243,22 +238,6 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
     first_look = plan.first_look if plan.extended or plan.until.looks else measured
     longer = (measured if plan.until else plan.blocks) + blocks
     return replace(plan, blocks=longer, until=Until(), extended=True, first_look=first_look)
-
-
-def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets in the flags of a saved command and in its plan file. If given, *plan*
-    replaces that file.
-    """
-    if not any(secrets_in(from_file(run.plan.own or {}))):
-        return []
-    said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
-    if plan is None and said["plan"] and Path(said["plan"]).is_file():
-        plan = str(said["plan"])
-    service = load_plan(Path(plan)).user_service if plan else None
-    return [
-        *service_flags.secrets_in_flags(said),
-        *(service_flags.secrets_in_service(service) if service else ()),
-    ]
 
 
 def _expect_end(plan: Plan) -> None:
