@@ -1,11 +1,11 @@
 """The command native: build the native programs and extensions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from commands.output import output
 from core.errors import BadInput
-from core.messages import message
+from core.messages import Message, message
 from lab.native import programs, wheels
 from lab.python import interpreters
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
                 name=name,
                 known=known,
             )
-    built = chain(
+    built: Iterable[tuple[str | Message, Message]] = chain(
         programs.make([name for name in names if name in programs.BUILDS]),
         wheels.make(
             [name for name in names if name in wheels.EXTENSIONS],

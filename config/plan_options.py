@@ -53,14 +53,10 @@ def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     )
 
 
-def parse_steps(given: Given) -> tuple[str, ...]:
-    """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas.
-    Raises BadInput.
-    """
-    return given.items(
-        lambda item: item.choice(STEPS),
-        "a list of one or more of these comparisons of two runtimes: {names}",
-        names=STEPS,
+def several_of(names: tuple[str, ...]) -> Callable[[Given], tuple[str, ...]]:
+    """Return a parser for several of *names*, as a list or a text with commas."""
+    return lambda given: given.items(
+        lambda item: item.choice(names), "a list of one or more of {names}", names=names
     )
 
 
@@ -161,10 +157,6 @@ def _client_runtime(given: Given) -> str:
 def _named(parse: Callable[[str, str], Kind]) -> Callable[[Given], Kind]:
     """Return a parser for a function whose errors name the flag or key."""
     return lambda given: parse(str(given.value), given.name)
-
-
-def _profiles(given: Given) -> tuple[str, ...]:
-    return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=PROFILES)
 
 
 EXPERIMENT = Option(
@@ -277,7 +269,7 @@ PROFILE = Option(
     "--profile KINDS",
     "Also take profiles: python or locks. Separate both kinds with a comma. At the end of the "
     "run, each measurement is repeated once per kind of profile.",
-    _profiles,
+    several_of(PROFILES),
     beside_resume=True,
 )
 JSON = Option("--json", "Print JSON instead of text.", beside_resume=True)
@@ -303,7 +295,7 @@ METHOD = (
         "Give a verdict only on these comparisons of two runtimes (default: all). Example: "
         "lock,whole (lock: effect of the GIL; whole: last runtime compared with the first). Other "
         "comparisons are shown without a verdict.",
-        parse_steps,
+        several_of(STEPS),
         PYTHON,
     ),
     FAIL_IF_SLOWER,

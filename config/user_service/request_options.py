@@ -61,15 +61,13 @@ def _header(given: Given) -> tuple[str, Text]:
 
 
 def _headers(given: Given) -> dict[str, Text]:
-    if isinstance(given.value, list):
-        return dict(_header(replace(given, value=text)) for text in given.value)
-    if not isinstance(given.value, dict):
+    lines = given.value
+    if isinstance(lines, dict):
+        named = [replace(given, value=text, name=name, mask=mask) for name, text in lines.items()]
+        lines = [f"{one.name}: {one.text()}" for one in named]
+    if not isinstance(lines, list):
         raise given.wrong("a mapping such as {example}", example="{Accept: application/json}")
-    texts = {
-        name: replace(given, value=text, name=name, mask=mask).text()
-        for name, text in given.value.items()
-    }
-    return dict(_header(replace(given, value=f"{name}: {text}")) for name, text in texts.items())
+    return dict(_header(replace(given, value=line)) for line in lines)
 
 
 def _body(given: Given) -> Text:
@@ -366,10 +364,8 @@ def _expect_framing(request: Request) -> None:
         raise BadInput(
             "The body of {request} cannot be read: {reason}.", request=str(request), reason=error
         ) from None
-    is_fixed = len(places(body)) == 1
-    if coding is None and is_fixed and length == str(len(body)):
-        return
-    if length is None and is_fixed and str(coding).lower() == "chunked":
+    is_right = (length, (coding or "").lower()) in ((str(len(body)), ""), (None, "chunked"))
+    if is_right and len(places(body)) == 1:  # without placeholders
         return
     raise BadInput(
         "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave "
