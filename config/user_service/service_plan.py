@@ -86,8 +86,6 @@ def user_service_plan(
     subject = _subject(given)
     refuse(subject, [(key, KEYS[key]) for key in given])
     values = parsed(SERVICE, given, folder, flagged=flagged)
-    protocol, requests = values.get("protocol", HTTP), request_plan(values)
-    expect_sendable(requests, protocol)
     varied: dict[str, tuple[Value, ...]] = dict(values.get("vary", {}))
     servers, shapes = varied.pop(SERVER, ()), varied.pop(TOPOLOGY, ())
     if servers and "variants" in values:
@@ -96,19 +94,8 @@ def user_service_plan(
         shape = Given(value=",".join(map(str, shapes)), name=f"{VARY.flag} {TOPOLOGY}")
         values[TOPOLOGY] = parse_topology(shape)
     values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
-    start = _start(subject, values, folder)
     _expect_unset(varied, values)
-    described = values.get("variants") or _servers(servers)
-    variants = _variants(subject, values, described, folder)
-    secrets = secrets_in((start, *variants.values(), requests))
-    service = UserService(
-        name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
-        start=start,
-        protocol=protocol,
-        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets)),
-        variants=variants,
-        varied=SERVER if servers else VARIANT,
-    )
+    service = _service(subject, values, servers, folder)
     settings: dict[str, tuple[Value, ...]] = {
         NUMBERS.get(name, name): several for name, several in varied.items()
     }
@@ -119,6 +106,29 @@ def user_service_plan(
         blocks=BLOCKS,
         method=METHOD,
         user_service=service,
+    )
+
+
+def _service(
+    subject: Subject, values: Flags, servers: tuple[Value, ...], folder: Path
+) -> UserService:
+    """Return the service that *values* describe. Raises BadInput.
+
+    servers: the values of --vary server
+    """
+    protocol, requests = values.get("protocol", HTTP), request_plan(values)
+    expect_sendable(requests, protocol)
+    start = _start(subject, values, folder)
+    described = values.get("variants") or _servers(servers)
+    variants = _variants(subject, values, described, folder)
+    secrets = secrets_in((start, *variants.values(), requests))
+    return UserService(
+        name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
+        start=start,
+        protocol=protocol,
+        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets)),
+        variants=variants,
+        varied=SERVER if servers else VARIANT,
     )
 
 
