@@ -27,6 +27,7 @@ from lab.profile.lock_watcher import OBSTACLES
 from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.groups import values_apart
+from lab.run.measured_runtimes import AnyRuntime
 from lab.run.running_sidecars import standing
 from lab.run.runs import (
     Order,
@@ -195,17 +196,26 @@ def _report_slower(written: Written, share: float) -> int:
 
 
 def _order(
-    plan: Plan, runtimes: Any, folder: Path, given: Flags, spread: HostCluster | None
+    plan: Plan,
+    runtimes: dict[str, AnyRuntime],
+    folder: Path,
+    given: Flags,
+    spread: HostCluster | None,
 ) -> Order:
     """Return the order of a run, with those requested profiles that the services' machine supports.
     Print a note for each unsupported profile.
     """
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
-    obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
-    for obstacle in filter(None, obstacles.values()):
-        output.note(obstacle)
-    profiles = tuple(kind for kind in wanted if not obstacles[kind])
-    return Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+    profiles: list[str] = []
+    for kind in wanted:
+        obstacle = spread.obstacle(kind) if spread else OBSTACLES[kind]()
+        if obstacle:
+            output.note(obstacle)
+        else:
+            profiles.append(kind)
+    return Order(
+        plan=plan, runtimes=runtimes, folder=folder, profiles=tuple(profiles), places=spread
+    )
 
 
 def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
