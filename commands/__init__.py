@@ -17,7 +17,6 @@ SUMMARIES = {
     "runtimes": message("Show the installed interpreters and how they were built."),
     "hosts": message("Check the hosts of a run: access, runtimes and network links."),
     "plan": message("Print what a run would measure and how long it would take."),
-    "serve": message("Run the services of one measurement until Ctrl-C or end of input."),
     "report": message("Write the report of a saved run again."),
     "list": message("List the saved runs and their verdicts, newest first."),
     "compare": message("Compare saved runs with the first: are they faster or slower?"),

@@ -49,13 +49,13 @@ def main(arguments: Sequence[str]) -> int:
 
     parser = output.parser("audit", arguments)
     parser.add_names("folder", "The folder of a project whose packages are checked.", "?")
-    parser.add_group("what to audit", *PACKAGES, exclusive=True)
+    parser.add_group("what to audit", *PACKAGES)
     parser.add_group("options", RUNTIME, JSON)
     flags = parser.parse(arguments)
     interpreter = _interpreter(
         RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
     )
-    if flags["folder"] and (flags["package"] or flags["requirement"]):
+    if sum(bool(flags[name]) for name in ("folder", "requirement", "package")) > 1:
         raise BadInput("Name either a folder, or packages with --requirement or --package.")
     file = Path(flags["folder"] or flags["requirement"] or ".")
     asked = read_requirements(flags["package"] or file, interpreter.name.version)

@@ -18,7 +18,6 @@ from config.plan_options import (
     FAIL_IF_SLOWER,
     INTERPRETER,
     PROFILE,
-    REQUIRE,
     RESUME,
     UNTIL,
 )
@@ -98,8 +97,7 @@ def choose_runtimes(
     runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, spread)
     if extra and client not in runtimes:
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
-    required = value_of(REQUIRE, flags, ())
-    arms = tuple(name for name in dict.fromkeys((*plan.runtimes, *required)) if name in runtimes)
+    arms = tuple(name for name in plan.runtimes if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})
     _note_variables(plan, [name for name in arms if not name.native])
     chosen = replace(plan, runtimes=arms)
@@ -195,17 +193,12 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 def find_runtimes(
     names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require
-    names it.
+    """Return the installed runtimes and a message per missing runtime. Raises BadInput if none is
+    installed.
     """
-    required = value_of(REQUIRE, flags, ())
-    names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
     absent = spread.missing if spread else interpreters.missing
     missing: Missing = {name: absent(name) for name in names if name not in runtimes}
-    for name in required:
-        if name in missing:
-            raise BadInput(missing[name])
     refused = [] if spread else interpreters.refused(name for name in missing if name != NATIVE)
     for line in dict.fromkeys([*missing.values(), *refused]):
         output.note(line)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, output, short
 from config.flags import value_of
-from config.options import Flags, Option
-from config.plan_options import JSON, parse_slower
+from config.options import Flags, Option, percentage
+from config.plan_options import JSON, MOST_SLOWER
 from lab.run.runs import titles
 from record.run_file import load
 
@@ -21,7 +21,7 @@ SLOWER = Option(
     "--fail-if-slower SHARE",
     "Exit with status 3 if any run is slower than run A in a measured setting, or with 1 if this "
     "is unclear. SHARE is the tolerated increase in time, such as 5%.",
-    parse_slower,
+    percentage(MOST_SLOWER),
 )
 ANYWAY = Option("--anyway", "Compare the runs even if their machines or methods differ.")
 PAGE = Option("--out FILE", "Also write the comparison as an HTML page.")
@@ -58,9 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 def _show(compared: "Compared", flags: Flags) -> None:
     from reports.compare.compared_runs import document
     from reports.exports import written
-    from reports.render.console import terminal
     from reports.render.html import page
-    from reports.render.terminal import print_section
 
     made = document(compared)
     if flags["out"]:
@@ -69,7 +67,7 @@ def _show(compared: "Compared", flags: Flags) -> None:
         print(json.dumps([one.to_json() for one in compared.cells], indent=2))
         return
     for section in made.sections:
-        print_section(section, terminal(), output.language)
+        output.print_section(section)
     if flags["out"]:
         output.print_line("Page: {path}", path=short(Path(flags["out"])))
 

@@ -25,9 +25,6 @@ WORDS: Mapping[bool | None, tuple[Message, str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command doctor. Return its exit status: 0, whatever it finds."""
-    from reports.render.console import terminal
-    from reports.render.terminal import print_section
-
     parser = output.parser("doctor", arguments)
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
@@ -35,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
-        print_section(findings_section(judge_machine(facts)), terminal(), output.language)
+        output.print_section(findings_section(judge_machine(facts)))
     return 0
 
 

@@ -12,7 +12,6 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, OR, Message, listed, message, plural
 from core.runtime import RuntimeFacts
-from lab.run.measure import TAILS
 from lab.run.measurement_context import identity
 from lab.run.probes import search_s
 from record.saved_plan import Machine, Until
@@ -71,18 +70,6 @@ def run_time(plan: Plan, cores: int, profiles: int = 0) -> Message:
         ends=listed([end for end, is_set in ends.items() if is_set], last=OR),
         cells=cells,
         time=duration(block_seconds(plan, cores)),
-    )
-
-
-def slow_requests(plan: Plan) -> Message:
-    """Return from which length of requests on cells take longer; empty if they never do."""
-    if not (plan.user_service and plan.method.duration_s) or any(c.rate for c in plan.cells()):
-        return NOTHING
-    return message(
-        "It takes longer if requests take more than {limit_ms:.0f} ms, because a measurement lasts "
-        "at least {times} times as long as its longest requests.",
-        limit_ms=plan.method.duration_s / TAILS * 1e3,
-        times=TAILS,
     )
 
 

@@ -1,6 +1,7 @@
 """The command native: build the native programs and extensions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from commands.output import output
 from core.errors import BadInput
@@ -30,17 +31,15 @@ def main(arguments: Sequence[str]) -> int:
                 name=name,
                 known=known,
             )
+    built: Iterable[tuple[str | Message, Message]] = chain(
+        programs.make([name for name in names if name in programs.BUILDS]),
+        wheels.make(
+            [name for name in names if name in wheels.EXTENSIONS],
+            interpreters.find(FOR_RUNTIMES).values(),
+        ),
+    )
     broken = False
-    for what, why_not in _built(names):
+    for what, why_not in built:
         output.print_line("{what}: {outcome}", what=what, outcome=why_not or message("built"))
         broken |= why_not.code == programs.BROKEN
     return 1 if broken else 0
-
-
-def _built(names: Iterable[str]) -> Iterator[tuple[str | Message, Message]]:
-    native = [name for name in names if name in programs.BUILDS]
-    extensions = [name for name in names if name in wheels.EXTENSIONS]
-    if native:
-        yield from programs.make(native)
-    if extensions:
-        yield from wheels.make(extensions, interpreters.find(FOR_RUNTIMES).values())

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import commands
 from config.flags import Parser
@@ -14,6 +15,9 @@ from core.languages import ENGLISH, for_terminal, language
 from core.messages import Arg, Message, Value, as_message, message
 from core.program import PROGRAM
 from core.secret import Redactor
+
+if TYPE_CHECKING:
+    from reports.document.model import Section
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
 THRESHOLD_MISSED = 3
@@ -75,6 +79,13 @@ class Output:
     def print_line(self, text: str | Message, /, **args: Value) -> None:
         """Print a line of a command's result on standard output."""
         print(self._shown(as_message(text, args)))
+
+    def print_section(self, section: "Section") -> None:
+        """Print a section of a report on standard output."""
+        from reports.render.console import terminal
+        from reports.render.terminal import print_section
+
+        print_section(section, terminal(), self.language)
 
     def _shown(self, text: Message) -> str:
         return for_terminal(self.text(self.redactor.message(text)))

@@ -10,15 +10,13 @@ from commands.estimate import (
     no_verdict,
     run_time,
     search_time,
-    slow_requests,
     with_end,
 )
 from commands.output import output
 from commands.project import complete_from_project
 from config import flags
-from config.plan_options import OF_A_RUN, PROFILE
+from config.plan_options import JSON, PROFILE, QUIET
 from config.run_plan import Entry, Plan
-from core.errors import BadInput
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host
 from record.run_file import plain
@@ -34,15 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command plan. Return its exit status: 0."""
     parser = output.parser("plan", arguments)
     flags.add_run_flags(parser)
-    flags.add_host_flags(parser)
-    parser.add_group("the run", *OF_A_RUN)
-    given = parser.parse(arguments)
-    if given["resume"] is not None or given["accept_changes"]:
-        raise BadInput(
-            "`plan` shows a new run. Leave out --resume and --accept-changes, which continue a "
-            "saved run."
-        )
-    given = complete_from_project(given, output.note)
+    parser.add_group("the run", PROFILE, JSON, QUIET)
+    given = complete_from_project(parser.parse(arguments), output.note)
     with planned(given) as (asked, spread):
         plan, _, _ = choose_runtimes(asked, given, spread)
         plan = with_end(plan, given)
@@ -59,7 +50,7 @@ def _print(plan: Plan, profiles: int) -> None:
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
-    times = [run_time(plan, cores, profiles), slow_requests(plan), no_verdict(plan, cores)]
+    times = [run_time(plan, cores, profiles), no_verdict(plan, cores)]
     if plan.objectives:
         times = [search_time(plan)]
     console.print(f"\n{output.text(chained(times, SENTENCES))}", highlight=False)

@@ -249,20 +249,13 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
     """
     python = _python(flags, note)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
-    nowhere = dict.fromkeys(
-        PLACES, "1"
-    )  # the application is only imported here, and connects later
-    variables = {
-        key: text
-        for one in value_of(WITH, flags, ())
-        for key, text in one.variables(nowhere).items()
-    }
-    switches = {
-        switch.variable for switch in SWITCHES.values()
-    }  # some builds do not start with them
-    variables |= {
-        name: revealed(text) for name, text in environment.items() if name not in switches
-    }
+    variables: dict[str, str] = {}
+    for program in value_of(WITH, flags, ()):
+        # the application is only imported here, and connects later
+        variables |= program.variables(dict.fromkeys(PLACES, "1"))
+    variables |= {name: revealed(text) for name, text in environment.items()}
+    for switch in SWITCHES.values():
+        variables.pop(switch.variable, None)  # some builds do not start with it
     seen = inspect_application(flags["app"], python, _folder(flags), variables)
     interface = flags["interface"] or seen.interface
     if not interface:
@@ -284,18 +277,13 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
     )
     server = flags["server"]
     if not server:
+        fitting = [name for name, one in SERVERS.items() if interface in one.interfaces]
         installed = installed_packages(python)
-        own = [
-            name
-            for name, one in SERVERS.items()
-            if name in installed and interface in one.interfaces
-        ]
-        server, why = (
-            USUAL[interface],
-            message("the default server for {interface}", interface=interface.upper()),
-        )
+        own = [name for name in fitting if name in installed]
+        server = own[0] if own else USUAL[interface]
+        why = message("the default server for {interface}", interface=interface.upper())
         if own:
-            server, why = own[0], message("found among your project's packages")
+            why = message("found among your project's packages")
         note("Server: {server}, {why} (change it with --server)", server=server, why=why)
     return {"app": app, "server": server, "interface": interface}
 

@@ -99,7 +99,7 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = output.parser("report", arguments)
     parser.add_names("run", "The folder of a run (default: the newest run).", "?")
-    parser.add_group("what to print", JSON, QUIET, exclusive=True)
+    parser.add_group("what to print", JSON, QUIET)
     flags = parser.parse(arguments)
     path = Path(flags["run"]) if flags["run"] is not None else _newest_run()
     run, folder = load(path), path if path.is_dir() else path.parent

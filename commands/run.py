@@ -23,7 +23,6 @@ def main(arguments: Sequence[str]) -> int:
     output.use_language(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog())
     flags.add_run_flags(parser)
-    flags.add_host_flags(parser)
     parser.add_group("the run", *options.OF_A_RUN)
     given = parser.parse(arguments)
     from commands.running import (

@@ -14,20 +14,19 @@ from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
-from config.load import load_plan
 from config.options import Flags, Given, given_flags
 from config.run_plan import Plan
 from config.user_service import service_flags
 from core.errors import BadInput
-from core.messages import SENTENCES, chained, listed, plural
+from core.messages import SENTENCES, Arg, chained, listed, plural
 from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
-from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import OBSTACLES
 from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
+from lab.run.measured_runtimes import AnyRuntime
 from lab.run.running_sidecars import standing
 from lab.run.runs import (
     Order,
@@ -65,8 +64,7 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
         if not (given["quiet"] or plan.objectives):
             _announce(plan)
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
-        profiles = _profiles(asked, spread)
-        order = Order(plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread)
+        order = _order(plan, runtimes, folder, asked, spread)
         hosts = {"hosts": spread.facts()} if spread else {}
         preflight(plan)
         run = new_run(order, seed, [SCRIPT, *arguments], missing, **hosts)
@@ -96,17 +94,14 @@ def resume(given: Flags, parser: flags.Parser) -> int:
         own = service_flags.restore_secrets(
             run.plan.own or {},
             service_flags.secrets_in_flags(given),
-            _secrets_of_command(run, given["plan"], parser),
+            service_flags.secrets_in_file(given["plan"]),
         )
         plan = extended(Plan.from_saved(replace(run.plan, own=own)), run, given["blocks"])
         expect_search(plan, given)
         with opened(plan) as spread:
             plan, runtimes, _ = choose_runtimes(plan, given, spread)
-            profiles = _profiles(given, spread)
             plan = without_absent(plan, runtimes)
-            order = Order(
-                plan=plan, runtimes=runtimes, folder=folder, profiles=profiles, places=spread
-            )
+            order = _order(plan, runtimes, folder, given, spread)
             if not given["accept_changes"]:
                 check_unchanged(run, order)
             preflight(plan)
@@ -162,23 +157,20 @@ def _report_slower(written: Written, share: float) -> int:
 
     view = written.view
     own = view.plan.user_service
+    varied = own.varied if own and own.variants else ""
     compared = from_first_to_last(view.comparisons)
-    if own and own.variants:
-        compared = [
-            one for one in view.of_values if one.step == VALUE and one.change[0] == own.varied
-        ]
+    if varied:
+        compared = [one for one in view.of_values if one.step == VALUE and one.change[0] == varied]
     slower, unclear = regressions(compared, share)
     for one in (*slower, *unclear):
-        pair: dict[str, Any] = {
-            "setting": view.settings.short(one),
-            "numerator": one.numerator,
-            "denominator": one.denominator,
-            "share": whole_percent(share),
-        }
-        if own and own.variants:
-            _, before, after = one.change
+        setting: Arg = view.settings.short(one)
+        before: Arg = one.denominator
+        after: Arg = one.numerator
+        if varied:
             setting = listed(filter(None, (one.numerator, view.settings.values(one))))
-            pair |= {"setting": setting, "numerator": after, "denominator": before}
+            _, before, after = one.change
+        pair: dict[str, Any] = {"setting": setting, "numerator": after, "denominator": before}
+        pair["share"] = whole_percent(share)
         if one in slower:
             output.note(
                 "{setting}: {numerator} is slower than {denominator} by more than {share}. {said}",
@@ -197,19 +189,27 @@ def _report_slower(written: Written, share: float) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
-    """Return the requested profiles that the services' machine supports. Print a note for each
-    unsupported profile.
+def _order(
+    plan: Plan,
+    runtimes: dict[str, AnyRuntime],
+    folder: Path,
+    given: Flags,
+    spread: HostCluster | None,
+) -> Order:
+    """Return the order of a run, with those requested profiles that the services' machine supports.
+    Print a note for each unsupported profile.
     """
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
-    supported = []
+    profiles: list[str] = []
     for kind in wanted:
         obstacle = spread.obstacle(kind) if spread else OBSTACLES[kind]()
         if obstacle:
             output.note(obstacle)
         else:
-            supported.append(kind)
-    return tuple(supported)
+            profiles.append(kind)
+    return Order(
+        plan=plan, runtimes=runtimes, folder=folder, profiles=tuple(profiles), places=spread
+    )
 
 
 def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
@@ -242,22 +242,6 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
     first_look = plan.first_look if plan.extended or plan.until.looks else measured
     longer = (measured if plan.until else plan.blocks) + blocks
     return replace(plan, blocks=longer, until=Until(), extended=True, first_look=first_look)
-
-
-def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets in the flags of a saved command and in its plan file. If given, *plan*
-    replaces that file.
-    """
-    if not any(secrets_in(from_file(run.plan.own or {}))):
-        return []
-    said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
-    if plan is None and said["plan"] and Path(said["plan"]).is_file():
-        plan = str(said["plan"])
-    service = load_plan(Path(plan)).user_service if plan else None
-    return [
-        *service_flags.secrets_in_flags(said),
-        *(service_flags.secrets_in_service(service) if service else ()),
-    ]
 
 
 def _expect_end(plan: Plan) -> None:

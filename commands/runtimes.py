@@ -1,7 +1,7 @@
 """The command runtimes: show the installed interpreters and how they were built."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from analysis.builds import build_flags
 from commands.chosen import find_runtimes
@@ -9,9 +9,7 @@ from commands.output import output
 from config.flags import value_of
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETERS, JSON, RUNTIMES
 from core.messages import Message, listed, message
-from core.runtime import Flags, RuntimeFacts
-from lab.python import interpreters
-from lab.run.measured_runtimes import AnyRuntime, Runtime
+from core.runtime import RuntimeFacts
 from record.run_file import plain
 
 
@@ -29,9 +27,9 @@ def main(arguments: Sequence[str]) -> int:
             )
         )
         return 0
-    lines = [line for name, one in runtimes.items() for line in _lines(name, one.facts())]
-    for line in (*lines, *_others(runtimes)):
-        output.print_line(line)
+    for name, runtime in runtimes.items():
+        for line in _lines(name, runtime.facts()):
+            output.print_line(line)
     return 0
 
 
@@ -50,28 +48,6 @@ def _lines(name: str, facts: RuntimeFacts) -> Iterator[str | Message]:
     if installed:
         yield message(
             "  packages  {names}", names=(f"{name} {installed[name]}" for name in sorted(installed))
-        )
-
-
-def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
-    """Yield lines about the installed interpreters that none of the chosen *runtimes* uses."""
-    used = {
-        runtime.interpreter.executable
-        for runtime in runtimes.values()
-        if isinstance(runtime, Runtime)
-    }
-    others = [other for other in interpreters.all_found() if other.executable not in used]
-    if others:
-        yield message(
-            "\nAlso installed (choose one with --runtime NAME, or with --interpreter NAME=PATH):"
-        )
-    for other in others:
-        yield message(
-            "  {name} at {path}: {version}, {flags}",
-            name=other.label,
-            path=other.executable,
-            version=other.facts["version"],
-            flags=build_flags(Flags(**other.facts["flags"])) or "-",
         )
 
 

@@ -125,10 +125,8 @@ def with_two_arms(plan: Plan) -> Plan:
 
 
 def arms(names: Sequence[str]) -> tuple[RuntimeName, ...]:
-    """Return the runtimes of a stress run: one without a GIL, and one of the same version with a
-    GIL. Raises BadInput.
-
-    If *names* has no runtime with a GIL, the second is the same binary with its GIL on.
+    """Return the runtimes of a stress run: the last of *names* without a GIL, and the same binary
+    with its GIL on. Raises BadInput.
     """
     parsed = [RuntimeName(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
@@ -137,9 +135,7 @@ def arms(names: Sequence[str]) -> tuple[RuntimeName, ...]:
             "stress needs a runtime without a GIL, but none is named. Add one, such as --runtime "
             "3.14,3.14t."
         )
-    beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
-    same_binary = [name for name in beside if name.gil_forced]
-    return without, (same_binary or beside or [without.having(suffixes=(GIL,))])[0]
+    return without, without.having(suffixes=(GIL,))
 
 
 def run_stress(

@@ -14,6 +14,11 @@ from core.messages import Arg, Message, message
 FEW_PROCESSES = 256
 _NO_ROOM = "failed to map segment"  # of the dynamic linker, whose text numpy repeats
 THREADS = 8  # minimum; an interpreter search uses 16
+_NO_PROCESS = message(
+    "No process or thread can be started: {error}. End some processes, or raise the limit "
+    "(ulimit -u).",
+    error=os.strerror(errno.EAGAIN),
+)
 _REMEDIES = {
     errno.ENOSPC: message("free some disk space, or use another folder"),
     errno.EDQUOT: message("free some disk space, or use another folder"),
@@ -51,7 +56,7 @@ def check(arguments: Sequence[str]) -> None:
 def cause(error: Exception) -> Message | None:
     """Return a message if the machine or the installation caused *error*, else None."""
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
-        return _no_process()
+        return _NO_PROCESS
     if isinstance(error, MemoryError) or (
         isinstance(error, ImportError) and _NO_ROOM in str(error)
     ):
@@ -86,14 +91,6 @@ def cause(error: Exception) -> Message | None:
     return None
 
 
-def _no_process() -> Message:
-    return message(
-        "No process or thread can be started: {error}. End some processes, or raise the limit "
-        "(ulimit -u).",
-        error=os.strerror(errno.EAGAIN),
-    )
-
-
 def _expect_threads() -> None:
     """Raise BadInput if the process limit allows no more threads. Libraries would fail later with
     unclear errors.
@@ -107,6 +104,6 @@ def _expect_threads() -> None:
         for thread in threads:
             thread.start()
     except RuntimeError as error:
-        raise BadInput(_no_process()) from error
+        raise BadInput(_NO_PROCESS) from error
     finally:
         ends.set()

@@ -12,7 +12,7 @@ from typing import Any
 
 from config import host_options as hosts
 from config.load import load_experiment, load_plan, plan_with
-from config.options import Flags, Given, Option, given_flags, parsed_flags
+from config.options import Flags, Given, Option, parsed_flags
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.run_plan import Plan, PlanRow, Values, find_systems, parse_values
 from config.user_service.service_flags import plan_from_service_flags
@@ -20,7 +20,7 @@ from config.user_service.service_options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
-from core.messages import AND, NOTHING, OR, Message, as_message, listed, message, verbatim
+from core.messages import NOTHING, OR, Message, as_message, listed, message, verbatim
 from core.method import Method
 from core.program import SCRIPT, VERSION
 from record.comparison import VALUE
@@ -29,28 +29,12 @@ from systems import built_in
 HELP = message("Show this help and exit.")
 ALL = "all"
 VERSION_HELP = message("Show the version and exit.")
-# The options that --help shows for commands with parameters. --help all shows the rare options,
-# too.
+# The options that --help shows for commands with parameters. --help all shows all options.
 MOST_USED = (
     *("app", "service_command", "target", "request", "experiment", "plan", "system"),
     *("runtime", "until", "blocks", "duration", "slo", "aa", "fail_if_slower"),
-    *("out", "resume", "profile", "json", "quiet"),
+    *("out", "resume", "profile", "json", "quiet", "seconds"),
 )
-RARE = {
-    *(
-        one.name
-        for one in (
-            *OPTIONS,
-            *CHOICE,
-            *INTERPRETERS,
-            *MEASURING,
-            *OUTPUT,
-            *OF_A_RUN,
-            *hosts.OPTIONS,
-        )
-    ),
-    *(parameter.field for parameter in PARAMETERS.values()),
-} - {*MOST_USED}
 # Errors of argparse, declared here so that they are collected for translation
 ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
 # The flags that set what other tools call by these words
@@ -94,9 +78,8 @@ class Parser(argparse.ArgumentParser):
         self.command = command
         self.options: list[Option] = []
         self._text = language.text
-        self._exclusive: Sequence[Option] = ()
         self._names = ""
-        self._rare: set[str] = set()
+        self._has_parameters = False
         self._common = common = self.add_argument_group(self._text(message("help and language")))
         common.add_argument(
             "-h", "--help", action=_Help, nargs="?", metavar=ALL, help=self._text(HELP)
@@ -109,18 +92,13 @@ class Parser(argparse.ArgumentParser):
         )
         self._add(common, LANG)
 
-    def add_group(
-        self, heading: str, *options: Option, note: str | Message = "", exclusive: bool = False
-    ) -> None:
+    def add_group(self, heading: str, *options: Option, note: str | Message = "") -> None:
         """Add a group of options under a heading, or add options to the group that has this
         heading.
-
-        exclusive: only one of the options may be given
         """
         group = self._group(as_message(heading), self._text(note))
         for option in options:
             self._add(group, option)
-        self._exclusive = options if exclusive else self._exclusive
 
     def add_names(
         self, name: str, text: str | Message, count: Any = None, default: str = ""
@@ -129,16 +107,14 @@ class Parser(argparse.ArgumentParser):
 
         count: argparse's nargs
         """
-        self._names += {None: " {}", "?": " [{}]", "*": " [{} ...]", "+": " {0} [{0} ...]"}[
-            count
-        ].format(name.upper())
-        self._group(message("arguments")).add_argument(
+        action = self._group(message("arguments")).add_argument(
             name,
             metavar=name.upper(),
             nargs=count,
             default=default or None,
             help=self._text(as_message(text)),
         )
+        self._names += f" {self._get_formatter()._format_args(action, name)}"
 
     def format_help(self, *, every: bool = False) -> str:
         """Return the help: the most used options or, if *every* is true, all options and systems.
@@ -150,16 +126,15 @@ class Parser(argparse.ArgumentParser):
             "usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names
         )
         formatter.add_text(f"{self._text(usage)}\n\n{self.description}")
-        is_short = bool(self._rare) and not every
+        is_short = self._has_parameters and not every
         for group in sorted(self._action_groups, key=lambda group: group is self._common):
-            shown = [
-                _in_short(action)
-                for action in group._group_actions
-                if action.dest not in self._rare
-            ]
+            shown = group._group_actions
+            if is_short:
+                used = [one for one in shown if one.dest in MOST_USED or group is self._common]
+                shown = [_in_short(action) for action in used]
             formatter.start_section(group.title)
             formatter.add_text(None if is_short else group.description)
-            formatter.add_arguments(shown if is_short else group._group_actions)
+            formatter.add_arguments(shown)
             formatter.end_section()
         if is_short:
             more = message(
@@ -167,7 +142,7 @@ class Parser(argparse.ArgumentParser):
             )
             formatter.add_text(self._text(more))
         formatter.add_text(self.epilog)
-        if self._rare and every:
+        if self._has_parameters and every:
             width = max(len(system.key) for system in built_in())
             systems = (
                 f"  {system.key:<{width}}  {self._text(system.title)}" for system in built_in()
@@ -184,7 +159,7 @@ class Parser(argparse.ArgumentParser):
             "measured."
         )
         self.add_group("parameters", *map(_of_parameter, PARAMETERS.values()), note=note)
-        self._rare = RARE
+        self._has_parameters = True
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """Return the values of all flags by name. The value of a missing flag is None. Raises
@@ -203,11 +178,6 @@ class Parser(argparse.ArgumentParser):
             flag = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
             raise self.wrong(
                 message("Unknown arguments: {words}", words=" ".join(unknown)), self._near(flag)
-            )
-        given = [option.flag for option in given_flags(self._exclusive, vars(flags))]
-        if given[1:]:
-            raise self.wrong(
-                message("Only one of {flags} can be given", flags=listed(given, last=AND))
             )
         return vars(flags)
 
@@ -284,29 +254,20 @@ def _of_parameter(parameter: Parameter) -> Option:
     return Option(f"{parameter.flag} V", help_text)
 
 
-def add_plan_flags(parser: Parser) -> None:
-    """Add the flags that choose a plan, and the flags that change it."""
+def add_run_flags(parser: Parser) -> None:
+    """Add the flags of a run: what is measured, how and where, and where the run is saved."""
+    add_service_flags(parser)
     parser.add_group("experiments and plans", *CHOICE)
     parser.add_group("how to measure", *INTERPRETERS, *MEASURING)
     parser.add_parameters()
-
-
-def add_run_flags(parser: Parser) -> None:
-    """Add the flags of a run: what is measured and how, and where the run is saved."""
-    add_service_flags(parser)
-    add_plan_flags(parser)
     parser.add_group("the run", *OUTPUT)
+    parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
 
 
 def add_service_flags(parser: Parser) -> None:
     """Add the flags that describe a user's service and its requests."""
     flags = (option for option in OPTIONS if option.flag)
     parser.add_group("a service of your own", *flags, note="docs/own-service.md")
-
-
-def add_host_flags(parser: Parser) -> None:
-    """Add the flags that choose the hosts on which services and clients run."""
-    parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
 
 
 def plan_from(flags: Flags, cores: int | None = None) -> Plan:

@@ -34,7 +34,6 @@ EVERYTHING = frozenset(Subject)
 AS_FLAG = "(as the flag)"
 Kind = TypeVar("Kind")
 Flags = Mapping[str, Any]  # values by the name of a flag, by YAML key or by field
-PUBLIC = "true"
 TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -44,19 +43,13 @@ class Given:
 
     name: of the flag or key, as the user wrote it
     folder: the folder that relative paths refer to
-    public: lower-case names of headers and keys that may be saved, or PUBLIC for all of them
     mask: returns the text that messages show instead of a secret value
     """
 
     value: Any
     name: str
     folder: Path = Path()
-    public: frozenset[str] = frozenset()
     mask: Callable[[str], str] | None = None
-
-    def is_public(self, name: str) -> bool:
-        """Return whether the plan declares the header or key *name* public."""
-        return bool(self.public & {PUBLIC, name.lower()})
 
     @property
     def shown(self) -> str:
@@ -112,15 +105,6 @@ class Given:
             rf"([0-9]{{1,12}}(?:\.[0-9]{{1,9}})?) *({'|'.join(units)})", str(self.value).strip()
         )
         return float(match[1]) * units[match[2]] if match else -1.0
-
-    def percent(self, limit: float, accepted: str | Message, /, **args: Value) -> float:
-        """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05).
-        Raises BadInput.
-        """
-        percent = self.amount({"%": 1})
-        if not 0 < percent <= limit:
-            raise self.wrong(accepted, **args)
-        return percent / 100
 
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
@@ -262,6 +246,22 @@ def whole(low: int, high: int) -> Callable[[Given], int]:
     return lambda given: given.whole(low, high)
 
 
+def percentage(most: float) -> Callable[[Given], float]:
+    """Return a parser for percentages such as 3%, above 0, at most the share *most*. It returns a
+    share, such as 0.03.
+    """
+
+    def parse(given: Given) -> float:
+        share = given.amount({"%": 1}) / 100
+        if not 0 < share <= most:
+            raise given.wrong(
+                "a percentage above 0 % and at most {most:.0%}, such as 3%", most=most
+            )
+        return share
+
+    return parse
+
+
 def parse_length(example: str) -> Callable[[Given], float]:
     """Return a parser for times above 0, such as *example*, in seconds, minutes or hours."""
 
@@ -306,7 +306,6 @@ def parsed(
     options: Iterable[Option],
     given: Flags,
     folder: Path,
-    public: frozenset[str] = frozenset(),
     *,
     flagged: bool = False,
 ) -> dict[str, Any]:
@@ -321,7 +320,7 @@ def parsed(
             option = known[key]
             name = option.flag if flagged and option.flag else key
             values[option.field] = parse(
-                Given(value=value, name=name, folder=folder, public=public, mask=option.mask)
+                Given(value=value, name=name, folder=folder, mask=option.mask)
             )
     return values
 

@@ -19,6 +19,7 @@ from config.options import (
     Option,
     applying,
     parse_length,
+    percentage,
     whole,
 )
 from config.sidecar_options import PREPARE, WITH
@@ -39,7 +40,7 @@ MOST_SEED = 10**18 - 1
 PROFILES = ("python", "locks")
 MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
-MOST_SLOWER = 1_000
+MOST_SLOWER = 10.0
 ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 
 
@@ -52,14 +53,10 @@ def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     )
 
 
-def parse_steps(given: Given) -> tuple[str, ...]:
-    """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas.
-    Raises BadInput.
-    """
-    return given.items(
-        lambda item: item.choice(STEPS),
-        "a list of one or more of these comparisons of two runtimes: {names}",
-        names=STEPS,
+def several_of(names: tuple[str, ...]) -> Callable[[Given], tuple[str, ...]]:
+    """Return a parser for several of *names*, as a list or a text with commas."""
+    return lambda given: given.items(
+        lambda item: item.choice(names), "a list of one or more of {names}", names=names
     )
 
 
@@ -80,26 +77,6 @@ def parse_until(given: Given) -> Until:
             )
         limits[kind] = {"verdict": True, "width": amount / 100, "seconds": amount}[kind]
     return Until(**limits)
-
-
-def parse_margin(given: Given) -> float:
-    """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
-    return given.percent(
-        MOST_MARGIN * 100,
-        "a percentage above 0 % and at most {most:.0%}, such as 3%",
-        most=MOST_MARGIN,
-    )
-
-
-def parse_slower(given: Given) -> float:
-    """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05).
-    Raises BadInput.
-    """
-    return given.percent(
-        MOST_SLOWER,
-        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%",
-        most=MOST_SLOWER,
-    )
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -182,10 +159,6 @@ def _named(parse: Callable[[str, str], Kind]) -> Callable[[Given], Kind]:
     return lambda given: parse(str(given.value), given.name)
 
 
-def _profiles(given: Given) -> tuple[str, ...]:
-    return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=PROFILES)
-
-
 EXPERIMENT = Option(
     "--experiment NAME",
     "A plan that comes with gilscope. For your own service, only the plan's runtimes and method "
@@ -211,9 +184,6 @@ RUNTIMES = Option(
     parse_runtimes,
     PYTHON,
     "runtimes",
-)
-REQUIRE = Option(
-    "--require NAMES", "Stop with an error if one of these runtimes is missing.", parse_runtimes
 )
 INTERPRETER = Option(
     "--interpreter NAME=PATH",
@@ -250,7 +220,7 @@ FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
     "Fail if the last runtime is slower than the first. SHARE is the tolerated increase in time, "
     "such as 5%. The exit status is then 3, or 1 if the result is unclear.",
-    parse_slower,
+    percentage(MOST_SLOWER),
     PYTHON,
 )
 WARMUP = Option(
@@ -299,7 +269,7 @@ PROFILE = Option(
     "--profile KINDS",
     "Also take profiles: python or locks. Separate both kinds with a comma. At the end of the "
     "run, each measurement is repeated once per kind of profile.",
-    _profiles,
+    several_of(PROFILES),
     beside_resume=True,
 )
 JSON = Option("--json", "Print JSON instead of text.", beside_resume=True)
@@ -318,14 +288,14 @@ METHOD = (
     Option(
         "--margin M",
         "The largest difference that a verdict still treats as no difference (default: 3%).",
-        parse_margin,
+        percentage(MOST_MARGIN),
     ),
     Option(
         "--judged-steps NAMES",
         "Give a verdict only on these comparisons of two runtimes (default: all). Example: "
         "lock,whole (lock: effect of the GIL; whole: last runtime compared with the first). Other "
         "comparisons are shown without a verdict.",
-        parse_steps,
+        several_of(STEPS),
         PYTHON,
     ),
     FAIL_IF_SLOWER,
@@ -387,7 +357,7 @@ MEASURING = (
     ),
     *METHOD,
 )
-INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
+INTERPRETERS = (RUNTIMES, INTERPRETER)
 OUTPUT = (SEED, OUT)
 OF_A_RUN = (
     RESUME,

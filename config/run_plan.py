@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from config.orders import block_order
-from config.plan_options import MAX_BLOCKS
 from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
@@ -119,12 +118,6 @@ class Plan(PlanFields):
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.blocks <= MAX_BLOCKS:  # --blocks +N adds to the blocks of a saved run
-            raise BadInput(
-                "blocks is {value}; it must be a whole number from 1 to {most}.",
-                value=self.blocks,
-                most=MAX_BLOCKS,
-            )
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         for row in self.rows:
@@ -220,15 +213,12 @@ class Plan(PlanFields):
         With A/A, the cells of the last runtime, or of the first service that already runs, come a
         second time.
         """
-        cells = self.cells()
-        arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
+        arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in self.cells()]
         if self.aa and self.compared:
             is_target = bool(self.user_service and self.user_service.targets)
-            field_name, place = ("system", 0) if is_target else ("runtime", -1)
-            again = self.compared[place]
-            arms += [
-                (f"{again} again", cell) for cell in cells if getattr(cell, field_name) == again
-            ]
+            again = self.compared[0 if is_target else -1]
+            measured = [cell for _, cell in arms if again in (cell.runtime, cell.system)]
+            arms += [(f"{again} again", cell) for cell in measured]
         return [Entry(arm=arm, cell=cell, system=self.system_of(cell)) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:

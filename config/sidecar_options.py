@@ -6,62 +6,34 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from config.options import Given, Option, by_key, expect_keys, parse_length, parsed
+from config.text_yaml import read_yaml
 from core.messages import listed, verbatim
 from core.secret import USERINFO
 from core.sidecars import PLACE, Beside
+from record.decode import decoded
 
-URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
-POSTGRES = Beside(
-    name="PostgreSQL",
-    first=(
-        (
-            "initdb -D {data} -U postgres --pwfile={config} -A scram-sha-256 -E UTF8 --no-locale "
-            "--no-sync"
-        ),
-    ),
-    command="postgres -D {data} -h {host} -p {port} -k '' -c max_connections=400 -c "
-    "dynamic_shared_memory_type=mmap",
-    ready="pg_isready -h {host} -p {port}",
-    environment={
-        "DATABASE_URL": URL,
-        "PGHOST": "{host}",
-        "PGPORT": "{port}",
-        "PGUSER": "postgres",
-        "PGPASSWORD": "{password}",
-        "PGDATABASE": "postgres",
-    },
-    config="{password}\n",
-    stop="SIGQUIT",  # its immediate shutdown, which also removes its shared memory
-    users=("postgres", "nobody"),
-)
 DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy
-KNOWN = {
-    "postgres": POSTGRES,
-    **{
-        name: Beside(
-            name=name.title(),
-            command=f"{name}-server {{config}}",
-            environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0"},
-            config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave '
-            '""\nappendonly no\n',
-            users=(name, "nobody"),
-        )
-        for name in ("valkey", "redis")
-    },
-    **{
-        f"postgres+{driver}": replace(
-            POSTGRES,
-            environment={
-                **POSTGRES.environment,
-                "DATABASE_URL": URL.replace(":", f"+{driver}:", 1),
-            },
-        )
-        for driver in DRIVERS
-    },
-}
+
+
+def _known_programs() -> dict[str, Beside]:
+    """Return the programs that sidecars.yaml declares, and PostgreSQL with each of DRIVERS."""
+    programs = decoded(
+        read_yaml(Path(__file__).with_name("user_service") / "sidecars.yaml", "--with"),
+        dict[str, Beside],
+    )
+    postgres = programs["postgres"]
+    for driver in DRIVERS:
+        url = postgres.environment["DATABASE_URL"].replace(":", f"+{driver}:", 1)
+        environment = {**postgres.environment, "DATABASE_URL": url}
+        programs[f"postgres+{driver}"] = replace(postgres, environment=environment)
+    return programs
+
+
+KNOWN = _known_programs()
 PLACES = ("host", "port", "socket", "data", "config", "password")
 _NO_SECRET = re.compile(r"[^:]*(:\{password\})?")
 

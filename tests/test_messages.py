@@ -40,7 +40,7 @@ TEXTS = {
     "matching": 1,
     "Cost": 1,
 }
-PLACES = {**TEXTS, "wrong": 0, "items": 1, "percent": 1, "note": 0, "print_line": 0}
+PLACES = {**TEXTS, "wrong": 0, "items": 1, "note": 0, "print_line": 0}
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def test_help_fits_on_a_page_with_the_options_that_people_use(typed: Typed) -> N
     page = shown(typed, "--help").splitlines()
     assert len(page) <= 60
     assert max(map(len, page)) <= 80
-    for name in flags.MOST_USED:
+    for name in {*flags.MOST_USED} - {"seconds"}:  # that is an option of stress
         assert any(line.strip().startswith(f"--{name.replace('_', '-')}") for line in page)
 
 
@@ -132,9 +132,7 @@ REFUSED = {
     "--resume nowhere --num-clients 5": "--num-clients cannot change it",
     "report nowhere": "cannot be read",
     "report --lang fr": "'fr' is not a supported language",
-    "report --json --quiet": "runner.py report --help",
     "list nowhere": "nowhere is not a folder",
-    f"serve --system 1,2 {OWN_FLAGS}": "the flags describe 2 combinations",
     "audit --package x --runtime native": "a free-threaded build",
     "plan --system 3 --runtime native": "System 3 cannot be measured under native",
     "plan --service-command {python}:{port} --runtime native": "--runtime is native, but your own service",
@@ -143,8 +141,7 @@ REFUSED = {
     "--target http://x/ --slo p99<50ms": "already runs",
     "--system 2 --runtime 3.11 --slo p99<50ms --blocks 3 --profile python": "Remove --blocks and --profile",
     f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",
-    f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
-    f"runtimes --require 3.11,{ABSENT}": f"Runtime {ABSENT} was not found, and uv does not offer CPython {ABSENT}",
+    f"runtimes --runtime {ABSENT}": f"None of the runtimes {ABSENT} was found",
 }
 
 

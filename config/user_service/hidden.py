@@ -45,11 +45,6 @@ _STANDS_FOR_A_SECRET = re.compile(r"(?:^|[\s=?&]|//)\.\.\.(?=$|[&@])")
 Mask = Callable[[str], str]
 
 
-def plain(text: str) -> str:
-    """Return *text* unchanged, because the user declared this text as public."""
-    return text
-
-
 def mask(text: str) -> str:
     """Replace *text* by `...`, but keep {env:NAME}, {{placeholders}} and an authorization scheme
     such as Bearer.
@@ -110,7 +105,7 @@ def hidden(given: Given, mask_of: Mask) -> Text:
     """
     template = given.text()
     shown = mask_of(template)
-    if shown == template and mask_of is not plain and _STANDS_FOR_A_SECRET.search(template):
+    if shown == template and _STANDS_FOR_A_SECRET.search(template):
         raise BadInput(
             '{name} contains "..." in place of a secret value, which was not saved. Give the '
             "value, or use {example} to read it from an environment variable.",

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from config.options import (
-    PUBLIC,
     USER_SERVICE,
     Flags,
     Given,
@@ -23,7 +22,7 @@ from config.options import (
     whole,
 )
 from config.text_yaml import read_yaml
-from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
+from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url
 from core.errors import BadInput
 from core.messages import message
 from core.request_plan import (
@@ -53,10 +52,8 @@ _NOT_IN_RUST = re.compile(r"\(\?(?:<?[=!]|P=|\()|\\[1-9]")
 def _header(given: Given) -> tuple[str, Text]:
     """Parse a header such as 'Name: value'. Return name and value. Raises BadInput."""
     name, colon, text = given.text().partition(":")
-    open_to_all = name.lower() in HARMLESS or given.is_public(name) or given.is_public("headers")
-    value = hidden(
-        Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask
-    )
+    mask_of = str if name.lower() in HARMLESS else mask
+    value = hidden(Given(value=text.strip(), name=f"--header {name}"), mask_of)
     printable = revealed(value).replace("\t", " ").isprintable()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
         raise replace(given, name="header").wrong("NAME: VALUE, such as Accept: application/json")
@@ -64,19 +61,17 @@ def _header(given: Given) -> tuple[str, Text]:
 
 
 def _headers(given: Given) -> dict[str, Text]:
-    if isinstance(given.value, list):
-        return dict(_header(replace(given, value=text)) for text in given.value)
-    if not isinstance(given.value, dict):
+    lines = given.value
+    if isinstance(lines, dict):
+        named = [replace(given, value=text, name=name, mask=mask) for name, text in lines.items()]
+        lines = [f"{one.name}: {one.text()}" for one in named]
+    if not isinstance(lines, list):
         raise given.wrong("a mapping such as {example}", example="{Accept: application/json}")
-    texts = {
-        name: replace(given, value=text, name=name, mask=mask).text()
-        for name, text in given.value.items()
-    }
-    return dict(_header(replace(given, value=f"{name}: {text}")) for name, text in texts.items())
+    return dict(_header(replace(given, value=line)) for line in lines)
 
 
 def _body(given: Given) -> Text:
-    body = hidden(replace(given, name="--body"), plain if given.is_public("body") else mask)
+    body = hidden(replace(given, name="--body"), mask)
     try:
         revealed(body).encode()
     except UnicodeEncodeError:
@@ -102,7 +97,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
     if given.text() == "GET":
         return "GET", ""
     name = f"--request '{mask_url(given.text())}'"
-    line = hidden(replace(given, name=name), plain if given.is_public("query") else mask_url)
+    line = hidden(replace(given, name=name), mask_url)
     text = revealed(line)
     match = _LINE.fullmatch(text.strip())
     if match is None or not text.isprintable():
@@ -158,21 +153,6 @@ def _is_pattern(text: str) -> bool:
         return re.compile(text).groups > 0 and not _NOT_IN_RUST.search(text)
     except (re.error, RecursionError, OverflowError):
         return False
-
-
-def _public(given: Given) -> frozenset[str]:
-    """Return the parts of a request that contain no secrets, so that result.json may store them.
-    Raises BadInput.
-
-    The text PUBLIC stands for the whole request.
-    """
-    names = [PUBLIC] if given.value == PUBLIC else given.value
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise given.wrong(
-            "true if the whole request is public, or a list of its public parts: query, body, "
-            "headers or names of headers"
-        )
-    return frozenset(map(str.lower, names))
 
 
 def parse_time(given: Given) -> float:
@@ -236,11 +216,6 @@ REQUEST = applying(
         "{header: X-Name} or {regex: ...}.",
         _save,
     ),
-    Option(
-        "public",
-        "The parts of the request that may be saved and shown: true for all parts, or a list such "
-        "as [body, X-Shard].",
-    ),
 )
 
 
@@ -302,14 +277,10 @@ def request_plan(values: Flags) -> RequestPlan:
     Without `requests`, clients send GET to the path of the service or target.
     """
     requests = values.get("requests", (Request(path=""),))
-    if isinstance(requests, RequestPlan):
-        for option in FILE:
-            if option.key != "requests" and option.field in values:
-                raise BadInput(
-                    "{key} belongs in the requests file, next to `requests`. Move it there.",
-                    key=option.key,
-                )
-        return requests
+    if isinstance(requests, RequestPlan):  # of a file, which other values override
+        return replace(
+            requests, **{**fields_of(RequestPlan, values), "requests": requests.requests}
+        )
     plan = RequestPlan(**{**fields_of(RequestPlan, values), "requests": requests})
     _expect_values(plan)
     return plan
@@ -367,10 +338,7 @@ def _request(given: Any, listed_in: Given) -> Request:
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
-    public = _public(Given(value=given.get("public", []), name="public"))
-    values = parsed(
-        REQUEST, given, listed_in.folder, public, flagged=listed_in.name.startswith("--")
-    )
+    values = parsed(REQUEST, given, listed_in.folder, flagged=listed_in.name.startswith("--"))
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 
@@ -396,10 +364,8 @@ def _expect_framing(request: Request) -> None:
         raise BadInput(
             "The body of {request} cannot be read: {reason}.", request=str(request), reason=error
         ) from None
-    is_fixed = len(places(body)) == 1
-    if coding is None and is_fixed and length == str(len(body)):
-        return
-    if length is None and is_fixed and str(coding).lower() == "chunked":
+    is_right = (length, (coding or "").lower()) in ((str(len(body)), ""), (None, "chunked"))
+    if is_right and len(places(body)) == 1:  # without placeholders
         return
     raise BadInput(
         "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave "

@@ -1,29 +1,20 @@
-"""Declare the servers that can run a user's application (--app, --server), each with its command
-line.
-
-The command lines use the documented options for threads and workers, without an access log. Threads
-are per worker.
-"""
+"""Make the command that serves a user's application (--app) on a server of servers.yaml."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.messages import OR, listed
 from core.user_service import App
+from record.decode import decoded
 
 WSGI, ASGI = "wsgi", "asgi"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """A server for WSGI or ASGI applications.
-
-    interfaces: the supported interfaces, the default first
-    package: the requirement that is installed together with the user's requirements
-    source: where the options of the server are documented
-    factory: the option for the name of a function that makes the application; "" if the server
-        accepts `name()`
-    """
+    """A server for WSGI or ASGI applications. servers.yaml explains the fields."""
 
     interfaces: tuple[str, ...]
     package: str
@@ -32,47 +23,9 @@ class Server:
     factory: str = ""
 
 
-SERVERS = {
-    "gunicorn": Server(
-        interfaces=(WSGI,),
-        package="gunicorn==27.0.1",
-        command="{python} -m gunicorn --bind {host}:{port} --worker-class gthread --workers "
-        "{workers} --threads {threads} --keep-alive 75 --log-level warning --no-control-socket APP",
-        source="https://docs.gunicorn.org/en/stable/design.html#how-many-threads",
-    ),
-    "granian": Server(
-        interfaces=(ASGI, WSGI),
-        package="granian[uvloop]==2.8.7",
-        command="{python} -m granian --interface INTERFACE --host {host} --port {port} --workers "
-        "{workers} THREADS --no-ws --log-level warning APP",
-        source="https://github.com/emmett-framework/granian#workers-and-threads",
-        factory="--factory",
-    ),
-    "uvicorn": Server(
-        interfaces=(ASGI,),
-        package="uvicorn[standard]==0.54.0",
-        command="{python} -m uvicorn --host {host} --port {port} --workers {workers} "
-        "--no-access-log --log-level warning APP",
-        source="https://www.uvicorn.org/deployment/",
-        factory="--factory",
-    ),
-    "waitress": Server(
-        interfaces=(WSGI,),
-        package="waitress==3.0.2",
-        command="{python} -m waitress --listen={host}:{port} --threads={threads} APP",
-        source="https://docs.pylonsproject.org/projects/waitress/en/stable/runner.html",
-        factory="--call",
-    ),
-    "hypercorn": Server(
-        interfaces=(ASGI,),
-        package="hypercorn==0.18.0",
-        command="{python} -m hypercorn --bind {host}:{port} --workers {workers} --log-level "
-        "warning APP",
-        source="https://hypercorn.readthedocs.io/en/latest/how_to_guides/configuring.html",
-    ),
-}
-
-
+SERVERS = decoded(
+    read_yaml(Path(__file__).with_name("servers.yaml"), "--server"), dict[str, Server]
+)
 USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # the default server of each interface
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from config.load import load_plan
 from config.options import Flags, Given, Option, Subject, given_flags, parsed, refuse
 from config.plan_options import CHOICE, RUNTIMES
 from config.run_plan import Plan
@@ -25,8 +26,7 @@ from config.user_service.service_plan import STARTS, user_service_plan
 from core.errors import BadInput
 from core.messages import Json, verbatim
 from core.request_plan import ANY, RequestPlan
-from core.secret import HIDDEN, Secret, from_file, secrets_in
-from core.user_service import UserService
+from core.secret import Secret, from_file, secrets_in
 
 TARGET_NAME = "target"
 SECRET_OPTIONS = tuple(
@@ -138,7 +138,7 @@ def restore_secrets(
     without a service.
 
     given: secrets from flags; each must belong to the plan
-    remembered: secrets that the command of the saved run reads again
+    remembered: secrets of the plan file
     Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is
     missing.
     """
@@ -155,7 +155,7 @@ def restore_secrets(
     if missing := sorted({name for name, _ in wanted - found}):
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
-            "Give it again together with --resume.",
+            "Give it again together with --resume, or name the plan file that has it with --plan.",
             names=missing,
         )
     return from_file(own, known) if own else None
@@ -167,9 +167,10 @@ def secrets_in_flags(flags: Flags) -> list[Secret]:
     return _secrets(values, request_plan(values))
 
 
-def secrets_in_service(service: UserService) -> list[Secret]:
-    """Return the secrets of a service, including those in its expected answers."""
-    return _secrets(service, service.requests)
+def secrets_in_file(plan: str | None) -> list[Secret]:
+    """Return the secrets of the service in a plan file, including those in its expected answers."""
+    service = load_plan(Path(plan)).user_service if plan else None
+    return _secrets(service, service.requests) if service else []
 
 
 def flags_without_secrets(flags: Flags) -> list[str]:
@@ -183,20 +184,6 @@ def flags_without_secrets(flags: Flags) -> list[str]:
     return [
         option.flag for option in given if not secrets_in_flags({option.name: flags[option.name]})
     ]
-
-
-def drop_hidden_values(flags: Flags) -> Flags:
-    """Return the flags of a saved command, without the values that were hidden when it
-    was saved.
-    """
-    whole = dict(flags)
-    for option in given_flags(SECRET_OPTIONS, flags):
-        value = flags[option.name]
-        if option.repeated:
-            whole[option.name] = [text for text in value if HIDDEN not in text]
-        elif HIDDEN in value:
-            whole[option.name] = None
-    return whole
 
 
 def _secrets(described: Any, plan: RequestPlan) -> list[Secret]:

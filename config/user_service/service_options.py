@@ -87,11 +87,7 @@ def _command(given: Given) -> Text:
     return hidden(replace(given, name="--service-command"), mask_userinfo)
 
 
-def _environment(given: Given) -> Mapping[str, Text]:
-    return _variables(given, "--env")
-
-
-def _variables(given: Given, flag: str) -> Mapping[str, Text]:
+def _variables(given: Given, flag: str = "--env") -> Mapping[str, Text]:
     """Parse {name: value} of environment variables. Raises BadInput.
 
     flag: gives a variable again if a run is resumed
@@ -244,7 +240,7 @@ ARM = Option(
 ENVIRONMENT = Option(
     "--env NAME=VALUE",
     "An environment variable for the service.",
-    _environment,
+    _variables,
     STARTED,
     "environment",
     repeated=True,

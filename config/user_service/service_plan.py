@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASC
 _HTTP = re.compile(
     rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII
 )
-PORTS = {"http": "80", "https": "443", "tcp": ""}
+PORTS = {"http": 80, "https": 443, "tcp": 0}
 NUMBERS = {"workers": WORKERS, "threads": THREADS}  # what --vary calls the parameters
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
@@ -85,8 +86,6 @@ def user_service_plan(
     subject = _subject(given)
     refuse(subject, [(key, KEYS[key]) for key in given])
     values = parsed(SERVICE, given, folder, flagged=flagged)
-    protocol, requests = values.get("protocol", HTTP), request_plan(values)
-    expect_sendable(requests, protocol)
     varied: dict[str, tuple[Value, ...]] = dict(values.get("vary", {}))
     servers, shapes = varied.pop(SERVER, ()), varied.pop(TOPOLOGY, ())
     if servers and "variants" in values:
@@ -95,19 +94,8 @@ def user_service_plan(
         shape = Given(value=",".join(map(str, shapes)), name=f"{VARY.flag} {TOPOLOGY}")
         values[TOPOLOGY] = parse_topology(shape)
     values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
-    start = _start(subject, values, folder)
     _expect_unset(varied, values)
-    described = values.get("variants") or _servers(servers)
-    variants = _variants(subject, values, described, folder)
-    secrets = secrets_in((start, *variants.values(), requests))
-    service = UserService(
-        name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
-        start=start,
-        protocol=protocol,
-        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets)),
-        variants=variants,
-        varied=SERVER if servers else VARIANT,
-    )
+    service = _service(subject, values, servers, folder)
     settings: dict[str, tuple[Value, ...]] = {
         NUMBERS.get(name, name): several for name, several in varied.items()
     }
@@ -118,6 +106,29 @@ def user_service_plan(
         blocks=BLOCKS,
         method=METHOD,
         user_service=service,
+    )
+
+
+def _service(
+    subject: Subject, values: Flags, servers: tuple[Value, ...], folder: Path
+) -> UserService:
+    """Return the service that *values* describe. Raises BadInput.
+
+    servers: the values of --vary server
+    """
+    protocol, requests = values.get("protocol", HTTP), request_plan(values)
+    expect_sendable(requests, protocol)
+    start = _start(subject, values, folder)
+    described = values.get("variants") or _servers(servers)
+    variants = _variants(subject, values, described, folder)
+    secrets = secrets_in((start, *variants.values(), requests))
+    return UserService(
+        name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
+        start=start,
+        protocol=protocol,
+        requests=_with_hidden_answers(requests, Redactor(one.reveal() for one in secrets)),
+        variants=variants,
+        varied=SERVER if servers else VARIANT,
     )
 
 
@@ -232,22 +243,14 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
     BadInput.
     """
     scheme, _, rest = revealed(url).partition(":")
-    address, prefix = "", ""
-    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS else None
-    if (
-        scheme == "unix"
-        and rest.startswith("/")
-        and rest.isprintable()
-        and len(rest.encode()) <= MOST_PATH_BYTES
-    ):
+    prefix, is_path = "", rest.startswith("/") and rest.isprintable()
+    match = (_TCP if scheme == "tcp" else _HTTP).fullmatch(rest)
+    port = int(match["port"] or PORTS[scheme]) if match and scheme in PORTS else 0
+    if scheme == "unix" and is_path and len(rest.encode()) <= MOST_PATH_BYTES:
         address = rest
-    elif (
-        pattern
-        and (match := pattern.fullmatch(rest))
-        and 1 <= (port := int(match["port"] or PORTS[scheme])) <= LAST_PORT
-    ):
+    elif match and 1 <= port <= LAST_PORT:
         address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
-    if not address:
+    else:
         raise BadInput(
             "The target URL of service {name} is {url} (protocol {protocol}). The URL must be "
             "http://HOST:PORT/PATH (or https) without a query, unix:/PATH of at most {most} bytes, "
@@ -300,10 +303,10 @@ def _rows(
     for name, several in settings.items():
         known = PARAMETERS.get(name)
         values[name] = tuple(map(known.parse, several)) if known else several
-    made = [
-        PlanRow(system=system, values={**values, **_variant_value(service, number)})
-        for number, system in enumerate(systems(service))
-    ]
+    made = []
+    for system, variant in zip_longest(systems(service), service.variants):
+        own = {service.varied: (variant,)} if variant else {}
+        made.append(PlanRow(system=system, values={**values, **own}))
     if topology is None:
         return tuple(made)
     offered = _offered(service.command, topology)
@@ -335,12 +338,6 @@ def _expect_settable(settings: Values, topology: object, *, is_threaded: bool) -
                 name=name,
                 varied=varied,
             )
-
-
-def _variant_value(service: UserService, number: int) -> Values:
-    """Return the value that tells the variant with this number apart; {} without variants."""
-    names = [*service.variants]
-    return {service.varied: (names[number],)} if names else {}
 
 
 def _offered(

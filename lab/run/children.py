@@ -14,7 +14,7 @@ from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
 from types import MappingProxyType
-from typing import IO, Any
+from typing import Any
 
 import msgspec
 
@@ -38,7 +38,6 @@ from record.decode import Misfit, decoded, shown
 STDERR_TAIL_BYTES = 2000
 READ_BYTES = 1 << 20
 END_DEADLINE_S = 10.0
-WHILE_SERVING = message("while it was serving requests")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
 LONGEST_FAILURE_BYTES = 64 << 10
 METHOD = Method()
@@ -448,31 +447,13 @@ class Children(ExitStack):
             child.finished = key == RESULT
         return {child: lines[child] for child in speakers}
 
-    def watch_until_end_of(self, input_file: IO[str]) -> None:
-        """Block until *input_file* ends. Raises ChildFailed if a child ends first."""
-        with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
-            for child in self.started:
-                selector.register(child.process, selectors.EVENT_READ, child)
-            selector.register(input_file, selectors.EVENT_READ)
-            while not self._hear_ready(selector):
-                self._expect_alive({}, WHILE_SERVING)
-
-    def _hear_ready(
-        self, selector: selectors.BaseSelector, patience_s: float | None = None
-    ) -> bool:
-        """Read what the children wrote. Return whether *selector* watches an input file, and that
-        file has ended.
-        """
-        has_ended = False
+    def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float) -> None:
+        """Read what the children of *selector* wrote."""
         for key, _ in selector.select(patience_s):
             child = key.data
-            if child is None:
-                has_ended = not os.read(key.fd, READ_BYTES)
-                continue
             child.read()
             if child.at_end:
                 selector.unregister(child.process)
-        return has_ended
 
     def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:
         for child in self.started:

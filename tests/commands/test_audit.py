@@ -56,7 +56,7 @@ def test_the_table_has_all_packages_but_dependencies_in_pure_python_and_says_how
 
 REFUSED = {
     "-r /": "/ names no package",
-    "--package a -r b": "Only one of --requirement and --package can be given",
+    "--package a -r b": "Name either a folder, or packages",
     "--package a --runtime 3.14": "whose GIL is always on",
     "--package a --runtime 3.99t": "Runtime 3.99t was not found",
     "-r none.txt": "none.txt cannot be read",

@@ -14,13 +14,13 @@ pytestmark = on_linux
 
 
 ARMS = """\
-3.11,3.14,3.14t+gil,3.14t -> 3.14t 3.14t+gil
-3.14,3.14t -> 3.14t 3.14
-3.14t -> 3.14t 3.14t+gil
-3.13,3.14t,3.15t,3.15 -> 3.15t 3.15"""
+3.14,3.14t -> 3.14t 3.14t+gil
+3.13,3.14t,3.15t,3.15 -> 3.15t 3.15t+gil"""
 
 
-def test_two_arms_of_one_version_take_part_and_without_a_runtime_that_has_no_gil_there_is_nothing_to_compare() -> None:
+def test_both_states_of_one_binary_take_part_and_without_a_runtime_that_has_no_gil_there_is_nothing_to_compare() -> (
+    None
+):
     for line in ARMS.splitlines():
         names, _, chosen = line.partition(" -> ")
         assert arms(names.split(",")) == tuple(chosen.split())

@@ -4,7 +4,7 @@ import json
 from shlex import split
 from typing import Any
 
-from config.flags import Parser, add_host_flags, add_run_flags, plan_from
+from config.flags import Parser, add_run_flags, plan_from
 from config.run_plan import Plan
 from core.messages import NOTHING
 from core.user_service import Command
@@ -36,7 +36,6 @@ def parsed(line: str = "") -> dict[str, Any]:
     """The flags of a run that this line gives, as a shell splits it."""
     parser = Parser("test", NOTHING)
     add_run_flags(parser)
-    add_host_flags(parser)
     return parser.parse(split(line))
 
 

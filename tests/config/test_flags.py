@@ -6,7 +6,7 @@ import pytest
 
 from config.flags import value_of
 from config.load import load_experiment
-from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
+from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from systems import built_in
@@ -58,9 +58,8 @@ def test_limits_are_kept_with_the_plan() -> None:
     assert stored(plan).method == plan.method
 
 
-def test_required_runtimes_and_interpreters_by_name_and_path_are_none_unless_given() -> None:
-    assert (value_of(REQUIRE, parsed()), value_of(INTERPRETER, parsed())) == (None, None)
-    assert value_of(REQUIRE, parsed("--require 3.11,3.14t")) == ("3.11", "3.14t")
+def test_interpreters_have_a_name_and_a_path() -> None:
+    assert value_of(INTERPRETER, parsed()) is None
     given = parsed("--interpreter 3.11=/a=b --interpreter 3.14t+gil=/t")
     assert value_of(INTERPRETER, given) == {"3.11": Path("/a=b"), "3.14t": Path("/t")}
     for text in ("3.11", "3.11=", "=/usr/bin/python3", "python=/usr/bin/python3", ""):

@@ -1,18 +1,12 @@
 """`runner.py` in bad weather: signals, kills, limits. It leaves no process, no socket file, no temporary folder."""
 
-import os
-import re
-import subprocess
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM, Signals
-from typing import Any
 
 import pytest
 
 from lab.run.measured_runtimes import Runtime
 from record.run_file import load
-from tests.contract.dialects import FRAMES
-from tests.contract.peers import Peer
 from tests.contract.runs import (
     NEEDS_LINUX,
     SERVICE,
@@ -23,18 +17,12 @@ from tests.contract.runs import (
     runtime_flags,
     service_flags,
     started,
-    value_flags,
     wait_for_ends,
 )
 
 pytestmark = NEEDS_LINUX
 
 ENDED = {SIGINT: 130, SIGTERM: 143, SIGKILL: -9}
-
-
-def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]:
-    """Arguments of `runner.py serve` for one service."""
-    return ["serve", "--system", number, *runtime_flags(runtime), *value_flags({"NUM_API_SERVICES": 1, **params})]
 
 
 # ---- strikes: tests/campaign plays many more -------------------------------------------------------------------------
@@ -117,45 +105,3 @@ def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Run
     flags[flags.index("--system") + 1] = "4"
     run = finished([*flags, "--out", "run"], short_folder, files=250, script=UNREPORTED)
     assert run.status() == 0, run.complained()
-
-
-# ---- serve ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("number", "status"), [(None, 0), (SIGINT, 0), (SIGKILL, -9)])
-def test_serve_prints_one_address_a_line_and_stops_at_the_end_of_input_or_a_signal_and_leaves_nothing(
-    any_runtime: Runtime, short_folder: Path, number: Signals | None, status: int
-) -> None:
-    flags = serve_flags(any_runtime, "4", NUM_API_SERVICES=2, NUM_MULTI_SOCKET=3, TRANSPORT="tcp")
-    with started(flags, short_folder, stdin=subprocess.PIPE) as run:
-        addresses = run.lines(6)
-        assert len(set(addresses)) == 6
-        for address in addresses:
-            with Peer(address) as peer:
-                assert FRAMES.ask(peer, FRAMES.calc) == (200, "7")
-        if number:
-            run.signal(number)
-        elif run.process.stdin:
-            run.process.stdin.close()
-        assert run.status() == status
-        assert (run.leaves_nothing(), run.complained()) == (True, "")
-
-
-def test_serve_takes_input_that_has_ended_already_for_its_end(any_runtime: Runtime, short_folder: Path) -> None:
-    path = short_folder / "input"
-    path.write_text("a line\n")
-    with open(path) as stdin:
-        run = finished(serve_flags(any_runtime), short_folder, stdin=stdin.fileno())
-    assert (run.status(), run.complained()) == (0, "")
-    assert len(run.said().splitlines()) == 1
-    assert run.leaves_nothing()
-
-
-def test_serve_says_which_service_was_killed(any_runtime: Runtime, short_folder: Path) -> None:
-    with started(serve_flags(any_runtime), short_folder, stdin=subprocess.PIPE) as run:
-        run.lines(1)
-        (victim,) = run.wait_for(SERVICE)
-        os.kill(victim, SIGKILL)
-        assert run.status() == 1
-        assert re.search(rf"Service 1 of 1 \({any_runtime.name}, pid {victim}\) .*SIGKILL", run.complained())
-        assert run.leaves_nothing()

@@ -50,7 +50,7 @@ runtimes: [{runtime}]
 service:
   command: "{{python}} telltale.py {{port}}"
   environment: {{DB_PASSWORD: {password}}}
-  requests: [{{request: "POST /x?shard=7&page={{env:PAGE}}", body: seen, public: true}}]
+  requests: [{{request: "POST /x?shard=7&page={{env:PAGE}}", body: seen}}]
 """
 GIVEN = ["--header", AUTHORIZATION, "--env", PASSWORD, "--request", REQUEST, "--body", SENT]
 
@@ -120,12 +120,14 @@ def test_no_value_of_a_secret_is_left_and_a_resumed_run_is_given_them_again_and_
     check_none_is_left(printed, short_folder)
 
 
-def test_a_plan_is_read_again_by_the_run_that_is_resumed(any_runtime: Runtime, short_folder: Path) -> None:
+def test_a_resumed_run_reads_secrets_from_the_plan_that_is_named(any_runtime: Runtime, short_folder: Path) -> None:
     (short_folder / "shop.yaml").write_text(PLAN.format(runtime=any_runtime.name, password=ENVIRONMENT))
     told(["--plan", "shop.yaml", *SIZES, *runtime_flags(any_runtime), "--out", "out"], short_folder)
     run = load(short_folder / "out")
     assert run.plan.user_service
     (request,) = run.plan.user_service.requests.requests
-    assert (request.body, str(request.path)) == ("seen", "/x?shard=7&page={env:PAGE}")
+    assert (str(request.body), str(request.path)) == ("...", "/x?shard=...&page={env:PAGE}")
     status, printed = told(["--resume", "out", "--blocks", "+1"], short_folder)
+    assert (status, "name the plan file that has it with --plan" in printed) == (2, True)
+    status, printed = told(["--resume", "out", "--blocks", "+1", "--plan", "shop.yaml"], short_folder)
     assert (status, len(load(short_folder / "out").cells)) == (0, 2), printed

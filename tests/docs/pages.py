@@ -55,7 +55,6 @@ def run_parser() -> flags.Parser:
     """Return the parser of a run's flags, which `plan` shares."""
     parser = flags.Parser("", message("a test"))
     flags.add_run_flags(parser)
-    flags.add_host_flags(parser)
     parser.add_group("the run", *OF_A_RUN)
     return parser
 

@@ -45,7 +45,6 @@ ONLY_PARSED = {  # why these commands do not run here
     "native": "builds for minutes",
     "plan": "asks every interpreter; the cells of its plan are listed",
     "runtimes": "asks every interpreter; tests/test_runner.py runs it",
-    "serve": "runs until its input ends; its plan must have one cell",
     "setup": "downloads interpreters",
     "stress": "takes a minute",
 }
@@ -103,8 +102,8 @@ def test_a_command_of_gilscope_runs_or_is_accepted(
     command = words[0] if words and not words[0].startswith("-") else ""
     assert command in (*command_line.NAMES, "")
     rest = words[bool(command) :]
-    if command in ("", "plan", "serve") and "--resume" not in rest:  # whose cells are in the folder
-        accept(rest, one_cell=command == "serve")
+    if command in ("", "plan") and "--resume" not in rest:  # whose cells are in the folder
+        accept(rest)
     if command in ONLY_PARSED:
         stop_after_parsing(monkeypatch, command or "run", rest)
     else:
@@ -112,14 +111,13 @@ def test_a_command_of_gilscope_runs_or_is_accepted(
         assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,))
 
 
-def accept(words: Sequence[str], *, one_cell: bool) -> None:
+def accept(words: Sequence[str]) -> None:
     """Expect that the flags of a run choose cells."""
     given = run_parser().parse(words)
     given["server"] = given["server"] or ("gunicorn" if given["app"] else None)  # which a run chooses by importing it
     if given["plan"] and not Path(given["plan"]).exists():  # a plan that is named and not shown
         given["plan"] = "workers.yaml"
-    cells = flags.plan_from(given).cells()
-    assert len(cells) == 1 if one_cell else cells
+    assert flags.plan_from(given).cells()
 
 
 def stop_after_parsing(monkeypatch: pytest.MonkeyPatch, command: str, words: Sequence[str]) -> None:

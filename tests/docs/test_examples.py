@@ -91,5 +91,6 @@ def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_ru
     runtime = ["--runtime", str(any_runtime.name)]
     planned = python(tmp_path, "runner.py", *words, *runtime, "--json")
     assert [row["params"]["THREAD_STACK_KIB"] for row in json.loads(planned)["rows"]] == [64, 256, 1024]
-    one_cell = ["serve", "--system", "5", *runtime, "--num-api-services", "1", NEW_FLAG, "256"]
-    assert "/gilscope-" in python(tmp_path, "runner.py", *one_cell)
+    one_cell = ["--system", "5", *runtime, "--num-api-services", "1", "--num-clients", "1", NEW_FLAG, "256"]
+    short = ["--num-requests-per-client", "10", "--blocks", "1", "--quiet", "--out", str(tmp_path / "run")]
+    python(tmp_path, "runner.py", *one_cell, *short)

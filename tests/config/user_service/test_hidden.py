@@ -67,18 +67,6 @@ def planned(**request: Any) -> Any:
     return plan.user_service.requests.requests[0]
 
 
-def test_what_a_plan_declares_public_is_kept() -> None:
-    headers = {"X-Shard": "7", "X-Key": "k"}
-    request = planned(headers=headers, body="text", public="true")
-    assert (request.path, request.headers, request.body) == ("/x?a=b", headers, "text")
-    request = planned(headers=headers, body="text", public=["x-shard", "body"])
-    assert (request.headers["X-Shard"], request.body) == ("7", "text")
-    assert isinstance(request.headers["X-Key"], Secret)
-    assert isinstance(request.path, Secret)
-    with pytest.raises(BadInput, match="public is yes;"):
-        planned(public="yes")
-
-
 def test_an_expected_answer_that_repeats_a_secret_is_one() -> None:
     assert isinstance(planned(body="secret", expect_json='{"echo": "secret"}').expect_json, Secret)
     assert planned(body="secret", expect_json='{"id": 3}').expect_json == {"id": 3}
