@@ -17,12 +17,10 @@ from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages
 from lab.folders import lock_folder, locked
 from lab.native.programs import run_build
-from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.python.fake_pythons import pretend_uv, script
 from tests.lab.wheels import write_wheel
-from tests.started import started
 
 FAKE_UV = """
 echo "$1 $2" >>"$LOG"
@@ -161,23 +159,6 @@ def test_what_a_killed_run_left_goes_after_a_day_and_what_nothing_used_after_30_
     place = make()
     assert made(log) == 1
     assert {path.name for path in folder.iterdir()} == {place.name, "new-2", "3.14-recent", "needs.txt-1.txt"}
-
-
-def test_one_that_another_process_measures_with_stays_however_old_it_is_and_goes_after_that(
-    make: Make, requirements: Path
-) -> None:
-    hold = "import sys; from pathlib import Path; from lab.environments import environment\n"
-    hold += "assert environment._hold(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
-    folder = make().parent / "3.14-old"
-    folder.mkdir()
-    with started(sys.executable, "-c", hold, str(folder), cwd=REPOSITORY):
-        aged(folder, days=99.0)
-        requirements.write_text("some==2.0 --hash=sha256:00\n")
-        make()
-        assert folder.is_dir()
-    requirements.write_text("some==3.0 --hash=sha256:00\n")
-    make()
-    assert not folder.exists()
 
 
 def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
