@@ -15,8 +15,6 @@ from core.messages import Value, as_message
 from lab import processes
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages
-from lab.folders import lock_folder, locked
-from lab.native.programs import run_build
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.python.fake_pythons import pretend_uv, script
@@ -249,24 +247,3 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file_to_which_hashes
     assert environments.requirements_file("", []) == ""
     with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"])
-
-
-def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behind_is_ended_and_holds_no_lock(
-    tmp_path: Path,
-) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    with locked(tmp_path) as lock:
-        outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
-        done = run_build(["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"], lock)
-    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
-    free = lock_folder(tmp_path, wait=False)
-    assert free is not None
-    os.close(free)
-
-
-def test_a_command_whose_time_is_over_ends_with_all_that_it_started(tmp_path: Path) -> None:
-    """Its child holds the lock as it does: once both have ended, the lock can be had."""
-    with locked(tmp_path) as lock, pytest.raises(subprocess.TimeoutExpired):
-        run_build(["sh", "-c", "sleep 30 & wait"], lock, timeout_s=0.2)
-    with locked(tmp_path):
-        pass
