@@ -25,7 +25,7 @@ from core.program import PROGRAM, SCRIPT
 from core.secret import Secret, from_file, secrets_in
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.profile.lock_watcher import OBSTACLES
+from lab.profile.lock_watcher import obstacle_to
 from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.groups import values_apart
@@ -210,7 +210,7 @@ def _profiles(given: Flags, spread: HostCluster | None) -> tuple[str, ...]:
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     supported = []
     for kind in wanted:
-        obstacle = spread.obstacle(kind) if spread else OBSTACLES[kind]()
+        obstacle = spread.obstacle(kind) if spread else obstacle_to(kind)
         if obstacle:
             output.note(obstacle)
         else:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic_ns
@@ -291,16 +291,14 @@ def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
                 yield Uprobe(name=name, file=process.file, offset=symbol.offset, returns=returns)
 
 
-def run_self_test(executable: Path) -> None:
-    """Run the self-test: record a test program in which threads contend for the locks of a list and
-    a dict.
+def run_self_test(executable: str) -> None:
+    """Record a test program in which threads contend for the locks of a list and a dict, under the
+    interpreter *executable*.
 
     Raises ChildFailed if the recording shows anything else.
     """
-    seen: set[tuple[str, str]] = set()
-    with guarded(
-        [executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)
-    ) as guard:
+    command, seen = [executable, "-I", SELF_TEST], set[tuple[str, str]]()
+    with guarded(command, streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
             raise ChildFailed(
                 "{executable} could not run the self-test {script}",
@@ -310,12 +308,9 @@ def run_self_test(executable: Path) -> None:
         for _ in range(MOST_SELF_TESTS):
             with record_locks(guard.process.pid) as recording:
                 recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
-            waits = recording.facts.contended if recording.facts else ()
-            seen |= {
-                (line.stack[0].function, line.owner)
-                for line in waits
-                if line.stack and line.owner != UNREAD
-            }
+            for line in recording.facts.contended if recording.facts else ():
+                if line.stack and line.owner != UNREAD:
+                    seen.add((line.stack[0].function, line.owner))
             if len(seen) >= len(EXPECTED):
                 break
     if seen != EXPECTED:
@@ -326,15 +321,6 @@ def run_self_test(executable: Path) -> None:
             executable=executable,
             seen=pairs,
         )
-
-
-def expect_profiler(executable: str) -> None:
-    """Raise ChildFailed if the self-test of the profiler fails.
-
-    executable: an interpreter on which the self-test runs, or "" for no self-test
-    """
-    if executable:
-        run_self_test(Path(executable))
 
 
 def watched(pid: int) -> Generator[None, None, LockFacts | None]:
@@ -348,10 +334,12 @@ def watched(pid: int) -> Generator[None, None, LockFacts | None]:
     return recording.facts
 
 
-def obstacle() -> Message:
-    """Return why locks cannot be profiled on this machine and how to fix it; NOTHING
-    if they can.
+def obstacle_to(kind: str) -> Message:
+    """Return why a profile of *kind* (python or locks) cannot be taken on this machine, and how to
+    fix it; NOTHING if it can.
     """
+    if kind == "python":
+        return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
     try:
@@ -367,18 +355,3 @@ def _explain_refusal(error: OSError) -> Message:
         "a container started with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
         error=error.strerror or str(error),
     )
-
-
-def _needs_linux() -> Message:
-    return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
-
-
-OBSTACLES: Mapping[str, Callable[[], Message]] = {
-    "python": _needs_linux,
-    "locks": obstacle,
-}  # by kind of profile
-
-
-def obstacle_to(kind: str) -> Message:
-    """Return why a profile of *kind* cannot be taken on this machine; NOTHING if it can."""
-    return OBSTACLES[kind]()
