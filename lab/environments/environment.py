@@ -203,9 +203,11 @@ def installed_packages(python: Path) -> dict[str, str]:
     return dict(sorted((package.name, package.version) for package in distributions(python)))
 
 
-def distributions(python: Path) -> Iterable[metadata.Distribution]:
-    """Return the packages that are installed in the environment of *python*."""
-    return metadata.distributions(path=[*map(str, site_packages(python))])
+def distributions(python: Path, name: str | None = None) -> Iterable[metadata.Distribution]:
+    """Return the packages that are installed in the environment of *python*, or only the package
+    *name*.
+    """
+    return metadata.distributions(name=name, path=[*map(str, site_packages(python))])
 
 
 def site_packages(python: Path) -> list[Path]:

@@ -137,13 +137,9 @@ def top_modules(package: metadata.Distribution) -> list[str]:
     A folder without __init__.py is a namespace without code, so the packages in it are imported
     instead. Modules whose name begins with _ are imported only if there is no public module.
     """
-    names = {dotted for file in package.files or () if (dotted := _module_of(file.parts))}
-    if any(
-        name.startswith("__editable__") for name in names
-    ):  # an editable install: setuptools lists its modules
-        names = set((package.read_text("top_level.txt") or "").split())
+    names = {_module_of(file.parts) for file in package.files or ()}
     outermost: list[str] = []
-    for name in sorted(names):  # a package comes right before what is in it
+    for name in sorted(names - {""}):  # a package comes right before what is in it
         if not (outermost and name.startswith(f"{outermost[-1]}.")):
             outermost.append(name)
     return [name for name in outermost if not name.startswith("_")] or outermost
