@@ -70,7 +70,7 @@ def try_import(
     """
     try:
         done = run(
-            [python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), folder=folder
+            [python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), cwd=folder
         )
     except subprocess.TimeoutExpired:
         return [

@@ -235,7 +235,7 @@ def run_build(
     for command in commands:
         line = " ".join(command)
         try:
-            done = run(command, timeout_s, environment, folder=folder, pass_fds=(lock,))
+            done = run(command, timeout_s, environment, cwd=folder, pass_fds=(lock,))
         except subprocess.TimeoutExpired:
             return message(
                 "not built: {command} did not end within {limit_s:g} s",

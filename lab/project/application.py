@@ -177,7 +177,7 @@ def inspect_application(
         | dict(variables)
     )
     try:
-        done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, folder=folder)
+        done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, cwd=folder)
     except subprocess.TimeoutExpired as late:
         raise _unusable(
             name, message("the import did not end within {limit_s:g} s", limit_s=late.timeout)

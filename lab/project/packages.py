@@ -209,7 +209,7 @@ def _read_by_uv(
 
     def ask(*more: str) -> tuple[str, Message]:
         return uv.run(
-            [*command, *more], READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch
+            [*command, *more], READ_TIMEOUT_S, scrubbed_environment(), cwd=folder, watch=watch
         )
 
     text, failure = ask()
