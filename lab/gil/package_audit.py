@@ -126,7 +126,7 @@ class _Audit:
 
     def __init__(self, asked: Requirements, interpreter: Interpreter, folder: Path) -> None:
         """Resolve the requirements, and install the packages into an environment in *folder*."""
-        self.asked, self.interpreter = asked, interpreter
+        self.interpreter = interpreter
         self.trial = Trial(interpreter, folder, asked)
         self.resolution = self.trial.resolve()
         self.packages = [
@@ -140,10 +140,8 @@ class _Audit:
         self.failures = {names[line]: why for line, why in self.trial.install(wanted).items()}
 
     def findings(self) -> list[PackageFinding]:
-        """Return the findings of all packages: packages that cannot be resolved, then excluded
-        packages, come last.
-
-        Environment markers may exclude a requested package from this interpreter.
+        """Return the findings of all packages that environment markers do not exclude. Packages
+        that cannot be resolved come last.
         """
         findings = processes.run_in_parallel(self._audit_package, self.packages)
         for entry, why in self.resolution.failures.items():
@@ -154,9 +152,7 @@ class _Audit:
                 "All packages are folders of source code, which audit does not build. Name "
                 "packages that have wheels."
             )
-        named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
-        marked = [name_of(entry) for entry in self.asked.entries if ";" in entry]
-        return [*findings, *(PackageFinding(package=name) for name in marked if name not in named)]
+        return findings
 
     def _audit_package(self, package: ResolvedPackage) -> PackageFinding:
         name, version = package.name, package.version
