@@ -13,8 +13,7 @@ port. Instead, a port
   neither;
 - is checked: a socket without options can be bound to it, at loopback and at all addresses.
 
-Only a program that asks for this very port can still take it. Then the service fails, and is
-started again with another port (docs/child-contract.md, Bounds).
+Only a program that asks for this very port can still take it. Then the service's cell fails.
 """
 
 import errno
