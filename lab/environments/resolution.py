@@ -1,5 +1,4 @@
-"""Resolve requirements with uv, find the packages that have wheels for an interpreter, and install
-them on trial.
+"""Resolve requirements with uv, and install those that have wheels for an interpreter on trial.
 
 uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build
 backend only if the package has no wheel at all and its PKG-INFO does not list its dependencies.
@@ -16,8 +15,6 @@ from tempfile import mkdtemp
 from typing import NamedTuple
 
 from packaging.markers import Marker
-from packaging.tags import Tag, compatible_tags, cpython_tags
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from core.messages import NOTHING, Json, Message, message
 from lab import processes
@@ -90,14 +87,8 @@ class Trial:
         self._interpreter = interpreter
         self._asked = asked
         version = str(interpreter.facts["version"])
-        minor = tuple(map(int, version.split(".")[:2]))
-        self._tags = frozenset(
-            [*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)]
-        )
-        self._marker_values = {
-            "python_version": f"{minor[0]}.{minor[1]}",
-            "python_full_version": version,
-        }
+        minor = ".".join(version.split(".")[:2])
+        self._marker_values = {"python_version": minor, "python_full_version": version}
 
     @cached_property
     def python(self) -> Path:
@@ -133,10 +124,6 @@ class Trial:
             packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure)
         )
 
-    def fits(self, package: ResolvedPackage) -> bool:
-        """Return whether this interpreter can install one of the package's wheels."""
-        return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
-
     def ready_version(self, name: str) -> str:
         """Return the newest version of a package that has a wheel for this interpreter; "" if there
         is none.
@@ -157,7 +144,7 @@ class Trial:
 
     def install(self, requirements: Sequence[str]) -> dict[str, Message]:
         """Install requirements from wheels: all together or, if this fails, each alone. Return the
-        failures.
+        failures, whose code is uv.UNSATISFIED if there is no wheel for this interpreter.
         """
         if not requirements or not self._install(requirements):
             return {}
@@ -237,10 +224,3 @@ def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
         wheels=tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl")),
         is_folder="directory" in package,
     )
-
-
-def _tags(name: str) -> frozenset[Tag]:
-    try:
-        return parse_wheel_filename(name)[3]
-    except InvalidWheelFilename:
-        return frozenset()

@@ -120,8 +120,7 @@ def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) ->
 class _Audit:
     """An audit, whose packages are installed in an environment.
 
-    without_wheel: names of the packages that have no wheel for the interpreter
-    failures: packages that could not be installed, with the reasons
+    failures: the reasons by requirement that could not be installed from a wheel
     """
 
     def __init__(self, asked: Requirements, interpreter: Interpreter, folder: Path) -> None:
@@ -132,12 +131,7 @@ class _Audit:
         self.packages = [
             package for package in self.resolution.packages.values() if not package.is_folder
         ]
-        self.without_wheel = {
-            package.name for package in self.packages if not self.trial.fits(package)
-        }
-        names = {package.requirement: package.name for package in self.packages}
-        wanted = [line for line, name in names.items() if name not in self.without_wheel]
-        self.failures = {names[line]: why for line, why in self.trial.install(wanted).items()}
+        self.failures = self.trial.install([package.requirement for package in self.packages])
 
     def findings(self) -> list[PackageFinding]:
         """Return the findings of all packages that environment markers do not exclude. Packages
@@ -158,10 +152,11 @@ class _Audit:
         name, version = package.name, package.version
         modules: list[str] = []
         problems: list[Problem] = []
-        if name in self.without_wheel:
+        failure = self.failures.get(package.requirement, NOTHING)
+        if failure.code == uv.UNSATISFIED:
             problems.append(self._no_wheel(package))
-        elif name in self.failures:
-            problems.append(Problem(kind=NOT_INSTALLABLE, detail=self.failures[name]))
+        elif failure:
+            problems.append(Problem(kind=NOT_INSTALLABLE, detail=failure))
         elif package.direct or not package.pure:
             (installed,) = distributions(self.trial.python, name)
             version, modules = installed.version, top_modules(installed)
