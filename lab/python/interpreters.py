@@ -246,8 +246,7 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     elif (interpreter := ask("given", _resolve_link(program))) is None:
         reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
-        version, build = str(interpreter.facts["version"]), _build(interpreter.name)
-        reason = message("the program is CPython {version}, {build}", version=version, build=build)
+        reason = message("the program is CPython {label}", label=interpreter.label)
     elif name.jit_enabled and not interpreter.has_jit:
         reason = message("the interpreter was built without a JIT")
     else:
@@ -258,17 +257,9 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
         name=name.binary,
         path=path,
         reason=reason,
-        build=_build(name),
+        build=name.binary,
         program=PROGRAM,
     )
-
-
-def _build(name: RuntimeName) -> Message:
-    if name.free_threaded:
-        return message("{name} (free-threaded build)", name=name.interpreter)
-    if name.jit_enabled:
-        return message("{name} (default build, with a JIT)", name=name.interpreter)
-    return message("{name} (default build)", name=name.interpreter)
 
 
 def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:

@@ -205,11 +205,11 @@ def test_a_chosen_path_is_taken_before_a_better_one_and_one_of_another_build_or_
     fake_python(tmp_path / "other", "3.14.2", free_threaded=True)
     script(tmp_path / "broken", "exit 1")
     for name, why in {
-        "other": "CPython 3.14.2, 3.14t ",
+        "other": "the program is CPython 3.14.2t. Give",
         "none": "the file does not exist",
         "broken": "did not",
     }.items():
-        with pytest.raises(BadInput, match=f"--interpreter 3.14={tmp_path / name}: .*{why}.*default build"):
+        with pytest.raises(BadInput, match=f"--interpreter 3.14={tmp_path / name}: .*{why}.*CPython 3.14. `"):
             find(["3.14"], chosen={"3.14": tmp_path / name})
 
 
