@@ -199,7 +199,7 @@ class LockRecording:
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
-            if pid not in self._processes and pid not in self._other_pids:
+            if pid not in {*self._processes, *self._other_pids}:
                 try:
                     self._processes[pid] = FrameReader(pid, PROBED)
                     self._held.callback(self._processes[pid].close)
@@ -211,11 +211,8 @@ class LockRecording:
         self._add_hits()
         timeline, cpu = self._timeline, self._cpu
         timeline.end(self._ended_ns)
-        contended = [
-            waiting
-            for waiting in self._group_by_line(timeline.waits)
-            if not is_notification(waiting.stack)
-        ]
+        waits = self._group_by_line(timeline.waits)
+        contended = [waiting for waiting in waits if not is_notification(waiting.stack)]
         watched_ns = self._ended_ns - self._started_ns
         per_sample_ns = watched_ns / max(1, self._rounds)
         return LockFacts(
@@ -244,12 +241,9 @@ class LockRecording:
             groups[owner, lines[:1]].append((lines, part))
         waiting = []
         for (owner, _), samples in groups.items():
-            stacks, parts = (
-                Counter(lines for lines, _ in samples),
-                Counter(part for _, part in samples),
-            )
+            stacks, parts = map(Counter, zip(*samples, strict=True))
             by_time = tuple(parts[part] for part in range(PARTS))
-            usual = stacks.most_common(1)[0][0]
+            ((usual, _),) = stacks.most_common(1)
             waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
         return sorted(waiting, key=lambda line: -line.samples)
 
