@@ -56,11 +56,8 @@ class Build(NamedTuple):
         """The path of the program built on this machine, or else of the program in the gilscope
         package.
         """
-        return (
-            self.installed_file
-            if self.installed_file.exists()
-            else SHIPPED_PROGRAMS / self.built_file.name
-        )
+        built = self.installed_file
+        return built if built.exists() else SHIPPED_PROGRAMS / built.name
 
     @property
     def reason_file(self) -> Path:
@@ -73,29 +70,15 @@ def _build_of(program: Program) -> Build:
     name, home = program.name, NATIVE_BUILDS / program.folder
     if program.builder == "cargo":
         # A CARGO_TARGET_DIR in the environment would put the program elsewhere.
-        commands = (
-            ("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name),
-        )
-        return Build(
-            name=name,
-            tools=("cargo",),
-            commands=commands,
-            built_file=home / "target" / "release" / name,
-        )
+        cargo = ("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name)
+        return Build(name, ("cargo",), (cargo,), home / "target" / "release" / name)
     if program.builder == "cmake":
         configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
         build = ("cmake", "--build", "build", "--target", name)
-        return Build(
-            name=name, tools=("cmake", "c++"), commands=(configure, build), built_file=BIN / name
-        )
+        return Build(name, ("cmake", "c++"), (configure, build), BIN / name)
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
-    made = home / "target" / f"{name}.jar"
     return Build(
-        name=name,
-        tools=tools,
-        commands=(("mvn", "-q", "-B", "package"),),
-        built_file=made,
-        folder=home,
+        name, tools, (("mvn", "-q", "-B", "package"),), home / "target" / f"{name}.jar", home
     )
 
 
@@ -139,13 +122,12 @@ def missing(name: str) -> Message:
             program=name,
         )
         return NOTHING if shutil.which(name) else needed
+    reason = message("not built; build it with: {program} native", program=PROGRAM)
     if build.reason_file.exists():
-        return find_missing_tools(build.tools) or load_reason(build.reason_file)
-    if build.program.exists():
+        reason = load_reason(build.reason_file)
+    elif build.program.exists():
         return may_use(build.program)
-    return find_missing_tools(build.tools) or message(
-        "not built; build it with: {program} native", program=PROGRAM
-    )
+    return find_missing_tools(build.tools) or reason
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
@@ -172,10 +154,8 @@ def find_missing_tools(tools: Iterable[str]) -> Message:
     """Return a message with the names of build tools that are not on PATH; NOTHING if all are on
     PATH.
     """
-    absent = [tool for tool in tools if shutil.which(tool) is None]
-    return (
-        message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
-    )
+    absent = listed([tool for tool in tools if shutil.which(tool) is None], last=AND)
+    return message("not built: needs {tools}", tools=absent) if absent else NOTHING
 
 
 def store_reason(path: Path, reason: Message) -> None:

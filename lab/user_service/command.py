@@ -119,12 +119,12 @@ def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> 
     """Return the environment variables of *names* that a build of Python 3.*minor*
     does not know.
     """
-    known = {name: BUILD_VARIABLES.get(name, (0, False)) for name in names}
-    return [
-        name
-        for name, (oldest, only_free) in known.items()
-        if minor < oldest or (only_free and not free_threaded)
-    ]
+    unknown = []
+    for name in names:
+        oldest, only_free = BUILD_VARIABLES.get(name, (0, False))
+        if minor < oldest or (only_free and not free_threaded):
+            unknown.append(name)
+    return unknown
 
 
 def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> dict[str, str]:
@@ -137,15 +137,11 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     inside: variables that make Python processes start the parts of core/inside
     """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
-    variables["PATH"] = os.pathsep.join(
-        [os.path.dirname(own["python"]), variables.get("PATH", os.defpath)]
-    )
-    chosen = {
-        name: value
-        for name, value in settings(own, params).items()
-        if not has_place(own["command"], name)
-    }
-    added = {**own["environment"], **chosen}
+    folder = os.path.dirname(own["python"])
+    variables["PATH"] = os.pathsep.join([folder, variables.get("PATH", os.defpath)])
+    chosen = settings(own, params)
+    unplaced = {name: chosen[name] for name in chosen if not has_place(own["command"], name)}
+    added = {**own["environment"], **unplaced}
     variables |= added
     if label := own.get("expected_python"):
         for name in unknown_variables(added, int(label.split(".")[1]), label.endswith("t")):
@@ -286,10 +282,9 @@ def last_exception(output: str) -> str:
     """Return the last exception whose traceback *output* has, with its file and line; "" if there
     is none.
     """
-    text = ""
-    for file, line, error in _TRACEBACK.findall(output):
-        text = f"{error} ({file}, line {line})"
-    return last_text(text.encode(), TAIL_BYTES)
+    for file, line, error in _TRACEBACK.findall(output)[-1:]:
+        return last_text(f"{error} ({file}, line {line})".encode(), TAIL_BYTES)
+    return ""
 
 
 def start_command(own: Json, cell: Json) -> ServiceCommand:

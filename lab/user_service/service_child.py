@@ -135,8 +135,16 @@ class RunningService:
         """
         workers, pids = self._workers.result(), self.pids()
         known = usage_since(self._since, usage_of(pids)) if {*pids} & {*self._pids} else {}
-        states = _states(self._ready, self.pythons())
-        return {**known, "requests": 0, "counted": False, "workers": workers, **states}
+        ready, end = self._ready, self.pythons()
+        return {
+            **known,
+            "requests": 0,
+            "counted": False,
+            "workers": workers,
+            "gil_enabled_ready": ready.gil_enabled,
+            "gil_enabled_end": end.gil_enabled,
+            "pythons": list(dict.fromkeys([*ready.labels, *end.labels])),
+        }
 
     def stop(self) -> None:
         """Leave the service running, because gilscope did not start it."""
@@ -238,17 +246,6 @@ class StartedService(RunningService):
                     "{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP
                 )
             give_up(failed)
-
-
-def _states(ready: Pythons, end: Pythons) -> Json:
-    """Return the GIL states, which are None if they are unknown, and the Python
-    versions to report.
-    """
-    return {
-        "gil_enabled_ready": ready.gil_enabled,
-        "gil_enabled_end": end.gil_enabled,
-        "pythons": list(dict.fromkeys([*ready.labels, *end.labels])),
-    }
 
 
 def main() -> None:
