@@ -193,9 +193,9 @@ class Trial:
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
-        command = ["pip", "compile", "--quiet", "--no-header", *how, "--output-file", result]
-        python = self._interpreter.executable
-        return self._run([*command, "--python", python, source], RESOLVE_TIMEOUT_S)
+        command = ["pip", "compile", "--quiet", "--no-header", *how]
+        files = ["--output-file", result, "--python", self._interpreter.executable, source]
+        return self._run([*command, *files], RESOLVE_TIMEOUT_S)
 
     def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or
