@@ -193,9 +193,10 @@ class Trial:
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
-        command = ["pip", "compile", "--quiet", "--no-header", *how]
-        files = ["--output-file", result, "--python", self._interpreter.executable, source]
-        return self._run([*command, *files], RESOLVE_TIMEOUT_S)
+        files: list[str | Path] = ["--output-file", result, source]
+        python = self._interpreter.executable
+        command = ["pip", "compile", "--quiet", "--no-header", *how, *files, "--python", python]
+        return self._run(command, RESOLVE_TIMEOUT_S)
 
     def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or

@@ -221,7 +221,7 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_private_file_to_whic
         assert file.stat().st_mode & 0o777 == 0o600
         assert file.read_text().splitlines()[1:] == ["flask==3.1.3", "waitress==3.0.2"]
         file.chmod(0o644)  # as an earlier version made it
-    assert [*(tmp_path / "runtimes").iterdir()] == [file]
+    assert len([*(tmp_path / "runtimes").iterdir()]) == 1
     assert environments.requirements_file(str(asked), ["flask==1"]) == str(asked)
     assert environments.requirements_file("", []) == ""
     with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
