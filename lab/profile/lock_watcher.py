@@ -61,8 +61,6 @@ PROBED = {
 # A thread that waits here waits to be notified, or has been notified by a thread that still holds
 # the condition's lock.
 NOTIFICATIONS = (("Condition.wait", "threading.py"), ("Condition._acquire_restore", "threading.py"))
-
-
 Stack = tuple[SourceLine, ...]
 
 

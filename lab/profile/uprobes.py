@@ -150,10 +150,10 @@ class Probes(ExitStack):
             array = ctypes.c_uint64 * len(numbers)
             offsets = array(*(self._probes[number - 1].offset for number in numbers))
             cookies = array(*numbers)
-            file_at, offsets_at, cookies_at = map(ctypes.addressof, (path, offsets, cookies))
-            how = (program, 0, _UPROBE_MULTI, 0, file_at, offsets_at, 0, cookies_at)
-            link = struct.pack("<4I4Q4I", *how, len(numbers), int(returns), 0, 0)
-            self._keep(_bpf(_LINK_CREATE, link))
+            at = ctypes.addressof
+            places = (at(path), at(offsets), 0, at(cookies))
+            how = (program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0)
+            self._keep(_bpf(_LINK_CREATE, struct.pack("<4I4Q4I", *how)))
 
     def _set_clock(self) -> None:
         machine = MACHINES[platform.machine()]
