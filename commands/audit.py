@@ -34,7 +34,6 @@ RUNTIME = Option(
 KINDS: Mapping[str, Message] = {
     "gil": message("switches the GIL on"),
     "no wheel": message("no wheel"),
-    "needs": message("dependency not ready"),
     "not installable": message("not installable"),
     "import fails": message("import fails"),
     "warns": message("prints warnings"),

@@ -23,7 +23,7 @@ from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.profile.lock_watcher import OBSTACLES
+from lab.profile.lock_watcher import obstacle_to
 from lab.run.control_groups import require_limits
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.measured_runtimes import AnyRuntime
@@ -202,7 +202,7 @@ def _order(
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     profiles: list[str] = []
     for kind in wanted:
-        obstacle = spread.obstacle(kind) if spread else OBSTACLES[kind]()
+        obstacle = spread.obstacle(kind) if spread else obstacle_to(kind)
         if obstacle:
             output.note(obstacle)
         else:

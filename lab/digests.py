@@ -29,7 +29,8 @@ MADE_FOLDERS = {
 def _file_digest(path: str, *mark: int) -> str:
     """Return the digest of a file's content: 12 hexadecimal digits. Raises OSError.
 
-    mark: size, times and inode of the file; if one changes, the digest is computed again
+    mark: time of the last change and inode of the file; if one differs, the digest is computed
+        again
     """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
@@ -43,9 +44,7 @@ def file_digests(paths: Iterable[str], below: str = "") -> dict[str, str]:
     for path in paths:
         with suppress(OSError):
             state = os.stat(path)
-            digest = _file_digest(
-                path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
-            )
+            digest = _file_digest(path, state.st_ctime_ns, state.st_ino)
             digests[os.path.relpath(path, below) if below else path] = digest
     return digests
 

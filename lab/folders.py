@@ -183,17 +183,15 @@ def lock_folder(folder: Path, *, wait: bool = True) -> int | None:
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # another process removed the folder after mkdir()
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            descriptor, is_ours = os.open(folder, os.O_RDONLY | os.O_DIRECTORY), False
             try:
                 fcntl.flock(descriptor, kind)
-                if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
+                # otherwise the folder was removed and made again while this call waited
+                is_ours = os.path.samestat(os.fstat(descriptor), os.stat(folder))
+                if is_ours:
                     return descriptor
             except BlockingIOError:
-                os.close(descriptor)
                 return None
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(
-                descriptor
-            )  # the folder was removed and made again while this call waited for the lock
+            finally:
+                if not is_ours:
+                    os.close(descriptor)

@@ -18,7 +18,6 @@ PIPE_BYTES = 256 * 1024
 COALESCE_S = 0.02
 _READ_BYTES = 64 * 1024
 _READS_AT_ONCE = 64
-_SET_PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 _CUT = b"\n[...]\n"
 
 
@@ -64,11 +63,9 @@ class ProcessOutput(HeadTailBuffer):
         super().__init__()
         self._read_end, self.write_end = os.pipe()
         os.set_blocking(self._read_end, False)
-        if _SET_PIPE_SIZE is not None:
-            with suppress(
-                OSError
-            ):  # this user's limit for pipes is reached, so the pipe keeps its default size
-                fcntl.fcntl(self.write_end, _SET_PIPE_SIZE, PIPE_BYTES)
+        # The pipe keeps its default size on macOS, and if this user's limit for pipes is reached.
+        with suppress(AttributeError, OSError):
+            fcntl.fcntl(self.write_end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._reading = threading.Lock()
         self.has_ended = False
 

@@ -45,7 +45,7 @@ def run(
     killed. The beginning and the newest mebibyte of the output are kept (lab.process_output).
 
     watch: called every WATCH_S with the newest line of the command's stderr
-    options: folder, pass_fds and program, as for guarded()
+    options: cwd, pass_fds and program, as for guarded()
     Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
     out, err, until = ProcessOutput(), ProcessOutput(), monotonic() + timeout_s
@@ -166,47 +166,38 @@ class Guard:
 
 
 @contextmanager
-def guarded(  # noqa: PLR0913 - a process has them all
+def guarded(
     command: Sequence[str | Path],
     environment: Mapping[str, str] | None = None,
     *,
-    folder: Path | None = None,
-    pass_fds: Sequence[int] = (),
-    program: str | None = None,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
     stop: int = 0,
+    program: str | None = None,
+    **options: Any,
 ) -> Iterator[Guard]:
     """Start *command* under a guard process, which kills its process tree when the `with` block or
     this process ends.
 
-    folder: the command's working directory
-    program: the file to execute, if it differs from command[0]
     streams: where the command's stdout and stderr go
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
+    program: the file to execute, if it differs from command[0]
+    options: cwd and pass_fds, as for subprocess.Popen
     """
     heard, report = os.pipe()
-    words = [
-        sys.executable,
-        "-I",
-        "-S",
-        str(GUARD),
-        str(report),
-        str(int(stop)),
-        program or str(command[0]),
-    ]
+    options["pass_fds"] = (*options.get("pass_fds", ()), report)
+    words = [GUARD, report, int(stop), program or command[0], *command]
     with os.fdopen(heard, "rb") as report_pipe:
         try:
             process = subprocess.Popen(
-                [*words, *map(str, command)],
-                cwd=folder,
+                [sys.executable, "-I", "-S", *map(str, words)],
                 stdin=subprocess.PIPE,
                 stdout=streams[0],
                 stderr=streams[1],
                 text=True,
                 errors="replace",
                 env=environment,
-                pass_fds=(*pass_fds, report),
                 process_group=0,
+                **options,
             )
         except OSError as error:
             expect_process(error)
@@ -221,8 +212,9 @@ def guarded(  # noqa: PLR0913 - a process has them all
             finally:
                 _GUARDS.discard(process)
                 _await_end(process)
-                lines = report_pipe.read().decode().splitlines()
-                guard.report |= {name: int(number) for name, number in map(str.split, lines)}
+                for line in report_pipe.read().decode().splitlines():
+                    name, number = line.split()
+                    guard.report[name] = int(number)
 
 
 def expect_process(error: OSError) -> None:

@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -82,23 +81,19 @@ LAB = (
 )
 
 
-class Import(NamedTuple):
-    """Where a top-level module is imported, and which."""
+def imports(source: str, package: str) -> Iterator[tuple[int, str]]:
+    """Line and top-level module of every import in *source*, those inside functions and those by name included.
 
-    line: int
-    module: str
-
-
-def imports(source: str, package: str) -> Iterator[Import]:
-    """Every import in *source*, those inside functions and those by name included. Relative ones are *package*'s."""
+    Relative ones are *package*'s.
+    """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (Import(node.lineno, top(alias.name)) for alias in node.names)
+            yield from ((node.lineno, top(alias.name)) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield Import(node.lineno, package if node.level else top(node.module or ""))
+            yield node.lineno, package if node.level else top(node.module or "")
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
             named = [argument.value for argument in node.args[:1] if isinstance(argument, ast.Constant)]
-            yield from (Import(node.lineno, top(str(name))) for name in named)
+            yield from ((node.lineno, top(str(name))) for name in named)
 
 
 def is_section(path: str) -> bool:
@@ -117,8 +112,8 @@ def forbidden(path: str, source: str) -> list[str]:
     allowed = {*named.split()} | STANDARD_LIBRARY
     if package in MEASURED:
         allowed -= NEWER_THAN_MEASURED
-    found = {one for one in imports(source, package) if one.module not in allowed}
-    return [f"{path}:{one.line} imports {one.module}" for one in sorted(found)]
+    found = sorted({*imports(source, package)})
+    return [f"{path}:{line} imports {module}" for line, module in found if module not in allowed]
 
 
 def sources(*packages: str) -> dict[str, str]:

@@ -6,12 +6,10 @@ Other contents get an environment of their own, so the packages of a run in prog
 replaced.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
 import sysconfig
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from tempfile import NamedTemporaryFile
 from time import time
 
 from core.errors import GilscopeError
-from core.messages import AND, Json, Message, listed, message
+from core.messages import AND, Message, listed, message
 from lab.digests import short_digest, tree_digest
 from lab.environments.requirements import (
     Requirements,
@@ -120,9 +118,9 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
     """Return the path of an environment's Python. Create the environment first if it does not
     exist.
 
-    No process is started for an environment that exists. No run removes it while this process
-    lives. If several runs create the same environment at once, all of them use the one that is
-    ready first.
+    No process is started for an environment that exists, and no run removes it in the next 30 days.
+    If several runs create the same environment at once, all of them use the one that is ready
+    first.
     note: prints every few seconds what is being installed
     Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment
     cannot be created.
@@ -148,12 +146,12 @@ def environment(recipe: Recipe, note: Note | None = None) -> Path:
 
 
 def make_folder(place: Path, fill: Callable[[Path], None]) -> None:
-    """Fill the folder *place*, beside the environments, unless it exists. No run removes it while
-    this process lives. Raises OSError, and what *fill* raises.
+    """Fill the folder *place*, beside the environments, unless it exists. No run removes it in the
+    next 30 days. Raises OSError, and what *fill* raises.
 
     fill: fills a new folder, which then gets the name
     """
-    while not _hold(place):
+    while not _is_ready(place):
         _remove_old()
         _create(place, fill)
 
@@ -205,9 +203,11 @@ def installed_packages(python: Path) -> dict[str, str]:
     return dict(sorted((package.name, package.version) for package in distributions(python)))
 
 
-def distributions(python: Path) -> Iterable[metadata.Distribution]:
-    """Return the packages that are installed in the environment of *python*."""
-    return metadata.distributions(path=[*map(str, site_packages(python))])
+def distributions(python: Path, name: str | None = None) -> Iterable[metadata.Distribution]:
+    """Return the packages that are installed in the environment of *python*, or only the package
+    *name*.
+    """
+    return metadata.distributions(name=name, path=[*map(str, site_packages(python))])
 
 
 def site_packages(python: Path) -> list[Path]:
@@ -215,43 +215,22 @@ def site_packages(python: Path) -> list[Path]:
     return sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
 
 
-def _hold(place: Path) -> bool:
-    """Lock an environment against removal until this process ends, and note its use. Return whether
-    it exists.
-    """
-    try:
-        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        return False
-    with suppress(
-        OSError
-    ):  # a network file system may have no locks, and the folder may be read-only
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        os.utime(descriptor)
-    return place.exists()  # another run may have removed the environment before it was locked
+def _is_ready(place: Path) -> bool:
+    """Return whether an environment exists. Note its use, so that no run removes it for 30 days."""
+    with suppress(OSError):  # the folder may be missing or read-only
+        os.utime(place)
+    return place.exists()
 
 
 def _remove_old() -> None:
-    """Remove environments that no process uses and that were last used 30 days ago, and what killed
-    runs left.
+    """Remove environments that were last used 30 days ago, and what killed runs left. Rename each
+    first, so that only complete ones have their names.
     """
     for folder in ENVIRONMENTS.glob("*/"):
         longest_s = LEFTOVER_S if folder.name.startswith(UNFINISHED) else UNUSED_S
-        with suppress(OSError):  # a process uses the folder, or another run removes it
+        with suppress(OSError):  # another run removes it
             if time() - folder.stat().st_mtime > longest_s:
-                _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    """Remove an environment unless a process uses it. Rename it first, so that only complete ones
-    have its name.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder.rename(_unfinished()))
-    finally:
-        os.close(descriptor)
+                shutil.rmtree(folder.rename(_unfinished()))
 
 
 def _unfinished() -> Path:
@@ -311,23 +290,13 @@ def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
     install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []
-        anew = rebuild_options(recipe.source_folders)
+        # uv builds local folders anew, rather than reuse wheels that it built before. --refresh
+        # does the same, but has no effect if UV_OFFLINE is set.
+        anew = ["--reinstall"] if recipe.source_folders else []
         commands.append([*install, *hashed, *anew, "-r", recipe.requirements_file])
     if recipe.wheels:
         commands.append([*install, "--no-index", "--no-deps", *recipe.wheels])
     return commands
-
-
-def rebuild_options(folders: Sequence[Path]) -> list[str]:
-    """Return options that make uv rebuild local folders rather than reuse wheels that it built
-    before.
-
-    --refresh does the same, but has no effect if UV_OFFLINE is set.
-    """
-    names = [_project_name(folder) for folder in folders]
-    if not all(names):
-        return ["--reinstall"]
-    return [word for name in names for word in ("--reinstall-package", name)]
 
 
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
@@ -341,15 +310,6 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
         if path not in outer:
             lines += _all_lines(read(path), (*outer, path))
     return lines
-
-
-def _project_name(folder: Path) -> str:
-    """Return the project's name from pyproject.toml; "" if there is none."""
-    try:
-        manifest: Json = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
-        return str(manifest.get("project", {}).get("name", ""))
-    except (OSError, ValueError, AttributeError):
-        return ""
 
 
 def _digest(path: Path) -> str:

@@ -105,14 +105,10 @@ def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
 
 def _target(entry: str) -> str:
     name, at, address = entry.partition("@ ")
-    text = _EDITABLE.sub(
-        "", address if at and not name.startswith((".", "/")) else entry, count=1
-    ).strip()
-    return (
-        _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text))
-        .removeprefix("file://")
-        .removeprefix("file:")
-    )
+    target = address if at and not name.startswith((".", "/")) else entry
+    text = _EDITABLE.sub("", target, count=1).strip()
+    text = _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text))
+    return text.removeprefix("file:").removeprefix("//")
 
 
 def from_names(packages: Sequence[str]) -> Requirements:

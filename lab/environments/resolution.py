@@ -1,5 +1,4 @@
-"""Resolve requirements with uv, find the packages that have wheels for an interpreter, and install
-them on trial.
+"""Resolve requirements with uv, and install those that have wheels for an interpreter on trial.
 
 uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build
 backend only if the package has no wheel at all and its PKG-INFO does not list its dependencies.
@@ -11,18 +10,15 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
 
 from packaging.markers import Marker
-from packaging.tags import Tag, compatible_tags, cpython_tags
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from core.messages import NOTHING, Json, Message, message
 from lab import processes
-from lab.environments.environment import EnvironmentFailed, distributions
+from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, locked_entry, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -30,8 +26,6 @@ from lab.python.interpreters import Interpreter
 LOCK = "pylock.toml"
 RESOLVE_TIMEOUT_S = 60.0
 INSTALL_TIMEOUT_S = 600.0
-# releases without an extension to skip in search of the first release that has one
-MOST_PURE_RELEASES = 8
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
 # uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
@@ -69,15 +63,15 @@ class Resolution(NamedTuple):
     packages: Mapping[str, ResolvedPackage]
     failures: Mapping[str, Message]
 
-    def all_needed_by(self, name: str) -> set[str]:
-        """Return all packages that depend on package *name*, directly or indirectly."""
-        dependants: set[str] = set()
-        unvisited = [name]
-        while unvisited:
-            parents = set(self.packages[unvisited.pop()].needed_by) & self.packages.keys()
-            unvisited += parents - dependants
-            dependants |= parents
-        return dependants - {name}
+    def asked_that_need(self, name: str) -> tuple[str, ...]:
+        """Return the packages that entries ask for and that depend on package *name*, directly or
+        indirectly.
+        """
+        dependants = [name]
+        for dependant in dependants:
+            parents = {*self.packages[dependant].needed_by} & self.packages.keys()
+            dependants += parents - {*dependants}
+        return tuple(sorted(one for one in dependants[1:] if self.packages[one].direct))
 
 
 class Trial:
@@ -93,14 +87,8 @@ class Trial:
         self._interpreter = interpreter
         self._asked = asked
         version = str(interpreter.facts["version"])
-        minor = tuple(map(int, version.split(".")[:2]))
-        self._tags = frozenset(
-            [*cpython_tags(minor, [f"cp{minor[0]}{minor[1]}t"]), *compatible_tags(minor)]
-        )
-        self._marker_values = {
-            "python_version": f"{minor[0]}.{minor[1]}",
-            "python_full_version": version,
-        }
+        minor = ".".join(version.split(".")[:2])
+        self._marker_values = {"python_version": minor, "python_full_version": version}
 
     @cached_property
     def python(self) -> Path:
@@ -136,29 +124,27 @@ class Trial:
             packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure)
         )
 
-    def fits(self, package: ResolvedPackage) -> bool:
-        """Return whether this interpreter can install one of the package's wheels."""
-        return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
-
-    def ready_version(self, name: str, after: str) -> str:
-        """Return a version that has a wheel for this interpreter, or "".
-
-        This is the first version after *after* whose wheel has an extension, or else the newest
-        version.
+    def ready_version(self, name: str) -> str:
+        """Return the newest version of a package that has a wheel for this interpreter; "" if there
+        is none.
         """
-        for _ in range(MOST_PURE_RELEASES) if after else ():
-            release = self._find_release(f"{name}>{after}", "lowest")
-            if release is None:
-                break
-            if not release.pure:
-                return release.version
-            after = release.version
-        release = self._find_release(name, "highest")
-        return release.version if release else ""
+        source = self._write([name], exact=False)
+        lock = source.with_name(LOCK)
+        failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:")
+        if not failure:
+            return next(self._packages(lock)).version
+        if failure.code == uv.UNSATISFIED:
+            return ""
+        raise EnvironmentFailed(
+            "The versions of {package} could not be listed: {reason}. {remedy}",
+            package=name,
+            reason=failure,
+            remedy=uv.remedy(failure, message("Check the options of the requirements file.")),
+        )
 
     def install(self, requirements: Sequence[str]) -> dict[str, Message]:
         """Install requirements from wheels: all together or, if this fails, each alone. Return the
-        failures.
+        failures, whose code is uv.UNSATISFIED if there is no wheel for this interpreter.
         """
         if not requirements or not self._install(requirements):
             return {}
@@ -168,38 +154,14 @@ class Trial:
             if (why := self._install([requirement]))
         }
 
-    def distribution(self, name: str) -> metadata.Distribution | None:
-        """Return the installed package whose normalised name is *name*; None if it is not
-        installed.
-        """
-        installed = distributions(self.python)
-        return next((package for package in installed if normalised(package.name) == name), None)
-
-    def _find_release(self, entry: str, strategy: str) -> ResolvedPackage | None:
-        source = self._write([entry], exact=False)
-        lock = source.with_name(LOCK)
-        failure = self._compile(
-            source, lock, "--no-deps", "--only-binary", ":all:", "--resolution", strategy
-        )
-        if failure and failure.code != uv.UNSATISFIED:
-            raise EnvironmentFailed(
-                "The versions of {package} could not be listed: {reason}. {remedy}",
-                package=entry.partition(">")[0],
-                reason=failure,
-                remedy=uv.remedy(failure, message("Check the options of the requirements file.")),
-            )
-        return None if failure else next(self._packages(lock), None)
-
     def _resolve_together(
         self, entries: Sequence[str]
     ) -> tuple[Message, dict[str, ResolvedPackage]]:
         source = self._write(entries)
         lock, tree = source.with_name(LOCK), source.with_name("tree.txt")
+        annotated = "--universal", "--annotation-style", "line"
         failure = self._compile(source, lock, "--universal")
-        failure = failure or self._compile(
-            source, tree, "--universal", "--annotation-style", "line"
-        )
-        if failure:
+        if failure := failure or self._compile(source, tree, *annotated):
             return failure, {}
         lines = map(_ANNOTATED.match, tree.read_text("utf-8").splitlines())
         needed_by = {normalised(line[1]): line[2].split(", ") for line in lines if line}
@@ -231,16 +193,10 @@ class Trial:
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
-        files: tuple[str | Path, ...] = (
-            "--output-file",
-            result,
-            "--python",
-            self._interpreter.executable,
-            source,
-        )
-        return self._run(
-            ["pip", "compile", "--quiet", "--no-header", *how, *files], RESOLVE_TIMEOUT_S
-        )
+        files: list[str | Path] = ["--output-file", result, source]
+        python = self._interpreter.executable
+        command = ["pip", "compile", "--quiet", "--no-header", *how, *files, "--python", python]
+        return self._run(command, RESOLVE_TIMEOUT_S)
 
     def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or
@@ -269,10 +225,3 @@ def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
         wheels=tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl")),
         is_folder="directory" in package,
     )
-
-
-def _tags(name: str) -> frozenset[Tag]:
-    try:
-        return parse_wheel_filename(name)[3]
-    except InvalidWheelFilename:
-        return frozenset()

@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Json, message, verbatim
 from lab import processes
 from lab.environments import requirements
-from lab.environments.environment import EnvironmentFailed
+from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, name_of
 from lab.environments.resolution import ResolvedPackage, Trial
 from lab.folders import PrivateFolder
@@ -23,8 +23,8 @@ from lab.project.packages import MANIFEST, OLDEST_PYTHON, PYLOCK, UV_LOCK, read_
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
-SCHEMA = 3  # 2: packages that others need, needed_by; 3: no ready_since
-NO_WHEEL, NEEDS, NOT_INSTALLABLE = "no wheel", "needs", "not installable"
+SCHEMA = 4  # 2: packages that others need, needed_by; 3: no ready_since; 4: no kind "needs"
+NO_WHEEL, NOT_INSTALLABLE = "no wheel", "not installable"
 
 
 class PackageFinding(NamedTuple):
@@ -120,32 +120,22 @@ def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) ->
 class _Audit:
     """An audit, whose packages are installed in an environment.
 
-    without_wheel: names of the packages that have no wheel for the interpreter
-    failures: packages that could not be installed, with the reasons; absent: all packages that are
-        not installed
+    failures: the reasons by requirement that could not be installed from a wheel
     """
 
     def __init__(self, asked: Requirements, interpreter: Interpreter, folder: Path) -> None:
         """Resolve the requirements, and install the packages into an environment in *folder*."""
-        self.asked, self.interpreter = asked, interpreter
+        self.interpreter = interpreter
         self.trial = Trial(interpreter, folder, asked)
         self.resolution = self.trial.resolve()
         self.packages = [
             package for package in self.resolution.packages.values() if not package.is_folder
         ]
-        self.without_wheel = {
-            package.name for package in self.packages if not self.trial.fits(package)
-        }
-        names = {package.requirement: package.name for package in self.packages}
-        wanted = [line for line, name in names.items() if name not in self.without_wheel]
-        self.failures = {names[line]: why for line, why in self.trial.install(wanted).items()}
-        self.absent = {*self.failures, *self.without_wheel}
+        self.failures = self.trial.install([package.requirement for package in self.packages])
 
     def findings(self) -> list[PackageFinding]:
-        """Return the findings of all packages: packages that cannot be resolved, then excluded
-        packages, come last.
-
-        Environment markers may exclude a requested package from this interpreter.
+        """Return the findings of all packages that environment markers do not exclude. Packages
+        that cannot be resolved come last.
         """
         findings = processes.run_in_parallel(self._audit_package, self.packages)
         for entry, why in self.resolution.failures.items():
@@ -156,47 +146,35 @@ class _Audit:
                 "All packages are folders of source code, which audit does not build. Name "
                 "packages that have wheels."
             )
-        named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
-        marked = [name_of(entry) for entry in self.asked.entries if ";" in entry]
-        return [*findings, *(PackageFinding(package=name) for name in marked if name not in named)]
+        return findings
 
     def _audit_package(self, package: ResolvedPackage) -> PackageFinding:
-        name = package.name
-        missing = sorted(
-            other for other in self.absent if name in self.resolution.all_needed_by(other)
-        )
-        lacks_wheel = name in self.without_wheel
-        version, modules = package.version, []
-        problems = [self._no_wheel(package)] if lacks_wheel else []
-        if name in self.failures:
-            problems.append(Problem(kind=NOT_INSTALLABLE, detail=self.failures[name]))
-        if missing:
-            detail = message(
-                "the package needs {packages}, which could not be installed", packages=missing
-            )
-            problems.append(Problem(kind=NEEDS, detail=detail))
-        elif name not in self.absent and (package.direct or not package.pure):
-            installed = self.trial.distribution(name)
-            assert installed is not None, name
+        name, version = package.name, package.version
+        modules: list[str] = []
+        problems: list[Problem] = []
+        failure = self.failures.get(package.requirement, NOTHING)
+        if failure.code == uv.UNSATISFIED:
+            problems.append(self._no_wheel(package))
+        elif failure:
+            problems.append(Problem(kind=NOT_INSTALLABLE, detail=failure))
+        elif package.direct or not package.pure:
+            (installed,) = distributions(self.trial.python, name)
             version, modules = installed.version, top_modules(installed)
             for module in modules:
                 problems += try_import(self.trial.python, module, self.trial.folder)
-        dependants = sorted(self.resolution.all_needed_by(name))
         return PackageFinding(
             package=name,
             version=version,
             modules=tuple(modules),
             problems=tuple(problems),
             direct=package.direct,
-            needed_by=tuple(
-                other for other in dependants if self.resolution.packages[other].direct
-            ),
+            needed_by=self.resolution.asked_that_need(name),
         )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name = package.name
         change = message("no version of the package has a wheel for this runtime")
-        if ready := self.trial.ready_version(name, package.version):
+        if ready := self.trial.ready_version(name):
             change = message(
                 "version {version} of the package has a wheel for this runtime", version=ready
             )

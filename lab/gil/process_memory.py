@@ -75,10 +75,8 @@ _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _LOADED = 1  # a type of segments
-_SYMBOL_TABLES = (
-    11,
-    2,
-)  # types of sections: exported symbols, and all symbols unless the file was stripped
+# types of sections: exported symbols, and all symbols unless the file was stripped
+_SYMBOL_TABLES = (11, 2)
 _MOST_BYTES = 1 << 26  # a longer table means that the file is no interpreter
 
 
@@ -136,9 +134,8 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
         loaded = [(row[2], row[3], row[5]) for row in segments if row[0] == _LOADED]
         bias = 0 if base is None else base - min(address for _, address, _ in loaded)
         found = {}
-        for name, address, size_bytes in _named(
-            descriptor, fields, {name.encode() for name in names}
-        ):
+        wanted = {name.encode() for name in names}
+        for name, address, size_bytes in _named(descriptor, fields, wanted):
             for offset, start, length in loaded:
                 if start <= address < start + length:
                     at = offset + address - start
@@ -154,16 +151,13 @@ def _named(
 ) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, address and size of each symbol of an ELF file that is called one of *names*."""
     sections = _read_table(descriptor, _SECTION, header[8], header[14])
-    longest = (
-        max(map(len, names)) + 1
-    )  # a name in the file may be of any length, so only this part is compared
+    longest = max(map(len, names)) + 1  # names in the file may be longer
     for section in sections:
         if section[1] in _SYMBOL_TABLES:
             strings = sections[section[6]]
             texts = _read(descriptor, strings[4], strings[5])
-            for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(
-                _read(descriptor, section[4], section[5])
-            ):
+            symbols = _read(descriptor, section[4], section[5])
+            for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(symbols):
                 text = texts[name : name + longest].partition(b"\0")[0]
                 if text in names:
                     yield text, address, size_bytes
@@ -222,9 +216,8 @@ class PythonMemory:
             cookie, version, _ = _HEAD.unpack(self.read(runtime, _HEAD.size))
             fields = _TABLES.get(version >> 16)
             if cookie == _COOKIE and fields:
-                offsets = struct.unpack(
-                    f"<{len(fields)}Q", self.read(runtime + 16, 8 * len(fields))
-                )
+                data = self.read(runtime + 16, 8 * len(fields))
+                offsets = struct.unpack(f"<{len(fields)}Q", data)
                 return path, known, dict(zip(fields, offsets, strict=True))
         raise ValueError(f"no CPython {' or '.join(KNOWN)}")
 
@@ -284,29 +277,16 @@ def python_process(pid: int) -> PythonProcess | None:
     The executable is sufficient if the process's mappings may not be read, unless the interpreter
     is in a shared library.
     """
-    executable = _find_executable(pid)
-    files = [executable, *_interpreter_files(pid)] if executable else []
+    program = Path(f"/proc/{pid}/exe")
+    try:
+        is_named = _PROGRAM.fullmatch(os.readlink(program).rpartition("/")[2])
+    except OSError:
+        return None
+    files = [program, *_interpreter_files(pid)] if is_named else []
     label = next(filter(None, map(build_in_file, files)), "")
     if not label:
         return None
-    return PythonProcess(
-        label=label, gil_enabled=read_gil_state(pid) if label.endswith("t") else True
-    )
-
-
-def _find_executable(pid: int) -> Path | None:
-    """Return the executable of process *pid*; None if the file is not named like a Python
-    interpreter.
-    """
-    link = Path(f"/proc/{pid}/exe")
-    try:
-        path = Path(os.readlink(link))
-        is_here = bool(_PROGRAM.fullmatch(path.name)) and path.samefile(
-            link
-        )  # a container may have another file there
-    except OSError:
-        return None
-    return path if is_here else None
+    return PythonProcess(label, read_gil_state(pid) if label.endswith("t") else True)
 
 
 def read_gil_state(pid: int) -> bool | None:

@@ -31,7 +31,7 @@ with warnings.catch_warnings(record=True) as caught:
 # these warnings say nothing about threads
 plans = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, SyntaxWarning)
 told = [warning for warning in caught if not issubclass(warning.category, plans)]
-warned = [[warning.category.__name__, str(warning.message)] for warning in told]
+warned = [warning.category.__name__ + ": " + str(warning.message) for warning in told]
 gil = getattr(sys, "_is_gil_enabled", lambda: True)()
 print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned}}), flush=True)
 """
@@ -70,50 +70,37 @@ def try_import(
     """
     try:
         done = run(
-            [python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), folder=folder
+            [python, "-I", "-c", _TRY, module], timeout_s, scrubbed_environment(), cwd=folder
         )
     except subprocess.TimeoutExpired:
-        return [
-            _failure(
-                module, message("the import did not end within {limit_s:g} s", limit_s=timeout_s)
-            )
-        ]
+        late = message("the import did not end within {limit_s:g} s", limit_s=timeout_s)
+        return [_failure(module, late)]
     if _MARK not in done.stdout:
         return [_failure(module, _describe_end(done))]
     report = json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0])
-    warnings = dict.fromkeys(
-        f"{category}: {' '.join(text.split())}" for category, text in report["warnings"]
-    )
+    warnings = dict.fromkeys(" ".join(text.split()) for text in report["warnings"])
     problems = []
     if report["gil"]:
         culprits = switching_modules("\n".join(warnings))
-        detail = _describe_switch(module, culprits)
         problems.append(
-            Problem(kind=GIL, detail=detail, module=module, culprit=", ".join(culprits))
+            Problem(GIL, _describe_switch(module, culprits), module, ", ".join(culprits))
         )
     if report["error"]:
         problems.append(_failure(module, verbatim(" ".join(report["error"].split()))))
     others = [text for text in warnings if not switching_modules(text)]
-    return [
-        *problems,
-        *(Problem(kind=WARNS, detail=verbatim(text), module=module) for text in others),
-    ]
+    return [*problems, *(Problem(WARNS, verbatim(text), module) for text in others)]
 
 
 def _failure(module: str, error: Message) -> Problem:
     detail = message("importing {module} fails: {error}", module=module, error=error)
-    return Problem(kind=IMPORT_FAILS, detail=detail, module=module)
+    return Problem(IMPORT_FAILS, detail, module)
 
 
 def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
     """Describe how a process ended, if it did not report the outcome of its import."""
-    last_lines = done.stderr.strip().splitlines()[-1:]
     end = message("the interpreter {ending}", ending=describe_exit(done.returncode))
-    return (
-        message("{ending}: {output}", ending=end, output=last_lines[0].strip())
-        if last_lines
-        else end
-    )
+    last_line = done.stderr.strip().rpartition("\n")[2].strip()
+    return message("{ending}: {output}", ending=end, output=last_line) if last_line else end
 
 
 def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
@@ -137,13 +124,9 @@ def top_modules(package: metadata.Distribution) -> list[str]:
     A folder without __init__.py is a namespace without code, so the packages in it are imported
     instead. Modules whose name begins with _ are imported only if there is no public module.
     """
-    names = {dotted for file in package.files or () if (dotted := _module_of(file.parts))}
-    if any(
-        name.startswith("__editable__") for name in names
-    ):  # an editable install: setuptools lists its modules
-        names = set((package.read_text("top_level.txt") or "").split())
+    names = {_module_of(file.parts) for file in package.files or ()}
     outermost: list[str] = []
-    for name in sorted(names):  # a package comes right before what is in it
+    for name in sorted(names - {""}):  # a package comes right before what is in it
         if not (outermost and name.startswith(f"{outermost[-1]}.")):
             outermost.append(name)
     return [name for name in outermost if not name.startswith("_")] or outermost
@@ -155,11 +138,7 @@ def _module_of(parts: tuple[str, ...]) -> str:
     """
     *folders, file = parts
     stem, _, suffix = file.partition(".")
-    if (
-        parts[0] == ".."
-        or parts[0].endswith((".dist-info", ".data"))
-        or parts[0] in ("test", "tests")
-    ):
+    if parts[0] in ("..", "test", "tests") or parts[0].endswith((".dist-info", ".data")):
         return ""
     if suffix != "py" and not suffix.endswith("so"):
         return ""
@@ -193,8 +172,6 @@ def notices(text: str) -> list[str]:
     """Return the lines of *text* that report unsafe threading or a GIL that was switched on,
     without duplicates.
     """
-    lines = (line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
-    found = dict.fromkeys(
-        line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)
-    )
-    return [*found][:MOST_NOTICES]
+    lines = dict.fromkeys(line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
+    found = [line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)]
+    return found[:MOST_NOTICES]

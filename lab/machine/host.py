@@ -7,14 +7,14 @@ For a missing or malformed file in /proc or /sys, a fact is None.
 import os
 import platform
 import resource
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from core.errors import BadInput
-from lab.processes import output_of
 
+Value = TypeVar("Value")
 UNLIMITED = "unlimited"
 _CGROUPS = "sys/fs/cgroup"
 _LIMITS = {"nofile_soft": resource.RLIMIT_NOFILE, "nproc_soft": resource.RLIMIT_NPROC}
@@ -29,10 +29,7 @@ class Reader(NamedTuple):
 
     def text(self, path: str) -> str | None:
         """Return the content of a file, without leading and trailing white space."""
-        try:
-            return (self.root / path).read_text(errors="replace").strip()
-        except OSError:
-            return None
+        return _known(lambda: (self.root / path).read_text(errors="replace").strip())
 
     def number(self, path: str) -> int | None:
         """Return the integer that a file contains."""
@@ -60,10 +57,7 @@ HERE = Reader()
 
 def number(text: str | None) -> int | None:
     """Parse *text* as an integer; return None if it is not an integer."""
-    try:
-        return int(text or "")
-    except ValueError:
-        return None
+    return _known(lambda: int(text or ""))
 
 
 def facts(reader: Reader = HERE) -> dict[str, Any]:
@@ -79,18 +73,17 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     quota = cores_quota(reader)
     lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
     cpu = {name.strip().lower(): value.strip() for name, _, value in lines}  # of the last CPU
-    named = cpu.get("model name") or cpu.get("cpu model")
     return {
-        "cpu": named or _sysctl("machdep.cpu.brand_string") or platform.processor() or None,
+        "cpu": cpu.get("model name") or cpu.get("cpu model") or platform.processor() or None,
         "architecture": platform.machine() or None,
         "cores": os.cpu_count(),
         "cores_usable": len(usable_cpus()),
         "cores_quota": None if quota == UNLIMITED else quota,
         "governor": ", ".join(governors(reader)) or None,
-        "memory_bytes": _memory_bytes(),
-        "os": _os_name(),
+        "memory_bytes": _known(lambda: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")),
+        "os": _known(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
         "kernel": f"{platform.system()} {platform.release()}",
-        "load": _load(),
+        "load": _known(lambda: [round(value, 2) for value in os.getloadavg()]),
         "limits": _limits(),
         "python": platform.python_version(),
     }
@@ -112,9 +105,9 @@ def raise_open_files(needed: int) -> None:
     Raises BadInput with both numbers if the hard limit is lower.
     """
     limit, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if limit == resource.RLIM_INFINITY or limit >= needed:
+    if needed <= limit or limit == resource.RLIM_INFINITY:
         return
-    if hard == resource.RLIM_INFINITY or hard >= needed:
+    if needed <= hard or hard == resource.RLIM_INFINITY:
         # On macOS, kern.maxfilesperproc may be lower than the hard limit.
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
@@ -212,27 +205,11 @@ def memory_available_bytes(reader: Reader = HERE) -> int | None:
     return min(rooms, default=None)
 
 
-def _memory_bytes() -> int | None:
+def _known(read: Callable[[], Value]) -> Value | None:
+    """Return what *read* returns; None if this system does not know it."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return read()
     except (ValueError, OSError):
-        size = _sysctl("hw.memsize")
-        return int(size) if size else None
-
-
-def _os_name() -> str | None:
-    if platform.system() == "Darwin":
-        return f"macOS {platform.mac_ver()[0]}"
-    try:
-        return platform.freedesktop_os_release().get("PRETTY_NAME")
-    except OSError:
-        return None
-
-
-def _load() -> list[float] | None:
-    try:
-        return [round(value, 2) for value in os.getloadavg()]
-    except OSError:
         return None
 
 
@@ -243,12 +220,6 @@ def _limits() -> dict[str, int | str]:
     return limits | {
         name: UNLIMITED for name, value in limits.items() if value == resource.RLIM_INFINITY
     }
-
-
-def _sysctl(name: str) -> str | None:
-    if platform.system() != "Darwin":
-        return None
-    return (output_of(["sysctl", "-n", name], 5.0) or "").strip() or None
 
 
 def total(counts: Iterable[int | None]) -> int | None:

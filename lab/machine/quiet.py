@@ -11,7 +11,7 @@ Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the ino
 import os
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -200,9 +200,8 @@ def _others(
     by_name = Counter[str]()
     for key, process in after.processes.items():
         if key not in own and process.cpu in after.cpus:
-            by_name[process.name] += process.ticks - (
-                before.processes[key].ticks if key in before.processes else 0
-            )
+            earlier = before.processes.get(key)
+            by_name[process.name] += process.ticks - (earlier.ticks if earlier else 0)
     needed = {name: by_name.pop(name[:LONGEST_NAME], 0) for name in neighbours}
     if after.sees_all:
         foreign = used_ticks(before, after, {*before.processes, *after.processes} - own)
@@ -239,14 +238,14 @@ def processes(reader: Reader) -> Processes:
     return found
 
 
-def used_ticks(before: Snapshot, after: Snapshot, keys: Iterable[tuple[int, int]]) -> int:
+def used_ticks(before: Snapshot, after: Snapshot, keys: Collection[tuple[int, int]]) -> int:
     """Return the CPU time in clock ticks that some processes used between two snapshots."""
-    ticks = 0
-    for key in keys:
-        for moment, sign in ((before, -1), (after, 1)):
-            if process := moment.processes.get(key):
-                ticks += sign * (process.ticks + process.waited_ticks)
-    return ticks
+
+    def spent(moment: Snapshot) -> int:
+        processes = filter(None, map(moment.processes.get, keys))
+        return sum(process.ticks + process.waited_ticks for process in processes)
+
+    return spent(after) - spent(before)
 
 
 def trees(moment: Processes, roots: Iterable[int]) -> set[tuple[int, int]]:
@@ -270,9 +269,9 @@ def _ticks(line: str) -> dict[str, int]:
     The columns after steal are ignored, because user and nice already include them. Source:
     proc(5).
     """
-    values = [number(value) for value in line.split()[: len(TICKS)]]
-    ticks = {kind: value for kind, value in zip(TICKS, values, strict=False) if value is not None}
-    return ticks if len(ticks) == len(TICKS) else {}
+    with suppress(ValueError):
+        return dict(zip(TICKS, map(int, line.split()[: len(TICKS)]), strict=True))
+    return {}
 
 
 def _turbo(reader: Reader) -> bool | None:

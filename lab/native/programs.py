@@ -27,7 +27,7 @@ BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
-LAST_LINES = 6
+MOST_LINES = 3  # of a failed build's output
 COMPILE_ERROR = "could not compile"  # in the output of cargo
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
 
@@ -56,11 +56,8 @@ class Build(NamedTuple):
         """The path of the program built on this machine, or else of the program in the gilscope
         package.
         """
-        return (
-            self.installed_file
-            if self.installed_file.exists()
-            else SHIPPED_PROGRAMS / self.built_file.name
-        )
+        built = self.installed_file
+        return built if built.exists() else SHIPPED_PROGRAMS / built.name
 
     @property
     def reason_file(self) -> Path:
@@ -73,29 +70,15 @@ def _build_of(program: Program) -> Build:
     name, home = program.name, NATIVE_BUILDS / program.folder
     if program.builder == "cargo":
         # A CARGO_TARGET_DIR in the environment would put the program elsewhere.
-        commands = (
-            ("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name),
-        )
-        return Build(
-            name=name,
-            tools=("cargo",),
-            commands=commands,
-            built_file=home / "target" / "release" / name,
-        )
+        cargo = ("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name)
+        return Build(name, ("cargo",), (cargo,), home / "target" / "release" / name)
     if program.builder == "cmake":
         configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
         build = ("cmake", "--build", "build", "--target", name)
-        return Build(
-            name=name, tools=("cmake", "c++"), commands=(configure, build), built_file=BIN / name
-        )
+        return Build(name, ("cmake", "c++"), (configure, build), BIN / name)
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
-    made = home / "target" / f"{name}.jar"
     return Build(
-        name=name,
-        tools=tools,
-        commands=(("mvn", "-q", "-B", "package"),),
-        built_file=made,
-        folder=home,
+        name, tools, (("mvn", "-q", "-B", "package"),), home / "target" / f"{name}.jar", home
     )
 
 
@@ -139,24 +122,23 @@ def missing(name: str) -> Message:
             program=name,
         )
         return NOTHING if shutil.which(name) else needed
+    reason = message("not built; build it with: {program} native", program=PROGRAM)
     if build.reason_file.exists():
-        return find_missing_tools(build.tools) or load_reason(build.reason_file)
-    if build.program.exists():
+        reason = load_reason(build.reason_file)
+    elif build.program.exists():
         return may_use(build.program)
-    return find_missing_tools(build.tools) or message(
-        "not built; build it with: {program} native", program=PROGRAM
-    )
+    return find_missing_tools(build.tools) or reason
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
     """Build programs. Yield the name of each program, and why its build failed or NOTHING.
 
-    names: keys of BUILDS. A program that is newer than all its sources is not rebuilt.
+    names: keys of BUILDS. The build tools themselves find out whether a source has changed.
     """
     with locked(BIN) as lock:
         copy_sources()
         for name in names:
-            yield name, _build_if_outdated(BUILDS[name], lock)
+            yield name, _build(BUILDS[name], lock)
 
 
 def copy_sources() -> None:
@@ -172,10 +154,8 @@ def find_missing_tools(tools: Iterable[str]) -> Message:
     """Return a message with the names of build tools that are not on PATH; NOTHING if all are on
     PATH.
     """
-    absent = [tool for tool in tools if shutil.which(tool) is None]
-    return (
-        message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
-    )
+    absent = listed([tool for tool in tools if shutil.which(tool) is None], last=AND)
+    return message("not built: needs {tools}", tools=absent) if absent else NOTHING
 
 
 def store_reason(path: Path, reason: Message) -> None:
@@ -188,18 +168,16 @@ def load_reason(path: Path) -> Message:
     return Message.from_json(json.loads(path.read_text("utf-8")))
 
 
-def _build_if_outdated(build: Build, lock: int) -> Message:
-    absent = find_missing_tools(build.tools)
-    if absent or _is_current(build):
+def _build(build: Build, lock: int) -> Message:
+    if absent := find_missing_tools(build.tools):
         return absent
-    reason = _run_build(build, lock)
+    reason = run_build(build.name, build.commands, lock, build.folder)
     if reason:
         store_reason(build.reason_file, reason)
     else:
         build.reason_file.unlink(missing_ok=True)
         if build.built_file != build.installed_file:
             _install_file(build.built_file, build.installed_file)
-        os.utime(build.installed_file)
     return reason
 
 
@@ -215,39 +193,37 @@ def _install_file(made: Path, place: Path) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _is_current(build: Build) -> bool:
-    """Return whether the last build succeeded and the program is newer than all source files in its
-    build folder.
-    """
-    if build.reason_file.exists():
-        return False
-    try:
-        made_s = build.installed_file.stat().st_mtime
-    except OSError:
-        return False
-    return all(made_s > os.stat(path).st_mtime for path in sources_in(build.folder))
-
-
 def sources_in(folder: Path) -> Iterator[str]:
     """Yield the source files of native programs in *folder*."""
     return files_in(folder, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
 
 
-def _run_build(build: Build, lock: int) -> Message:
-    """Run the commands of a build, and return why they failed, or NOTHING if they succeeded."""
-    output = ""
-    for command in build.commands:
+def run_build(
+    name: str,
+    commands: Iterable[Sequence[str]],
+    lock: int,
+    folder: Path | None = None,
+    timeout_s: float = BUILD_TIMEOUT_S,
+) -> Message:
+    """Run the commands that build the program or wheel *name* in *folder*. Return why they failed,
+    or NOTHING.
+
+    The commands inherit *lock* (lab.folders). If this process is killed, the next builder waits
+    until the command ends.
+    """
+    output, environment = "", scrubbed_environment() | {"NO_COLOR": "1"}
+    for command in commands:
         line = " ".join(command)
         try:
-            done = run_build(command, lock, build.folder)
-        except subprocess.TimeoutExpired as late:
+            done = run(command, timeout_s, environment, cwd=folder, pass_fds=(lock,))
+        except subprocess.TimeoutExpired:
             return message(
                 "not built: {command} did not end within {limit_s:g} s",
                 command=line,
-                limit_s=late.timeout,
+                limit_s=timeout_s,
             )
         except OSError as error:
-            return build_failure(
+            return _broken(
                 message(
                     "{program} could not be started: {error}",
                     program=command[0],
@@ -256,33 +232,11 @@ def _run_build(build: Build, lock: int) -> Message:
             )
         output += done.stdout + done.stderr
         if done.returncode:
-            return _explain_failure(build.name, output, command)
+            return _explain_failure(name, line, output)
     return NOTHING
 
 
-def run_build(
-    command: Sequence[str | Path],
-    lock: int,
-    folder: Path | None = None,
-    timeout_s: float = BUILD_TIMEOUT_S,
-) -> "subprocess.CompletedProcess[str]":
-    """Run a command that builds a wheel or a program in *folder*, and return its output.
-
-    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits
-    until the command ends.
-    Raises subprocess.TimeoutExpired, and OSError if the command cannot be
-    started.
-    """
-    return run(
-        command,
-        timeout_s,
-        scrubbed_environment() | {"NO_COLOR": "1"},
-        folder=folder,
-        pass_fds=(lock,),
-    )
-
-
-def build_failure(reason: Message) -> Message:
+def _broken(reason: Message) -> Message:
     """Return a message that a build failed for another *reason* than missing tools, such as a
     compile error.
     """
@@ -291,24 +245,18 @@ def build_failure(reason: Message) -> Message:
     )
 
 
-def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Message:
-    """Return why a build failed: a missing library that its output names, or else the output's last
-    lines.
+def _explain_failure(name: str, command: str, output: str) -> Message:
+    """Return why a build failed: a missing library that its output names, or else the first errors
+    in the output, because stack frames of the build tools may follow them.
     """
-    last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
-    failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
-    if (
-        command[0] == "cargo" and COMPILE_ERROR not in output
-    ):  # the installed Rust is too old, or there is no network
-        failed = message("not built: {reason}", reason=failed)
-    else:
-        failed = build_failure(failed)
-    return find_missing_library(name, output) or failed
-
-
-def find_missing_library(name: str, output: str) -> Message:
-    """Return a message with the missing library that a build's output names; NOTHING if it names no
-    library.
-    """
-    needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
-    return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
+    for match in _LIBRARY.finditer(output):
+        if match["name"] == name:
+            return message("not built: needs {tools}", tools=match["needs"].strip())
+    lines = [line.strip() for line in output.strip().splitlines()]
+    errors = [line for line in lines if "error" in line.lower()]
+    text = " / ".join((errors or lines[-MOST_LINES:])[:MOST_LINES])
+    failed = message("{command} failed: {output}", command=command, output=text)
+    if command.startswith("cargo") and COMPILE_ERROR not in output:
+        # the installed Rust is too old, or there is no network
+        return message("not built: {reason}", reason=failed)
+    return _broken(failed)

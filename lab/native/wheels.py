@@ -2,7 +2,6 @@
 missing.
 """
 
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,16 +9,14 @@ from itertools import chain
 from pathlib import Path
 
 from core.errors import BadInput
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Message, message
 from core.program import PROGRAM
 from core.system import Extension
 from lab.digests import file_digests, files_in, short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.native.programs import (
-    build_failure,
     copy_sources,
-    find_missing_library,
     find_missing_tools,
     load_reason,
     run_build,
@@ -99,28 +96,10 @@ class WheelBuild:
     def _build(self, lock: int) -> Message:
         """Build the wheel in another folder, so that each wheel in its own folder is complete."""
         copy_sources()
-        python, source = self.interpreter.executable, NATIVE_BUILDS / self.extension.name
-        made = self.place / "made"
-        command = (
-            str(uv.find()),
-            "build",
-            "--wheel",
-            "--python",
-            python,
-            "--out-dir",
-            made,
-            source,
-        )
-        try:
-            done = run_build(command, lock)
-        except subprocess.TimeoutExpired as late:
-            reason = build_failure(
-                message("the build did not end within {limit_s:g} s", limit_s=late.timeout)
-            )
-        else:
-            output = done.stdout + done.stderr
-            reason = _explain_failure(self.extension.name, output) if done.returncode else NOTHING
-        if reason:
+        name, made = self.extension.name, self.place / "made"
+        asked = ("--python", self.interpreter.executable, "--out-dir", made, NATIVE_BUILDS / name)
+        command = [str(uv.find()), "build", "--wheel", *map(str, asked)]
+        if reason := run_build(name, [command], lock):
             store_reason(self.place / REASON_FILE, reason)
             return reason
         for built in made.glob("*.whl"):
@@ -165,15 +144,3 @@ def make(
         for extension in extensions:
             build = WheelBuild(extension, interpreter)
             yield build.label, build.make()
-
-
-def _explain_failure(name: str, output: str) -> Message:
-    """Return why a build failed: a missing library, or the first error lines of *output*.
-
-    Later lines are mostly stack frames of the build tools.
-    """
-    lines = [line.strip() for line in output.strip().splitlines()]
-    errors = [line for line in lines if "error" in line.lower()]
-    return find_missing_library(name, output) or build_failure(
-        verbatim(" / ".join(errors[:3] or lines[-3:]))
-    )

@@ -45,11 +45,16 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
     share = facts.waiting_ns / max(1.0, in_flight_ns)
     margin = share * _relative_margin(facts.contended) if share else 0.0
     stops, waits = _describe_stops(facts, requests), _describe_waits(facts, share, margin)
-    counts = _describe_counts(facts)
-    findings, locks = [stops, waits, counts], [message("contended locks")]
-    is_small = share + margin < LEAST_SHARE
+    counts, locks = _describe_counts(facts), message("contended locks")
+    findings = [stops, waits, counts]
+    small, unknown = [message("stop-the-world pauses")], []
+    if share + margin < LEAST_SHARE:
+        small.append(locks)
+    elif not waits:
+        unknown.append(locks)
+    if not counts and facts.count_share >= LEAST_SHARE:
+        unknown.append(message("reference counts of shared objects"))
     if not any(findings):
-        small = [message("stop-the-world pauses"), *locks * is_small]
         findings = [
             message(
                 "each of these takes less than {share} of the time: {causes}",
@@ -57,11 +62,6 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
                 causes=small,
             )
         ]
-    unknown = [
-        *locks * (not waits and not is_small),
-        *[message("reference counts of shared objects")]
-        * (not counts and facts.count_share >= LEAST_SHARE),
-    ]
     if unknown:
         findings.append(
             message("not known, because there are too few samples: {causes}", causes=unknown)
@@ -137,14 +137,6 @@ def describe_owner(name: str) -> Message:
     return message("the mutex of a {type} object", type=name)
 
 
-def short_name(file: str) -> str:
-    """Return a file's short name, such as 'django/utils/decorators.py' in a library or 'app.py'
-    elsewhere.
-    """
-    from_package, is_library = LIBRARY.subn("", file)
-    return from_package if is_library else file.rpartition("/")[2]
-
-
 def _relative_margin(lines: Sequence[Waiting]) -> float:
     """Return the margin of error of the number of samples of lock waits, as a share of that number.
 
@@ -186,7 +178,11 @@ def _describe_line(line: SourceLine) -> Message:
 
 
 def _shown(line: SourceLine) -> Json:
-    return line._replace(file=short_name(line.file))._asdict()
+    """Return a line with the short name of its file: 'django/utils/decorators.py' in a library,
+    'app.py' elsewhere.
+    """
+    file, is_library = LIBRARY.subn("", line.file)
+    return line._replace(file=file if is_library else file.rpartition("/")[2])._asdict()
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[Json]:

@@ -310,7 +310,6 @@ def folded(samples: Samples) -> str:
     """
     lines = Counter[str]()
     for (state, stack), count in samples.total.items():
-        lines[
-            ";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])
-        ] += count
+        frames = [str(frame).replace(";", ":") for frame in reversed(stack)]
+        lines[";".join([*frames, f"[{state}]"])] += count
     return "".join(f"{line} {count}\n" for line, count in sorted(lines.items()))

@@ -107,10 +107,7 @@ class Probes(ExitStack):
         """Return the calls of probed functions and the CPU time samples since the last hits(),
         oldest first.
         """
-        (consumed,), (produced,) = (
-            _WORD.unpack_from(self._consumed),
-            _WORD.unpack_from(self._produced),
-        )
+        (consumed,), (produced,) = map(_WORD.unpack_from, (self._consumed, self._produced))
         start = mmap.PAGESIZE + consumed % RING_BYTES
         data = self._produced[start : start + produced - consumed]
         hits, place = [], 0
@@ -150,49 +147,30 @@ class Probes(ExitStack):
             groups[probe.file, probe.returns].append(number)
         for (file, returns), numbers in groups.items():
             path = ctypes.create_string_buffer(os.fsencode(file))
-            offsets = (ctypes.c_uint64 * len(numbers))(
-                *(self._probes[number - 1].offset for number in numbers)
-            )
-            cookies = (ctypes.c_uint64 * len(numbers))(*numbers)
-            places = [
-                ctypes.addressof(path),
-                ctypes.addressof(offsets),
-                0,
-                ctypes.addressof(cookies),
-            ]
-            link = struct.pack(
-                "<4I4Q4I", program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0
-            )
-            self._keep(_bpf(_LINK_CREATE, link))
+            array = ctypes.c_uint64 * len(numbers)
+            offsets = array(*(self._probes[number - 1].offset for number in numbers))
+            cookies = array(*numbers)
+            at = ctypes.addressof
+            places = (at(path), at(offsets), 0, at(cookies))
+            how = (program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0)
+            self._keep(_bpf(_LINK_CREATE, struct.pack("<4I4Q4I", *how)))
 
     def _set_clock(self) -> None:
         machine = MACHINES[platform.machine()]
         program = self._program(_PERF_EVENT, 0, machine.instruction)
-        attributes = struct.pack(
-            "<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY
-        ) + bytes(16)
+        how = (_SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY)
+        attributes = ctypes.create_string_buffer(struct.pack("<IIQQQQQ16x", *how))
+        flags = ctypes.c_ulong(_CLOSE_ON_EXEC)
         for cpu in usable_cpus():
-            arguments = (
-                ctypes.create_string_buffer(attributes),
-                -1,
-                cpu,
-                -1,
-                ctypes.c_ulong(_CLOSE_ON_EXEC),
-            )
-            event = self._keep(_called(machine.perf_event_open, *arguments))
+            event = self._keep(_called(machine.perf_event_open, attributes, -1, cpu, -1, flags))
             ioctl(event, _SET_BPF, program)
             ioctl(event, _ENABLE, 0)
 
     def _program(self, kind: int, attach: int, register: int) -> int:
         code = _program(self._ring, self._lost, register)
-        instructions, license_name = (
-            ctypes.create_string_buffer(code),
-            ctypes.create_string_buffer(b"MIT"),
-        )
-        places = (len(code) // 8, ctypes.addressof(instructions), ctypes.addressof(license_name))
-        attributes = struct.pack(
-            "<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach
-        )
+        texts = [ctypes.create_string_buffer(text) for text in (code, b"MIT")]  # with the license
+        what = (kind, len(code) // 8, *map(ctypes.addressof, texts))
+        attributes = struct.pack("<IIQQIIQII16sII", *what, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
         return self._keep(_bpf(_PROG_LOAD, attributes))
 
 
@@ -255,10 +233,8 @@ def _helper(number: int) -> bytes:
 
 
 def _bpf(command: int, attributes: bytes) -> int:
-    whole = attributes.ljust(144, b"\0")
-    return _called(
-        MACHINES[platform.machine()].bpf, command, ctypes.create_string_buffer(whole, 144), 144
-    )
+    whole = ctypes.create_string_buffer(attributes, 144)
+    return _called(MACHINES[platform.machine()].bpf, command, whole, 144)
 
 
 def _called(number: int, *arguments: object) -> int:

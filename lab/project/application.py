@@ -40,9 +40,6 @@ _FRAMEWORK = re.compile(
     r"|get_asgi_application)\(|^(?:async )?def (create_app|make_app)\(",
     re.MULTILINE,
 )
-_PACKAGE_NEEDED = re.compile(
-    r"pip install ['\"]?([\w.\[\]-]+)|['\"`]([\w.\[\]-]+)['\"`] to be installed"
-)
 _MARK = "gilscope-application:"
 # A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes
 # (scope, receive, send). A function without required arguments is a factory that returns an
@@ -177,7 +174,7 @@ def inspect_application(
         | dict(variables)
     )
     try:
-        done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, folder=folder)
+        done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, cwd=folder)
     except subprocess.TimeoutExpired as late:
         raise _unusable(
             name, message("the import did not end within {limit_s:g} s", limit_s=late.timeout)
@@ -228,11 +225,6 @@ def _import_error(name: str, seen: Application, folder: Path) -> BadInput:
         remedy = message(
             "Add the package of {module} to the project's requirements.txt or pyproject.toml.",
             module=seen.missing,
-        )
-    elif needed := _PACKAGE_NEEDED.search(seen.error):
-        remedy = message(
-            "Add {package} to the project's requirements.txt or pyproject.toml.",
-            package=needed[1] or needed[2],
         )
     reason = verbatim(" ".join(seen.error[:TAIL_BYTES].split()).rstrip(". "))
     if seen.file:

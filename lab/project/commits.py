@@ -19,7 +19,6 @@ from lab.python.trust import may_use
 
 LONGEST_GIT_S = 300.0
 COMMIT_DIGITS = 12
-PREFIX = "commit-"
 SUBMODULE = "160000 "  # the mode of a submodule. Source: git-ls-tree(1), git-fast-import(1)
 INDEX = ".gilscope-index"
 
@@ -45,9 +44,9 @@ def with_commits(plan: Plan) -> Plan:
 
 def _at_commit(command: Command) -> Command:
     """Return the command in the folder of its commit, if it names one. A relative requirements file
-    is that of the commit. A copy that an earlier run used needs no repository any more.
+    is that of the commit.
     """
-    if not command.ref or _is_copy(Path(command.directory), command.ref):
+    if not command.ref:
         return command
     commit, folder = check_out(Path(command.repository), command.ref)
     file = command.requirements
@@ -60,12 +59,6 @@ def _at_commit(command: Command) -> Command:
                 file=command.requirements,
             )
     return replace(command, ref=commit, directory=str(folder), requirements=file)
-
-
-def _is_copy(folder: Path, ref: str) -> bool:
-    """Return whether *folder* is a copy of the commit *ref* that gilscope made."""
-    inside = folder.is_relative_to(ENVIRONMENTS) and folder.is_dir() and not may_use(folder)
-    return inside and f"{PREFIX}{ref[:COMMIT_DIGITS]}-" in str(folder)
 
 
 def check_out(folder: Path, ref: str) -> tuple[str, Path]:
@@ -84,7 +77,7 @@ def check_out(folder: Path, ref: str) -> tuple[str, Path]:
                 ref=ref,
                 path=line.partition("\t")[2],
             )
-    place = ENVIRONMENTS / f"{PREFIX}{commit[:COMMIT_DIGITS]}-{short_digest(str(top))}"
+    place = ENVIRONMENTS / f"commit-{commit[:COMMIT_DIGITS]}-{short_digest(str(top))}"
     if reason := may_use(place):
         raise BadInput("{reason}. Set HOME and XDG_CACHE_HOME to your own folders.", reason=reason)
     try:

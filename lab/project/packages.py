@@ -9,8 +9,9 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -121,43 +122,42 @@ def read_dependencies(
     note: prints every few seconds what uv does
     Raises BadInput if a file cannot be read, or if an extra or group does not exist.
     """
+    file, installs = _manifest(folder)
+    chosen = [f"--extra={name}" for name in extras] + [f"--group={name}" for name in groups]
+    lock = next((name for name in (UV_LOCK, PYLOCK) if (folder / name).is_file()), "")
+    if lock:
+        path, source = folder / lock, verbatim(lock)
+        if file:
+            source = message("{file}, with the versions from {lock}", file=file, lock=lock)
+        exported = lock == UV_LOCK
+        text = _read_by_uv(path, [*_EXPORT, *chosen], note) if exported else _text(path)
+        entries = [*_pinned(_parsed(text, path), path, [*extras, *groups])]
+    elif file:
+        command = [*_COMPILE, "--python-version", python, "--python", sys.executable, *chosen, file]
+        entries = [*_compiled(_read_by_uv(folder / file, command, note), folder)]
+        source = _named(folder, file)
+    else:
+        return _without_manifest(folder, (*extras, *groups))
+    if installs:
+        entries.append(f"{folder}[{','.join(extras)}]" if extras else str(folder))
+    return Dependencies(tuple(entries), file=lock or file, source=source, installs=installs)
+
+
+def _manifest(folder: Path) -> tuple[str, bool]:
+    """Return the file that names the project's dependencies, or "", and whether the project itself
+    is installed. Raises BadInput.
+    """
     manifest = _toml(folder / MANIFEST)
     tools = manifest.get("tool", {})
-    installs = bool(tools.get("uv", {}).get("package", "build-system" in manifest))
-    file = MANIFEST if {"project", "build-system"} & {*manifest} else ""
-    if not file and "poetry" in tools:
+    if {"project", "build-system"} & {*manifest}:
+        return MANIFEST, bool(tools.get("uv", {}).get("package", "build-system" in manifest))
+    if "poetry" in tools:
         raise _unreadable(
             folder / MANIFEST,
             message("uv reads [tool.poetry] only if the file also has a [build-system] table"),
         )
-    if not file and (folder / SETUP).is_file() and not (folder / REQUIREMENTS).is_file():
-        file, installs = SETUP, True
-    brackets = f"[{','.join(extras)}]" if extras else ""
-    itself = (f"{folder}{brackets}",) if installs else ()
-    chosen = [word for name in extras for word in ("--extra", name)]
-    chosen += [word for name in groups for word in ("--group", name)]
-    lock = next((name for name in (UV_LOCK, PYLOCK) if (folder / name).is_file()), "")
-    if lock:
-        text = (
-            _read_by_uv(folder, UV_LOCK, [*_EXPORT, *chosen], note)
-            if lock == UV_LOCK
-            else _text(folder / PYLOCK)
-        )
-        entries = tuple(_pinned(_parsed(text, folder / lock), folder / lock, [*extras, *groups]))
-        source = (
-            message("{file}, with the versions from {lock}", file=file, lock=lock)
-            if file
-            else verbatim(lock)
-        )
-    elif file:
-        command = [*_COMPILE, "--python-version", python, "--python", sys.executable, *chosen, file]
-        entries = tuple(_compiled(_read_by_uv(folder, file, command, note), folder))
-        source = _named(folder, file)
-    else:
-        return _without_manifest(folder, (*extras, *groups))
-    return Dependencies(
-        entries=(*entries, *itself), file=lock or file, source=source, installs=installs
-    )
+    is_setup = (folder / SETUP).is_file() and not (folder / REQUIREMENTS).is_file()
+    return (SETUP, True) if is_setup else ("", False)
 
 
 def _named(folder: Path, file: str) -> Message:
@@ -183,7 +183,7 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
             names=unknown,
         )
     if not (folder / REQUIREMENTS).is_file():
-        if (folder / SETUP_CFG).is_file() and "install_requires" in _text(folder / SETUP_CFG):
+        if "install_requires" in _text(folder / SETUP_CFG):
             reason = message(
                 "uv reads this file only if the same folder has a pyproject.toml or setup.py"
             )
@@ -191,33 +191,35 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
         return None
     wanted = read(folder / REQUIREMENTS)
     if not wanted.hashed:
-        entries: tuple[str, ...] = (f"-r {folder / REQUIREMENTS}",)
-        return Dependencies(entries=entries, file=REQUIREMENTS, source=verbatim(REQUIREMENTS))
+        entry = f"-r {folder / REQUIREMENTS}"
+        return Dependencies((entry,), file=REQUIREMENTS, source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
     source = message(
         "{file}, without package hashes because a server package may be added", file=REQUIREMENTS
     )
-    return Dependencies(entries=(*options, *pins), file=REQUIREMENTS, source=source)
+    return Dependencies((*options, *pins), file=REQUIREMENTS, source=source)
 
 
-def _read_by_uv(
-    folder: Path, file: str, command: Sequence[str], note: Callable[..., None] | None
-) -> str:
-    """Return the output of a command of uv that reads *file* of a project. Raises BadInput."""
-    watch = uv.watcher(note, message("Reading {file}", file=file), READ_TIMEOUT_S) if note else None
-
-    def ask(*more: str) -> tuple[str, Message]:
-        return uv.run(
-            [*command, *more], READ_TIMEOUT_S, scrubbed_environment(), folder=folder, watch=watch
-        )
-
-    text, failure = ask()
+def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | None) -> str:
+    """Return the output of a command of uv that reads the file *path* of a project. Raises
+    BadInput.
+    """
+    doing = message("Reading {file}", file=path.name)
+    watch = uv.watcher(note, doing, READ_TIMEOUT_S) if note else None
+    ask = partial(
+        uv.run,
+        timeout_s=READ_TIMEOUT_S,
+        environment=scrubbed_environment(),
+        cwd=path.parent,
+        watch=watch,
+    )
+    text, failure = ask(command)
     if failure.code == uv.NETWORK:
-        text, still_failed = ask("--offline")  # uv may have the versions in its cache
+        text, still_failed = ask([*command, "--offline"])  # uv may have the versions in its cache
         failure = still_failed and failure
     if failure:
-        raise _unreadable(folder / file, failure)
+        raise _unreadable(path, failure)
     return text
 
 
@@ -253,7 +255,7 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
     path: the lock file; chosen: extras and groups. Raises BadInput if no package is for one of
         these.
     """
-    packages = _tables(lock.get("packages"))
+    packages = [package for package in lock.get("packages", ()) if isinstance(package, dict)]
     known = {
         name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))
     }
@@ -285,10 +287,6 @@ def _in_standard_form(bound: str) -> str:
     text = _TILDE.sub(r">=\1,==\2.*", text)
     text = re.sub(r"^(\d+)(\.\d+)?(\.\*)?$", r"==\1\2.*", text)
     return "" if text == "*" else re.sub(r"(?<=[\d*])\s+(?=[<>=!~])", ",", text)
-
-
-def _tables(value: Any) -> list[Json]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _toml(path: Path) -> Json:

@@ -5,7 +5,7 @@ one per runtime.
 import json
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -107,23 +107,14 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     by_name = _find_all({name.minor for name in searched}) if searched else {}
     best = {}
     for name in searched:
-        if fitting := _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]):
+        known = [*given.values(), *by_name.get(name.series, ())]
+        fitting = [interpreter for interpreter in known if interpreter.is_named(name)]
+        if f"{name.interpreter}+{JIT}" in wanted:
+            with_jit = [interpreter for interpreter in fitting if interpreter.has_jit]
+            fitting = with_jit if name.jit_enabled else with_jit or fitting
+        if fitting:
             best[name.binary] = fitting[0]
     return best | given
-
-
-def _fitting(
-    name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]
-) -> list[Interpreter]:
-    """Return the interpreters that are suitable for runtime *name*, the most suitable one first.
-
-    wanted: the binaries of all runtimes of the plan
-    """
-    of_name = [interpreter for interpreter in interpreters if interpreter.is_named(name)]
-    with_jit = [interpreter for interpreter in of_name if interpreter.has_jit]
-    if name.jit_enabled:
-        return with_jit
-    return with_jit or of_name if f"{name.interpreter}+{JIT}" in wanted else of_name
 
 
 def all_found() -> list[Interpreter]:
@@ -148,16 +139,14 @@ def missing(runtime: str) -> Message:
             version=name.version,
         )
     exact = name.interpreter
-    others = (
-        [one.label for one in _find_all({name.minor}).get(name.series, ())] if name.patch else []
-    )
+    others = _find_all({name.minor}).get(name.series, ()) if name.patch else ()
     if others:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install "
             "{exact}. If it is installed in a folder that is not on PATH, give its path with: "
             "--interpreter {exact}=PATH",
             name=name,
-            others=listed(others, AND),
+            others=listed([one.label for one in others], AND),
             exact=exact,
         )
     if not _is_offered(exact):
@@ -246,8 +235,7 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     elif (interpreter := ask("given", _resolve_link(program))) is None:
         reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
-        version, build = str(interpreter.facts["version"]), _build(interpreter.name)
-        reason = message("the program is CPython {version}, {build}", version=version, build=build)
+        reason = message("the program is CPython {label}", label=interpreter.label)
     elif name.jit_enabled and not interpreter.has_jit:
         reason = message("the interpreter was built without a JIT")
     else:
@@ -258,17 +246,9 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
         name=name.binary,
         path=path,
         reason=reason,
-        build=_build(name),
+        build=name.binary,
         program=PROGRAM,
     )
-
-
-def _build(name: RuntimeName) -> Message:
-    if name.free_threaded:
-        return message("{name} (free-threaded build)", name=name.interpreter)
-    if name.jit_enabled:
-        return message("{name} (default build, with a JIT)", name=name.interpreter)
-    return message("{name} (default build)", name=name.interpreter)
 
 
 def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
@@ -329,10 +309,8 @@ def _folders() -> Iterator[tuple[str, Path]]:
     """
     program = uv.find()
     if program is not None:
-        root = (
-            trusted_output([str(program), "python", "dir", "--color", "never"], QUERY_TIMEOUT_S)
-            or ""
-        )
+        ask_folder = [str(program), "python", "dir", "--color", "never"]
+        root = trusted_output(ask_folder, QUERY_TIMEOUT_S) or ""
         yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):

@@ -17,7 +17,7 @@ from core.system import SERVICE, System
 from lab.gil.process_memory import KNOWN
 from lab.profile import lock_report
 from lab.profile import stack_samples as stacks
-from lab.profile.lock_watcher import LockFacts, expect_profiler, watched
+from lab.profile.lock_watcher import LockFacts, run_self_test, watched
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.measured_runtimes import AnyRuntime, Runtime, UserServiceRuntime
@@ -98,7 +98,8 @@ class CellProfiler(NamedTuple):
         executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
         places, recorded = self.bench.cell_places(), []
         places.begin()
-        places.of_services.call(None, expect_profiler, executable, deadline_s=WATCHED_S)
+        if executable:
+            places.of_services.call(None, run_self_test, executable, deadline_s=WATCHED_S)
 
         @contextmanager
         def watch(pid: int) -> Iterator[None]:

@@ -101,7 +101,7 @@ class _Shell(NamedTuple):
     def run(self, command: str, deadline_s: float = RUN_DEADLINE_S) -> None:
         """Run *command*. Raises BesideFailed if it fails or takes longer than the deadline."""
         try:
-            done = run(self.words(command), deadline_s, self.environment, folder=self.folder)
+            done = run(self.words(command), deadline_s, self.environment, cwd=self.folder)
         except TimeoutExpired:
             raise BesideFailed(
                 "The command {command} did not end within {limit_s:g} s.",
@@ -186,7 +186,7 @@ def _started(
         output, words = ProcessOutput(), shell.words(beside.command)
         streams, stop = (output.write_end, output.write_end), Signals[beside.stop]
         with guarded(
-            words, shell.environment, folder=shell.folder, streams=streams, stop=stop
+            words, shell.environment, cwd=shell.folder, streams=streams, stop=stop
         ) as guard:
             reader.watch(output)
             made.running[beside.name] = guard, output

@@ -27,7 +27,6 @@ ASK_DEADLINE_S = 5.0
 STOP_DEADLINE_S = 5.0
 TURN_S = 0.02
 TAIL_BYTES = 1500
-STARTS = 3
 # The oldest minor version that knows a variable, and whether only free-threaded builds know it.
 # Source: docs.python.org/3.15/using/cmdline.html#environment-variables
 BUILD_VARIABLES = {
@@ -44,10 +43,6 @@ _TRACEBACK = re.compile(
     re.MULTILINE,
 )
 _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
-
-
-class PortLost(CommandFailed):
-    """The error that another process listens at the service's port."""
 
 
 class Endpoint(NamedTuple):
@@ -124,12 +119,12 @@ def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> 
     """Return the environment variables of *names* that a build of Python 3.*minor*
     does not know.
     """
-    known = {name: BUILD_VARIABLES.get(name, (0, False)) for name in names}
-    return [
-        name
-        for name, (oldest, only_free) in known.items()
-        if minor < oldest or (only_free and not free_threaded)
-    ]
+    unknown = []
+    for name in names:
+        oldest, only_free = BUILD_VARIABLES.get(name, (0, False))
+        if minor < oldest or (only_free and not free_threaded):
+            unknown.append(name)
+    return unknown
 
 
 def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> dict[str, str]:
@@ -142,15 +137,11 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     inside: variables that make Python processes start the parts of core/inside
     """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
-    variables["PATH"] = os.pathsep.join(
-        [os.path.dirname(own["python"]), variables.get("PATH", os.defpath)]
-    )
-    chosen = {
-        name: value
-        for name, value in settings(own, params).items()
-        if not has_place(own["command"], name)
-    }
-    added = {**own["environment"], **chosen}
+    folder = os.path.dirname(own["python"])
+    variables["PATH"] = os.pathsep.join([folder, variables.get("PATH", os.defpath)])
+    chosen = settings(own, params)
+    unplaced = {name: chosen[name] for name in chosen if not has_place(own["command"], name)}
+    added = {**own["environment"], **unplaced}
     variables |= added
     if label := own.get("expected_python"):
         for name in unknown_variables(added, int(label.split(".")[1]), label.endswith("t")):
@@ -194,28 +185,24 @@ class ServiceCommand:
         """Wait until the service accepts a connection and answers the plan's first request. Any
         answer counts.
 
-        Raises PortLost if another process listens at the same address. Raises CommandFailed if the
-        command ends, or does not answer within *deadline_s*.
+        Raises CommandFailed if the command ends, if it does not answer within *deadline_s*, or if
+        another process listens at the same address.
         """
-        began = monotonic()
-        until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
+        began, ask_s, state = monotonic(), min(ASK_DEADLINE_S, deadline_s), NOTHING
+        until, patience_s = began + deadline_s, ask_s
         while monotonic() < until:
             self.expect_alive(message("before the service accepted connections"))
-            state = probe(own, self.address, min(ASK_DEADLINE_S, deadline_s))
+            state = probe(own, self.address, ask_s)
             if not state:
                 return
             if state.code != DEAF:
                 # check now, because the other process may end before the deadline
                 self.expect_own_port()
-            if state.code not in (
-                DEAF,
-                SLOW,
-            ):  # the service speaks another protocol, or closes the connection
+            if state.code not in (DEAF, SLOW):
+                # the service speaks another protocol, or closes the connection
                 until, patience_s = min(until, monotonic() + patience_s), deadline_s
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self.process.wait(TURN_S)
-            except subprocess.TimeoutExpired:
-                continue
         raise CommandFailed(
             "The command did not {state} at {address} in {waited_s:.0f} s: {report}",
             state=state,
@@ -249,11 +236,14 @@ class ServiceCommand:
         self._reader.close()
 
     def expect_own_port(self) -> None:
-        """Raise PortLost if another process listens at the same address and may have answered some
-        of the requests.
+        """Raise CommandFailed if another process listens at the same address, alone or together
+        with the service, and may have answered some of the requests.
         """
-        if self.has_lost_its_port():
-            raise PortLost(
+        ours = descendants(os.getpid())
+        if not self._endpoint.port or holders.is_alone(self.address, ours):
+            return
+        if {*holders.serving(self.address)} - {*ours}:  # processes of other users cannot be seen
+            raise CommandFailed(
                 "Another process also listens at {address}, so it may have given some of the "
                 "answers. End that process.",
                 address=self.address,
@@ -272,25 +262,6 @@ class ServiceCommand:
                 host=self._endpoint.host,
                 place="{host}",
             )
-
-    def has_lost_its_port(self) -> bool:
-        """Return whether another process listens at the service's port, alone or together with the
-        service.
-        """
-        ours = descendants(os.getpid())
-        if not self._endpoint.port or holders.is_alone(self.address, ours):
-            return False
-        return bool(
-            {*holders.serving(self.address)} - {*ours}
-        )  # processes of other users cannot be seen
-
-    def give_back(self) -> None:
-        """End the command and all its descendants after a failed start, and free the port for
-        another attempt.
-        """
-        self.stop(0.0)
-        if self._endpoint.lease is not None:
-            self._endpoint.lease.give_back()
 
     def _report(self) -> Message:
         """Return a message with the command and the end of its output."""
@@ -311,40 +282,21 @@ def last_exception(output: str) -> str:
     """Return the last exception whose traceback *output* has, with its file and line; "" if there
     is none.
     """
-    text = ""
-    for file, line, error in _TRACEBACK.findall(output):
-        text = f"{error} ({file}, line {line})"
-    return last_text(text.encode(), TAIL_BYTES)
+    for file, line, error in _TRACEBACK.findall(output)[-1:]:
+        return last_text(f"{error} ({file}, line {line})".encode(), TAIL_BYTES)
+    return ""
 
 
 def start_command(own: Json, cell: Json) -> ServiceCommand:
     """Start the command, wait until it answers, and return it. Raises CommandFailed.
 
-    If another process has taken the chosen port, the command is started again with another port, up
-    to STARTS times.
-    cell: the child's first line, with service_id, folder, params, and the
-    variables of parts inside the service
+    cell: the child's first line, with service_id, folder, params, and the variables of parts inside
+        the service
     """
-    until, address = monotonic() + own["start_deadline_s"], ""
-    for _ in range(STARTS):
-        command = ServiceCommand(own, cell)
-        address = command.address
-        try:
-            command.wait_until_it_answers(own, max(1.0, until - monotonic()))
-            if own["first_port"] or not command.has_lost_its_port():
-                return command
-        except CommandFailed as failed:
-            if own["first_port"] or not (
-                isinstance(failed, PortLost) or command.has_lost_its_port()
-            ):
-                raise
-        command.give_back()
-    raise CommandFailed(
-        "The service was started {starts} times, and each time another program took its port "
-        "first. The last address was {address}.",
-        starts=STARTS,
-        address=address,
-    )
+    command = ServiceCommand(own, cell)
+    command.wait_until_it_answers(own, own["start_deadline_s"])
+    command.expect_own_port()
+    return command
 
 
 def end_descendants() -> None:

@@ -43,15 +43,12 @@ def serving(address: str) -> list[int]:
     wanted, own_pid = _sockets(address), os.getpid()
     found: dict[int, None] = {}
     for entry in PROC.glob("[0-9]*") if wanted else ():
-        if (
-            not wanted.isdisjoint(_links(int(entry.name)).values())
-            and _text(entry / "comm") not in _FORWARDERS
-        ):
-            pids = tree(int(entry.name))
-            if (
-                own_pid not in pids
-            ):  # otherwise an ancestor of this process holds the socket for others
-                found |= dict.fromkeys(pids)
+        pid = int(entry.name)
+        if wanted.isdisjoint(_links(pid).values()) or _text(entry / "comm") in _FORWARDERS:
+            continue
+        pids = tree(pid)
+        if own_pid not in pids:  # otherwise an ancestor of this process holds it for others
+            found |= dict.fromkeys(pids)
     return [*found]
 
 
@@ -94,11 +91,10 @@ def loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
     names = _links(pid) if files else {}
     watched = set()  # because one instance may be open under several descriptors
     for name, link in names.items():
-        targets = (
-            _TARGET.findall(_text(PROC / str(pid) / "fdinfo" / name)) if link == _EPOLL else ()
-        )
-        watched.add(frozenset(number for number in targets if names.get(number) in files))
-    return sum(map(bool, watched)), sum(link in files for link in names.values())
+        if link == _EPOLL:
+            targets = _TARGET.findall(_text(PROC / str(pid) / "fdinfo" / name))
+            watched.add(frozenset(number for number in targets if names.get(number) in files))
+    return len(watched - {frozenset()}), sum(link in files for link in names.values())
 
 
 def _sockets(address: str) -> set[str]:

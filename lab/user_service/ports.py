@@ -13,23 +13,18 @@ port. Instead, a port
   neither;
 - is checked: a socket without options can be bound to it, at loopback and at all addresses.
 
-Only a program that asks for this very port can still take it. Then the service fails, and is
-started again with another port (docs/child-contract.md, Bounds).
+Only a program that asks for this very port can still take it. Then the service's cell fails.
 """
 
 import errno
 import random
 import socket
-import sys
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 FIRST_PORT = 10_000
 LAST_PORT = 65_535
 FEW_PORTS = 2_000  # the smallest range from which ports are chosen
-DEFAULT_RANGE = (32_768, 60_999)
 _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
@@ -83,23 +78,17 @@ def ports(ephemeral: tuple[int, int]) -> range:
     )
 
 
-def _candidates() -> Iterator[int]:
-    ephemeral = DEFAULT_RANGE
-    with suppress(OSError, ValueError):
-        low, high = map(int, _RANGE.read_text("ascii").split())
-        ephemeral = low, high
-    chosen = ports(ephemeral)
-    yield from random.sample(chosen, len(chosen))
+def _candidates() -> list[int]:
+    low, high = map(int, _RANGE.read_text("ascii").split())
+    chosen = ports((low, high))
+    return random.sample(chosen, len(chosen))
 
 
 def _lock(port: int) -> PortLease | None:
-    """Lease *port*; return None if another process has leased it. The port is locked
-    only on Linux.
-    """
+    """Lease *port*; return None if another process has leased it."""
     lease = PortLease(port, socket.socket(socket.AF_UNIX))
     try:
-        if sys.platform == "linux":
-            lease.lock.bind(f"\0gilscope-port-{port}")
+        lease.lock.bind(f"\0gilscope-port-{port}")
     except OSError:
         lease.give_back()
         return None

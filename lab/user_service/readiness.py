@@ -4,11 +4,11 @@ import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from clients.channel import CallFailed
 from clients.drive import CallerClient
 from clients.user_service.client import connector, prepare
-from clients.user_service.http import message as http_message
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Json, Message, listed, message
@@ -19,10 +19,8 @@ from core.user_service import HTTP, HTTP2, OF_SYSTEM, only_native
 from lab.native import programs
 from systems import system_of
 
-DEAF, SLOW = (
-    "deaf",
-    "slow",
-)  # codes of messages: the service accepts no connection, or does not answer in time
+# codes of messages: the service accepts no connection, or does not answer in time
+DEAF, SLOW = "deaf", "slow"
 
 
 class CommandFailed(GilscopeError):
@@ -31,29 +29,12 @@ class CommandFailed(GilscopeError):
     """
 
 
-def check_requests(own: Json) -> None:
-    """Raise CommandFailed if a request cannot be sent, because its body file is not readable."""
-    for request in RequestPlan.from_json(own["requests"]).requests:
-        try:
-            http_message(request, "", own["prefix"])
-        except OSError as error:
-            reason = message("{file}: {error}", file=str(request.body_file), error=error.strerror)
-            raise CommandFailed(
-                "The body of {request} cannot be read: {reason}.",
-                request=str(request),
-                reason=reason,
-            ) from None
-
-
 def probe(own: Json, address: str, deadline_s: float) -> Message:
     """Send the plan's first request to the service. Return what the service fails to do, or NOTHING
     if it answers.
     """
-    state = (
-        own[OF_SYSTEM](address, deadline_s)
-        if OF_SYSTEM in own
-        else _probed(own, address, deadline_s)
-    )
+    ask = own.get(OF_SYSTEM) or partial(_probed, own)
+    state: Message = ask(address, deadline_s)
     if own["protocol"] != HTTP2 or state.code == DEAF or not state:
         return state
     return message(
@@ -119,12 +100,11 @@ def _probed(own: Json, address: str, deadline_s: float) -> Message:
                 answer=failed.reason,
                 protocols=listed((HTTP, HTTP2), last=AND),
             )
-        code, in_protocol = (
-            SLOW if "timeout" in failed.code else "",
-            f"{own['protocol']} ({failed.code})",
-        )
         return message(
-            "answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol
+            "answer {request} in {protocol}",
+            code=SLOW if "timeout" in failed.code else "",
+            request=str(request),
+            protocol=f"{own['protocol']} ({failed.code})",
         )
     finally:
         connection.close()

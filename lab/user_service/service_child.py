@@ -34,7 +34,7 @@ from lab.gil.process_memory import python_process
 from lab.gil.switching import notices
 from lab.user_service import holders
 from lab.user_service.command import end_descendants, foreign_loop, last_exception, start_command
-from lab.user_service.readiness import DEAF, CommandFailed, check_requests, one_request, probe
+from lab.user_service.readiness import DEAF, CommandFailed, one_request, probe
 from lab.user_service.worker_sampler import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0
@@ -101,7 +101,6 @@ class RunningService:
     def __init__(self, own: Json) -> None:
         """Raise CommandFailed if the service does not answer."""
         self.address = own["address"]
-        check_requests(own)
         state = probe(own, self.address, ANSWER_DEADLINE_S)
         if state.code == DEAF:
             raise CommandFailed(
@@ -136,8 +135,16 @@ class RunningService:
         """
         workers, pids = self._workers.result(), self.pids()
         known = usage_since(self._since, usage_of(pids)) if {*pids} & {*self._pids} else {}
-        states = _states(self._ready, self.pythons())
-        return {**known, "requests": 0, "counted": False, "workers": workers, **states}
+        ready, end = self._ready, self.pythons()
+        return {
+            **known,
+            "requests": 0,
+            "counted": False,
+            "workers": workers,
+            "gil_enabled_ready": ready.gil_enabled,
+            "gil_enabled_end": end.gil_enabled,
+            "pythons": list(dict.fromkeys([*ready.labels, *end.labels])),
+        }
 
     def stop(self) -> None:
         """Leave the service running, because gilscope did not start it."""
@@ -162,8 +169,6 @@ class StartedService(RunningService):
         self.is_asgi = self._own.get("interface") == ASGI
         if OF_SYSTEM in self._own:
             self._own[OF_SYSTEM] = one_request(cell)
-        else:
-            check_requests(self._own)
         self.command = start_command(self._own, cell)
         self.address = self.command.address
         self._check_place()
@@ -241,17 +246,6 @@ class StartedService(RunningService):
                     "{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP
                 )
             give_up(failed)
-
-
-def _states(ready: Pythons, end: Pythons) -> Json:
-    """Return the GIL states, which are None if they are unknown, and the Python
-    versions to report.
-    """
-    return {
-        "gil_enabled_ready": ready.gil_enabled,
-        "gil_enabled_end": end.gil_enabled,
-        "pythons": list(dict.fromkeys([*ready.labels, *end.labels])),
-    }
 
 
 def main() -> None:

@@ -21,12 +21,8 @@ from core.processtree import ran_and_waited_ns, threads_of
 from lab.user_service import holders
 
 BUSY = 0.1
-PAUSES_S = (
-    0.05,
-    0.2,
-    0.8,
-    3.2,
-)  # pauses between samples; a long timed window has no more samples than a short one
+# pauses between samples; a long timed window has no more samples than a short one
+PAUSES_S = (0.05, 0.2, 0.8, 3.2)
 
 
 class WorkerSampler:
@@ -34,11 +30,9 @@ class WorkerSampler:
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
         self._pids, self._address, self._is_asgi = pids, address, is_asgi
-        self._loops, self._connections, self._most_threads = (
-            Counter[int](),
-            Counter[int](),
-            Counter[int](),
-        )
+        # by process: the most of each in any sample
+        self._loops, self._connections = Counter[int](), Counter[int]()
+        self._most_threads = Counter[int]()
         self._first: dict[int, dict[int, int]] = {}
         self._last: dict[int, dict[int, int]] = {}
         self._ended = threading.Event()
@@ -73,10 +67,9 @@ class WorkerSampler:
         for pid in self._pids:
             loops, held = holders.loops(pid, clients)
             threads = _cpu_ns_by_thread(pid)
-            if held > self._connections[pid]:
-                self._connections[pid] = held
-            self._loops[pid] = max(self._loops[pid], loops)
-            self._most_threads[pid] = max(self._most_threads[pid], len(threads))
+            self._connections |= Counter({pid: held})
+            self._loops |= Counter({pid: loops})
+            self._most_threads |= Counter({pid: len(threads)})
             self._first.setdefault(pid, threads)
             self._last.setdefault(pid, {}).update(threads)
 
@@ -102,7 +95,9 @@ class WorkerSampler:
 
 def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
     """Return {thread id: CPU time in ns} of the running threads of *pid*."""
-    used = {int(thread): ran_and_waited_ns(f"{pid}/task/{thread}")[0] for thread in threads_of(pid)}
-    return {
-        thread: ns for thread, ns in used.items() if ns
-    }  # a thread that has just ended reports nothing
+    used = {}
+    for thread in threads_of(pid):
+        ran_ns, _ = ran_and_waited_ns(f"{pid}/task/{thread}")
+        if ran_ns:  # a thread that has just ended reports nothing
+            used[int(thread)] = ran_ns
+    return used

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.profile.lock_watcher import obstacle
+from lab.profile.lock_watcher import obstacle_to
 from lab.profile.uprobes import MACHINES
 from lab.run.measured_runtimes import Runtime
 from record.run_file import load
@@ -191,7 +191,7 @@ def ids(command: int) -> set[int]:
 
 
 @campaign_only
-@pytest.mark.skipif(bool(obstacle()), reason=str(obstacle()))
+@pytest.mark.skipif(bool(obstacle_to("locks")), reason=str(obstacle_to("locks")))
 @pytest.mark.parametrize("target", ["runner", "service", "client", "reaper"])
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGSTOP"])
 def test_no_probe_outlives_a_profile(target: str, number: str, short_folder: Path) -> None:

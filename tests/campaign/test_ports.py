@@ -1,26 +1,21 @@
 """Ports are held: 50 services that start together, again and again, whatever way they bind, and none loses its port."""
 
-import json
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 
 from lab.places import REPOSITORY
-from lab.run.measured_runtimes import Runtime
 from lab.user_service import ports
 from lab.user_service.command import LOOPBACK, choose_endpoint
 from lab.user_service.readiness import CommandFailed
 from tests.campaign.sizes import size
-from tests.contract.own_services import told
 
 SERVICES = size(6, 50)
 STARTS = size(1, 10)
-WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: abstract Unix sockets")
 
 SERVICE = """
@@ -84,72 +79,3 @@ def test_a_port_that_somebody_listens_at_is_not_leased() -> None:
         ports.lease(LOOPBACK, other.getsockname()[1])
     with socket.create_server(("", 0)) as other, pytest.raises(CommandFailed, match="is not available: Address"):
         choose_endpoint({"command": "x {port}", "first_port": other.getsockname()[1]}, 0, "/tmp")
-
-
-STOLEN = """
-import json, os, sys
-from lab.user_service import command, ports, readiness
-own, folder = json.loads(sys.argv[1]), sys.argv[2]
-taken, thieves = [], []
-check_free = ports.check_free
-def check_and_lose(host, port):
-    # somebody who insists on this very port comes between the check and the service
-    import socket
-    check_free(host, port)
-    if len(taken) < int(sys.argv[3]):
-        taken.append(port)
-        heard, listens = os.pipe()
-        thief = os.fork()
-        if not thief:
-            with socket.socket() as sock:
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-                sock.bind((host, port))
-                sock.listen()
-                os.setsid()
-                os.write(listens, b"1")
-                import time
-                time.sleep(30)
-            os._exit(0)
-        os.close(listens)
-        thieves.append(thief)
-        os.read(heard, 1)
-        os.close(heard)
-ports.check_free = check_and_lose
-command.ASK_DEADLINE_S = 0.5  # the thief does not answer
-# thieves are children of this process; those of the command are told apart by what they descend from
-descendants = command.descendants
-command.descendants = lambda pid: [other for other in descendants(pid) if other not in thieves]
-try:
-    service = command.start_command(own, {"service_id": 0, "folder": folder, "params": {}})
-    print(json.dumps({"lost": len(taken), "other": service.address.endswith(str(taken[-1])) is False}))
-    service.stop()
-except readiness.CommandFailed as failed:
-    print(json.dumps({"lost": len(taken), "failed": str(failed)}))
-for thief in thieves:
-    os.kill(thief, 9)
-"""
-SERVER = """
-import sys, socket
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-class Answer(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"ok")
-    def log_message(self, *args): pass
-ThreadingHTTPServer.allow_reuse_port = True
-ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
-"""
-
-
-def test_a_service_whose_port_is_taken_all_the_same_starts_afresh_at_another(
-    any_runtime: Runtime, tmp_path: Path
-) -> None:
-    """It is taken by somebody else between the check and its start."""
-    (tmp_path / "server.py").write_text(SERVER)
-    own = told(any_runtime, tmp_path, "{python} server.py {port}")
-    command = [sys.executable, "-c", STOLEN, json.dumps(own), str(tmp_path), "1"]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=WAIT_S, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"lost": 1, "other": True}

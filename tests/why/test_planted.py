@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.profile.lock_watcher import obstacle
+from lab.profile.lock_watcher import obstacle_to
 from tests.conftest import runtime_or_skip
 from tests.why.planted import named, profiled
 
@@ -19,7 +19,7 @@ def test_the_line_that_holds_a_lock_while_it_waits_is_named_in_both_profiles(tmp
     assert wait.function == "Upstream.ask"
     assert len(list(tmp_path.glob("run/profiles/*.folded.txt"))) == 1
     by_locks = [profile for profile in run.profiles if profile["kind"] == "locks"]
-    assert bool(by_locks) == (not obstacle())
+    assert bool(by_locks) == (not obstacle_to("locks"))
     if by_locks:
         first = by_locks[0]["contended"][0]
         assert (first["owner"], first["stack"][0]["function"]) == ("_thread.lock", "Upstream.ask")

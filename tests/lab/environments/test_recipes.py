@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from lab.environments import environment as environments
-from lab.environments.environment import Recipe, rebuild_options
+from lab.environments.environment import Recipe
 from lab.python.interpreters import Interpreter
 from tests.lab.wheels import write_project
 
@@ -62,20 +62,6 @@ def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Int
         (tmp_path / "some.whl").write_bytes(content)
         places.append(place())
     assert places[0] == places[1] != places[2]
-
-
-def test_folders_are_built_anew_by_name_or_everything_is(
-    tmp_path: Path, interpreter: Interpreter, requirements: Path
-) -> None:
-    write_project(tmp_path / "shop", value=1)
-    (tmp_path / "old").mkdir()
-    for text, flags in (
-        ("{0}/shop\nsome\n", ["--reinstall-package", "shop"]),
-        ("{0}/shop\n-e {0}/old\n", ["--reinstall"]),
-        ("some\n", []),
-    ):
-        requirements.write_text(text.format(tmp_path))
-        assert rebuild_options(recipe(interpreter, requirements).source_folders) == flags
 
 
 def test_a_folder_that_changed_is_installed_beside_the_one_in_use(

@@ -17,7 +17,7 @@ from core.processtree import tree
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
-from lab.profile.lock_watcher import OBSTACLES
+from lab.profile.lock_watcher import obstacle_to
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
 from lab.run.measurement_context import Bench
@@ -84,7 +84,7 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster
 
 @pytest.mark.parametrize(("kind", "key"), [("python", "lines"), ("locks", "watched_ns")])
 def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
-    if obstacle := OBSTACLES[kind]():
+    if obstacle := obstacle_to(kind):
         pytest.skip(str(obstacle))
     method = replace(METHOD, duration_s=1.0) if kind == "python" else METHOD  # its sampler may have no core for 0.3 s
     profiler = CellProfiler(cell, find("4"), replace(bench, inside={}, method=method), tmp_path)

@@ -79,7 +79,7 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():
             ast.parse(path.read_text(), feature_version=(3, 11))
-            imported = {one.module for one in imports(path.read_text(), name.partition(".")[0])}
+            imported = {module for _, module in imports(path.read_text(), name.partition(".")[0])}
             assert imported <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
 
 

@@ -10,24 +10,23 @@ from commands import native
 from core.errors import BadInput
 from core.system import Program
 from lab.environments.environment import EnvironmentFailed
+from lab.folders import lock_folder, locked
 from lab.native import programs
-from lab.native.programs import BUILDS, PROGRAMS, Build, command, make, missing
+from lab.native.programs import BUILDS, PROGRAMS, Build, command, make, missing, run_build
 from tests.lab.python.fake_pythons import script
 
 NEEDS = "gilscope-test-compiler"
 
 
 class Workshop:
-    """A folder with a source, a compiler that is a shell script, and a table of one program that it builds."""
+    """A folder for sources, a compiler that is a shell script, and a table of one program that it builds."""
 
     def __init__(self, folder: Path) -> None:
         self.sources = folder / "native"
         self.bin = self.sources / "bin"
         self.tools = folder / "tools"
-        for made in (self.sources / "one", self.tools):
-            made.mkdir(parents=True)
-        self.source = self.sources / "one/main.rs"
-        self.source.write_text("fn main() {}")
+        for made in (self.sources, self.tools):
+            made.mkdir()
 
     def build(self, name: str = "one") -> Build:
         """How the program is built."""
@@ -37,18 +36,6 @@ class Workshop:
     def has_compiler(self, body: str = 'mkdir -p "${1%/*}" && echo built >> "$1"') -> None:
         """From now on the tool is there, and this is what it does."""
         script(self.tools / NEEDS, body)
-
-    def newer(self, source: Path, seconds: float = 10.0) -> None:
-        """From now on that source is newer than the program; below 0: older."""
-        source.parent.mkdir(exist_ok=True)
-        source.touch()
-        at_s = (self.bin / "one").stat().st_mtime + seconds
-        os.utime(source, (at_s, at_s))
-
-    @property
-    def times_built(self) -> int:
-        """How often the compiler has run."""
-        return len((self.sources / "target/one").read_text().splitlines())
 
 
 @pytest.fixture
@@ -80,37 +67,38 @@ def test_a_program_is_built_put_into_its_place_and_started_from_there_once_its_t
     assert command(Program(name="one", arguments=("--child",))) == [str(workshop.bin / "one"), "--child"]
 
 
-def test_a_program_is_built_again_only_if_a_source_is_newer_which_what_a_build_leaves_behind_is_not(
-    workshop: Workshop,
-) -> None:
-    workshop.has_compiler()
-    assert str(missing("one")) == "not built; build it with: python runner.py native"
-    assert made("one") == made("one") == [("one", "")]
-    for folder in ("target", "build", "bin", "wheels"):
-        workshop.newer(workshop.sources / folder / "left.rs")
-    assert made("one") == [("one", "")]
-    assert workshop.times_built == 1
-    workshop.newer(workshop.source)
-    assert made("one") == [("one", "")]
-    assert workshop.times_built == 2
-
-
-def test_a_build_that_fails_says_its_last_words_then_and_later_and_an_earlier_program_is_not_measured(
+def test_a_build_that_fails_says_its_errors_then_and_later_and_an_earlier_program_is_not_measured(
     workshop: Workshop,
 ) -> None:
     """The output has bytes that are no UTF-8, and the build nothing on its standard input."""
     workshop.has_compiler()
+    assert str(missing("one")) == "not built; build it with: python runner.py native"
     made("one")
-    workshop.has_compiler("cat; printf 'error: caf\\351'; exit 101")
-    workshop.newer(workshop.source)
+    workshop.has_compiler("cat; printf 'error: caf\\351\\nnote\\n'; exit 101")
     ((_, said),) = made("one")
     assert said.startswith(f"not built, although all build tools are installed: {NEEDS} ")
     assert said.endswith("failed: error: caf\N{REPLACEMENT CHARACTER}")
     assert (str(missing("one")), (workshop.bin / "one").exists()) == (said, True)
-    workshop.newer(workshop.source, -10.0)
     workshop.has_compiler()
     assert made("one") == [("one", "")]
-    assert (str(missing("one")), workshop.times_built) == ("", 2)
+    assert str(missing("one")) == ""
+
+
+def test_a_build_ends_with_all_that_it_started_which_then_holds_no_lock(tmp_path: Path) -> None:
+    """Also if its time is over."""
+    os.mkfifo(tmp_path / "fifo")
+    with locked(tmp_path) as lock:
+        outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
+        reason = run_build("one", [["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"]], lock)
+    assert str(reason).endswith("failed: out / err")
+    free = lock_folder(tmp_path, wait=False)
+    assert free is not None
+    os.close(free)
+    with locked(tmp_path) as lock:
+        reason = run_build("one", [["sh", "-c", "sleep 30 & wait"]], lock, timeout_s=0.2)
+    assert str(reason).endswith("did not end within 0.2 s")
+    with locked(tmp_path):
+        pass
 
 
 def test_a_compiler_that_cannot_be_started_and_a_name_that_is_no_program_are_told(workshop: Workshop) -> None:

@@ -120,8 +120,8 @@ def test_a_missing_tool_is_the_reason_and_an_unknown_extension_is_refused_with_t
 
 FAILURES = """\
 CMake Error\\n  some: not built: needs boost (Debian: libboost-dev)\\nmore -> not built: needs boost
-Compiling\\nerror[E0308]: mismatched types\\nnote -> build tools are installed: error[E0308]: mismatched types
-one\\ntwo -> build tools are installed: one / two"""
+Compiling\\nerror[E0308]: mismatched types\\nnote -> failed: error[E0308]: mismatched types
+one\\ntwo -> failed: one / two"""
 
 
 @pytest.mark.parametrize("line", FAILURES.splitlines())

@@ -17,7 +17,7 @@ from lab.gil.process_memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import lock_watcher as locks
 from lab.profile.frames import NO_OWNER, FrameReader
-from lab.profile.lock_watcher import LockFacts, obstacle, record_locks
+from lab.profile.lock_watcher import LockFacts, obstacle_to, record_locks
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension
@@ -31,7 +31,7 @@ ENOUGH_CPU_SAMPLES = 200  # of 40 a share of 5 % may have none
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    if why_not := obstacle():
+    if why_not := obstacle_to("locks"):
         pytest.skip(str(why_not))
     return runtime_or_skip("3.14t").interpreter.executable
 
@@ -122,7 +122,7 @@ def programs_in_kernel() -> set[int]:
 
 def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
     with pytest.raises(ChildFailed, match="could not run the self-test self_test"):
-        locks.run_self_test(Path(shutil.which("true") or "/bin/true"))
+        locks.run_self_test(shutil.which("true") or "/bin/true")
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             FrameReader(service.pid)
@@ -151,6 +151,7 @@ def test_a_kernel_that_refuses_is_told_in_one_line_with_the_remedy(monkeypatch: 
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(Probes, "__enter__", refuse)
-    assert "Operation not permitted. Run it as root" in str(obstacle())
+    assert "Operation not permitted. Run it as root" in str(obstacle_to("locks"))
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "needs Linux" in str(obstacle())
+    for kind in ("locks", "python"):
+        assert "needs Linux" in str(obstacle_to(kind))

@@ -71,9 +71,7 @@ def test_a_sample_counts_only_if_all_of_it_was_read_while_the_thread_waited() ->
     ]
 
 
-def test_a_mutex_that_was_never_looked_at_is_said_to_be_unread() -> None:
+def test_a_mutex_that_was_never_looked_at_is_said_to_be_unread_and_a_pause_has_no_owner() -> None:
+    """A thread of another process with the same number is another thread."""
     assert list(wait_samples([wait(0, 50)], [stack(1, 2)], [owner(60, 61, "dict")])) == [(UNREAD, stack(1, 2))]
-
-
-def test_a_thread_of_another_process_with_the_same_number_is_another_thread() -> None:
     assert list(wait_samples([wait(0, 50, 0)], [stack(1, 2, pid=PID + 1), stack(3, 4)], [])) == [("", stack(3, 4))]

@@ -89,7 +89,8 @@ import json\\nimport nowhere.at_all\\n -> 2: ModuleNotFoundError -> package of n
 x = 1\\n\\ndef f(:\\n -> 3: SyntaxError:  -> Correct this file
 import os\\nos.environ['NO_SUCH']\\n -> 2: KeyError: 'NO_SUCH' -> use --env or --with
 import json\\njson.loads('')\\n -> 2: JSONDecodeError -> Correct this error
-import shop.none\\n -> 1: ModuleNotFoundError -> Correct this error"""
+import shop.none\\n -> 1: ModuleNotFoundError -> Correct this error
+raise OSError('two \\\\n lines.') -> 1: OSError: two lines. Correct -> Correct this error"""
 
 
 @pytest.mark.parametrize("line", ERRORS.splitlines())
@@ -106,44 +107,15 @@ def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(line: str
         assert "MODULE:NAME" not in str(caught.value)
 
 
-def test_an_error_that_names_a_package_to_install_is_one_line_that_says_so(tmp_path: Path) -> None:
-    text = 'Form data requires "python-multipart" to be installed. \n{}\n'
-    said = "You can install it with: \n\npip install python-multipart"
-    for ending in ("", said):
-        (tmp_path / "shop.py").write_text(f"raise RuntimeError({text.format(ending)!r})\n")
-        with pytest.raises(BadInput) as caught:
-            inspect_application("shop:app", Path(sys.executable), tmp_path, {})
-        start = (
-            'shop:app cannot be imported: shop.py, line 1: RuntimeError: Form data requires "python-multipart" to be'
-        )
-        remedy = "Add python-multipart to the project's requirements.txt or pyproject.toml."
-        middle = " installed. " + (f"{' '.join(said.split())}. " if ending else "")
-        assert str(caught.value) == f"{start}{middle}{remedy}"
-
-
-DEFINITIONS = {
-    "app = Flask(__name__)\n": "app",
-    "import x\n\napplication: Application = x.application()\n": "application",
-    "async def app(scope, receive, send): ...\n": "app",
-    "def create_app(config=None):\n    app = Flask()\n": "create_app",
-    "if app == 3:\n    app = 4\n": "",
-    "app.run()\napp == 3\n": "",
-}
-
-
-@pytest.mark.parametrize(("text", "name"), DEFINITIONS.items())
-def test_an_application_is_found_by_its_usual_name_at_the_top_of_a_usual_file(
-    text: str, name: str, tmp_path: Path
-) -> None:
-    (tmp_path / "other.py").write_text("app = 1\n")
-    for folder in ("my-shop", "shop"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "wsgi.py").write_text(text)
-    assert find_application(tmp_path) == (f"shop.wsgi:{name}" if name else "")
-
-
-# Modules without a usual name. Only a framework's application counts there, and none of the tests.
-MODULES = """\
+# A file of a project, its text, and the application. A usual name counts at the top of a usual file. In other modules,
+# only a framework's application counts, and none of the tests.
+FOUND = """\
+shop/wsgi.py app = Flask(__name__) -> shop.wsgi:app
+shop/wsgi.py import x\\n\\napplication: Application = x.application() -> shop.wsgi:application
+shop/wsgi.py async def app(scope, receive, send): ... -> shop.wsgi:app
+shop/wsgi.py def create_app(config=None):\\n    app = Flask() -> shop.wsgi:create_app
+shop/wsgi.py if app == 3:\\n    app = 4 ->
+shop/wsgi.py app.run()\\napp == 3 ->
 shop/web.py app = FastAPI(lifespan=lifespan) -> shop.web:app
 service.py application: Flask = flask.Flask(__name__) -> service:application
 shop/__init__.py def create_app(): -> shop:create_app
@@ -153,10 +125,13 @@ tests/web.py app = FastAPI() ->
 conftest.py def create_app(): ->"""
 
 
-@pytest.mark.parametrize("line", MODULES.splitlines())
-def test_an_application_of_a_framework_is_found_in_any_module_of_the_project(line: str, tmp_path: Path) -> None:
-    place, _, name = line.partition(" ->")
+@pytest.mark.parametrize("line", FOUND.splitlines())
+def test_an_application_is_found_in_a_usual_file_or_by_its_framework_in_any_module(line: str, tmp_path: Path) -> None:
+    place, _, name = line.replace("\\n", "\n").partition(" ->")
     file, _, text = place.partition(" ")
+    (tmp_path / "my-shop").mkdir()
+    (tmp_path / "my-shop/wsgi.py").write_text("app = Flask(__name__)\n")  # no name of a module
+    (tmp_path / "other.py").write_text("app = 1\n")
     path = tmp_path / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{text}\n")

@@ -1,12 +1,11 @@
 """The command of a user's own service: where it is to listen, and what it cannot be asked."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.user_service.command import Endpoint, command_environment, fill_placeholders, last_exception
-from lab.user_service.readiness import CommandFailed, check_requests, probe
+from lab.user_service.readiness import probe
 from tests.native.loadgen_peers import read_http, says, scripted
 from tests.native.programs import program_or_skip
 
@@ -15,12 +14,6 @@ def asked(protocol: str, **request: Any) -> dict[str, Any]:
     """What a service child is told of one request."""
     plan = {"requests": [{"method": "POST", **request}], "think_time_s": 0.0}
     return {"protocol": protocol, "prefix": "", "requests": plan}
-
-
-def test_a_body_whose_file_has_gone_is_named(tmp_path: Path) -> None:
-    check_requests(asked("http", body="hello"))
-    with pytest.raises(CommandFailed, match=r"gone\.json: No such file"):
-        check_requests(asked("http", body_file=str(tmp_path / "gone.json")))
 
 
 def test_the_users_own_python_path_comes_after_ours(monkeypatch: pytest.MonkeyPatch) -> None:
