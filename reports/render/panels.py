@@ -127,7 +127,7 @@ def _has_rows(panel: Panel) -> bool:
     """Return whether the vertical axis of a panel is a list of names, such as of bars, instead of a
     scale of values.
     """
-    return panel.upright or any(curve.spans for curve in panel.curves)
+    return any(curve.spans for curve in panel.curves)
 
 
 def margins(panel: Panel, language: Language) -> tuple[float, float]:
@@ -175,9 +175,7 @@ def draw(axes: Axes, panel: Panel, language: Language) -> None:
     """Draw one panel of a figure."""
     _scale(axes, panel, language)
     if panel.level is not None:
-        (axes.axvline if panel.upright else axes.axhline)(
-            panel.level, color=SOFT, linestyle=":", linewidth=1
-        )
+        axes.axhline(panel.level, color=SOFT, linestyle=":", linewidth=1)
     for curve in panel.curves:
         _spans(axes, curve)
         if len(curve.line) > 1:
@@ -273,8 +271,6 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
     for mark in curve.marks:
         if mark.low is not None and mark.high is not None:
             axes.plot([mark.x, mark.x], [mark.low, mark.high], color=sign.colour, linewidth=1.4)
-        if mark.left is not None and mark.right is not None:
-            axes.plot([mark.left, mark.right], [mark.y, mark.y], color=sign.colour, linewidth=1.4)
     if curve.marks:
         points = axes.scatter(
             [mark.x for mark in curve.marks],
