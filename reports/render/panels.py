@@ -5,14 +5,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.font_manager import fontManager, get_font_names
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
@@ -39,14 +37,6 @@ ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = (
     0.26,
 )  # the second leaves room for the label of the scale
 LINK = "#cells:"
-LATIN = "DejaVu Sans"
-CHINESE = (
-    "Noto Sans CJK SC",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "PingFang SC",
-    "Microsoft YaHei",
-)
 STYLE = CSS.with_name("plots.mplstyle")
 COLOURED: dict[Any, Any] = {
     "text.color": COLOURS["ink"],
@@ -81,33 +71,13 @@ def arm_style(place: int) -> ArmStyle:
 def style() -> Iterator[None]:
     """Return a context in which figures are drawn and saved in the common style."""
     with (
-        matplotlib.rc_context({**COLOURED, "font.family": fonts()}, STYLE),
+        matplotlib.rc_context(COLOURED, STYLE),
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings(
             "ignore", "Glyph .* missing"
         )  # the reader's browser may have the fonts
         yield
-
-
-def fonts() -> list[str]:
-    """Return the names of the fonts of plots, of which each is used for what the ones before it
-    lack.
-    """
-    return [LATIN, *chinese_fonts()]
-
-
-def font_files() -> list[str]:
-    """Return the files of the fonts of plots."""
-    return [font.fname for font in fontManager.ttflist if font.name in fonts()]
-
-
-@cache
-def chinese_fonts() -> list[str]:
-    """Return those fonts in CHINESE, a list of fonts with Chinese characters, that are
-    installed.
-    """
-    return [name for name in CHINESE if name in get_font_names()]
 
 
 def panel_height(panel: Panel) -> float:
