@@ -1,4 +1,6 @@
-"""Draw panels of figures with matplotlib as SVG for the page, and join them to the files in plots/."""
+"""Draw panels of figures with matplotlib as SVG for the page, and join them to one file a figure in
+plots/.
+"""
 
 import re
 from collections.abc import Callable, Sequence

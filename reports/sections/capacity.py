@@ -16,8 +16,19 @@ from analysis.others import on_busy
 from analysis.settings import HasParams, about, parameter_values, place_in_plan, varying
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from record.comparison import WORDS
-from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
-from reports.document.shapes import Col, Spot, arm_col, col, line, metric_col, table, with_unit
+from reports.document.model import (
+    Axis,
+    Curve,
+    Datum,
+    Figure,
+    Mark,
+    Panel,
+    Section,
+    interval,
+    number,
+    words,
+)
+from reports.document.shapes import Col, arm_col, col, metric_col, table, tip, with_unit
 from reports.parts.setting_table import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
@@ -359,10 +370,12 @@ def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | Non
         points = sorted(
             (probe.rate, _of_probe(metric, probe) or 0.0) for probe in one.probes if probe in probes
         )
-        spots = [Spot(rate, [value / scale.size], "", one.arm) for rate, value in points]
-        curves.append(
-            line(one.arm, view.looks[one.arm], spots, lambda value: scale.form(value * scale.size))
-        )
+        marks = [
+            Mark(x=rate, y=value / scale.size, tip=tip(one.arm, scale.form(value)))
+            for rate, value in points
+        ]
+        line = [(mark.x, mark.y) for mark in marks]
+        curves.append(Curve(name=one.arm, look=view.looks[one.arm], line=line, marks=marks))
     label = with_unit(metric.label, scale)
     across = Axis(
         label=message("requests/s"), low=0.0, high=1.05 * max(probe.rate for probe in probes)
