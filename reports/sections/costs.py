@@ -98,10 +98,9 @@ def _times(arm: Col[Row], view: View) -> Table:
     its own scale.
     """
     timed = view.groups_with(attrgetter("figures"))
-    longest: dict[int, float] = {}
-    for _, rows in timed:
-        most = max((sum(_parts(row).values()) for row in rows), default=0.0)
-        longest |= dict.fromkeys(map(id, rows), most or 1.0)
+    longest = {
+        rows[0].key: max(sum(_parts(row).values()) for row in rows) for _, rows in timed if rows
+    }
 
     def bar(row: Row) -> Datum:
         parts = _parts(row)
@@ -112,7 +111,7 @@ def _times(arm: Col[Row], view: View) -> Table:
             if end > start
         ]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
-        strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
+        strip = Strip(high=longest[row.key] or 1.0, bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=row.trace)
 
     return table(
