@@ -47,10 +47,8 @@ def section(view: View) -> Section:
     found = view.capacities
     if not found:
         return Section(key="verdict", title=TITLE)
-    steps = ratios(view.run, found)
-    answer = tuple(_step_sentence(one, view) for one in steps) or tuple(
-        _sentence(one, view) for one in found
-    )
+    steps = [_step_sentence(one, view) for one in ratios(view.run, found)]
+    answer = steps or [_sentence(one, view) for one in found]
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
         message(
@@ -60,7 +58,6 @@ def section(view: View) -> Section:
         [(NOTHING, _candidate_lines(view))],
         titled=True,
     )
-    step_table = table(message("Steps"), _step_columns(view), [(NOTHING, steps)])
     notes = (*_choice_sentences(view), *_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
     return Section(
@@ -70,12 +67,11 @@ def section(view: View) -> Section:
         sentences=notes,
         tables=(
             capacity_table,
-            step_table,
             candidates,
             table(message("Probes"), _probe_columns(view), probes, folded=True),
         ),
         figures=tuple(_figures(view)),
-        terminal=(capacity_table, step_table, *(answer[-1:] if steps else answer), *notes),
+        terminal=(capacity_table, *answer, *notes),
     )
 
 
@@ -299,18 +295,6 @@ def _per(one: Capacity, metric: Metric, unit: float = 1) -> float | None:
     """
     used, near = _near(metric, one), one.nearest
     return requests_per_s(near.cell) / used * unit if used and near else None
-
-
-def _ratio_datum(one: CapacityRatio) -> Datum:
-    return number(one.ratio, ratio, low=one.low, high=one.high, is_range=one.is_bracket)
-
-
-def _step_columns(view: View) -> Sequence[Col[CapacityRatio]]:
-    return (
-        col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
-        col("capacity ratio", _ratio_datum, ratio),
-        col("verdict", lambda one: words(verdict_text(one, view), state=f"word {one.verdict}")),
-    )
 
 
 def _probe_columns(view: View) -> list[Col[Probed]]:
