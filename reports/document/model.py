@@ -113,10 +113,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files
-    in plots/.
+    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page.
 
-    key: its id and file name
+    key: its id
 
     table: the data of the figure; the page folds it
     """
