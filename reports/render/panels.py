@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -158,10 +157,7 @@ def draw(axes: Axes, panel: Panel, language: Language) -> None:
                 zorder=2,
             )
         _marks(axes, curve, language)
-    if any(curve.line for curve in panel.curves):
-        _names(axes, panel, language)
-    else:
-        _legend(axes, panel, language)
+    _names(axes, panel, language)
 
 
 def _scale(axes: Axes, panel: Panel, language: Language) -> None:
@@ -191,8 +187,6 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
             color=SOFT,
             fontsize=10,
         )
-    elif panel.up.label:
-        axes.spines["left"].set_visible(True)
 
 
 def _locator(of: Axis) -> MaxNLocator | LogLocator:
@@ -254,28 +248,6 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
             clip_on=False,
         )
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
-
-
-def _legend(axes: Axes, panel: Panel, language: Language) -> None:
-    """Draw a legend beside the plot, with the markers of named curves."""
-    named = {
-        language.text(curve.name): arm_style(curve.look) for curve in panel.curves if curve.name
-    }
-    if named:
-        signs = [
-            Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5)
-            for sign in named.values()
-        ]
-        axes.legend(
-            signs,
-            list(named),
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.03),
-            frameon=False,
-            handletextpad=0.1,
-            borderaxespad=0.2,
-            fontsize=10,
-        )
 
 
 def _names(axes: Axes, panel: Panel, language: Language) -> None:
