@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.cell_index import Row, grouped, number, of_cells
 from analysis.formats import MIB, mib, size
-from analysis.metrics import is_proportional, memory_bytes
+from analysis.metrics import METRICS, is_proportional, median_of, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.messages import NOTHING, Message, message, plural, verbatim
@@ -68,16 +68,12 @@ def section(view: View) -> Section:
 # ---- every row -----------------------------------------------------------------------------------
 
 
-def _side_bytes(row: Row, side: str) -> float:
-    """Return the median memory in bytes of all services, or of all clients, of a result row; 0 if
-    memory is unknown.
-    """
-    sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
-    return median([*filter(None, sizes)] or [0])
-
-
 def _services_bytes(row: Row) -> float:
-    return _side_bytes(row, "services")
+    return METRICS["service_memory_bytes"].median(row.good) or 0.0
+
+
+def _clients_bytes(row: Row) -> float | None:
+    return median_of(lambda cell: memory_bytes(cell.clients), row.good)
 
 
 def _size_table(view: View) -> Table:
@@ -99,12 +95,7 @@ def _size_table(view: View) -> Table:
             arm_col("runtime", view.looks),
             col(NOTHING, bar, is_strip=True),
             col("Services [MiB]", _services_bytes, mib, "memory services"),
-            col(
-                "Clients [MiB]",
-                lambda row: _side_bytes(row, "clients") or None,
-                mib,
-                "memory clients",
-            ),
+            col("Clients [MiB]", _clients_bytes, mib, "memory clients"),
         ],
         groups,
         kind="bars",
